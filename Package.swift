@@ -1,0 +1,56 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let package = Package(
+    name: "waybill",
+    platforms: [.macOS(.v26)],
+    products: [
+        .library(name: "WaybillRouting", targets: ["WaybillRouting"]),
+        .library(name: "WaybillEventLoop", targets: ["WaybillEventLoop"]),
+        .library(name: "Waybill", targets: ["Waybill"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLibUV",
+            pkgConfig: "libuv",
+            providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
+        ),
+        .target(name: "WaybillRouting", swiftSettings: settings),
+        .target(
+            name: "WaybillEventLoop",
+            dependencies: ["CLibUV", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Waybill",
+            dependencies: [
+                "WaybillRouting", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillRoutingTests",
+            dependencies: ["WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillEventLoopTests",
+            dependencies: ["WaybillEventLoop", "CLibUV"],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "WaybillTests", dependencies: ["Waybill"], swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,55 @@
+extension RoutingError {
+    /// The kind of a failure.
+    ///
+    /// Codes are open-ended: a later version may add one, so a `switch` over them needs a `default`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, as it is written in Swift.
+        public let description: String
+
+        private init(_ name: String) { self.description = name }
+
+        /// The text is not a URL: empty, too long, or its percent-encoding is not UTF-8.
+        public static let invalidURL = Self("invalidURL")
+        /// The text is not a pattern.
+        public static let invalidPattern = Self("invalidPattern")
+        /// Another pattern matches the same addresses.
+        public static let conflict = Self("conflict")
+        /// No pattern matches the address.
+        public static let noRoute = Self("noRoute")
+        /// A pattern matches, but nobody handles it.
+        public static let noHandler = Self("noHandler")
+        /// Somebody on the way said no.
+        public static let refused = Self("refused")
+        /// A parameter that the handler needs is not there.
+        public static let missingParameter = Self("missingParameter")
+        /// A parameter is there but is not of the type that the handler needs.
+        public static let invalidParameter = Self("invalidParameter")
+        /// The value is not of the type that was asked for.
+        public static let typeMismatch = Self("typeMismatch")
+        /// The handler threw an error, which is the cause.
+        public static let handlerFailed = Self("handlerFailed")
+        /// No reply arrived before the deadline.
+        public static let deadlineExceeded = Self("deadlineExceeded")
+        /// The caller was cancelled.
+        public static let cancelled = Self("cancelled")
+        /// The mailbox of the module is full.
+        public static let mailboxFull = Self("mailboxFull")
+        /// The message was routed on and on.
+        public static let hopLimitExceeded = Self("hopLimitExceeded")
+        /// The value cannot leave this process.
+        public static let notTransferable = Self("notTransferable")
+        /// The other side cannot be reached.
+        public static let unreachable = Self("unreachable")
+        /// The loop or the bus has been shut down.
+        public static let shutDown = Self("shutDown")
+    }
+}
+
+extension RoutingError: CustomStringConvertible {
+    /// One readable line: code, URL, sentence and cause.
+    public var description: String {
+        let place = self.url.isEmpty ? "" : " \(self.url)"
+        let reason = self.cause.map { " (cause: \($0))" } ?? ""
+        return "\(self.code)\(place): \(self.message)\(reason)"
+    }
+}

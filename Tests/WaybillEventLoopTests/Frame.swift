@@ -1,0 +1,2 @@
+@testable import WaybillEventLoop
+import Testing

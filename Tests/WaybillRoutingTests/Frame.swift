@@ -1,0 +1,2 @@
+@testable import WaybillRouting
+import Testing

@@ -1,0 +1,2 @@
+@testable import Waybill
+import Testing
