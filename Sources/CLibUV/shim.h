@@ -3,4 +3,29 @@
 
 #include <uv.h>
 
+#include <pthread.h>
+
+#if defined(__linux__)
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#endif
+
+// Names the calling thread for debuggers; Linux keeps 15 bytes.
+static inline void waybill_name_thread(const char *name) {
+#if defined(__linux__)
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+#elif defined(__APPLE__)
+    pthread_setname_np(name);
+#endif
+}
+
+// Tells the processor that the thread spins, so that its sibling gets the execution units.
+static inline void waybill_spin_hint(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
 #endif

@@ -1,0 +1,39 @@
+internal import Synchronization
+
+extension LoopCore {
+    /// Has an item run although the loop is gone.
+    func leaveToAfterlife(_ item: WorkItem) {
+        var list = WorkList()
+        list.append(item)
+        self.leaveToAfterlife(list)
+    }
+
+    /// Has items run although the loop is gone.
+    func leaveToAfterlife(_ list: WorkList) {
+        guard self.afterlife.leave(list) else { return }
+        LoopThread.start(name: "\(self.name) late") { self.runAfterlife() }
+    }
+
+    /// Runs late work until there is none.
+    ///
+    /// The thread takes the loop's place: it counts as the loop's thread and runs one item at a time.
+    private func runAfterlife() {
+        CurrentLoop.core = self
+        self.thread.store(ThreadID.current, ordering: .relaxed)
+        unsafe self.state.pointee.isTurning = true
+        while let list = self.afterlife.next(willEnd: { self.endAfterlife() }) {
+            unsafe self.state.pointee.ready.append(list)
+            // Letting go of the loop may itself leave work, as any `deinit` may.
+            while unsafe !self.state.pointee.ready.isEmpty {
+                self.holdLoop()
+                while let item = unsafe self.state.pointee.ready.pop() { self.run(item) }
+                self.releaseLoop()
+            }
+        }
+    }
+
+    private func endAfterlife() {
+        self.thread.store(ThreadID.none, ordering: .relaxed)
+        CurrentLoop.core = nil
+    }
+}
