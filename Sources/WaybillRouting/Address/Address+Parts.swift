@@ -1,0 +1,70 @@
+extension Address {
+    /// Whether the URL itself names a scheme.
+    public var hasScheme: Bool { self.layout.schemeEnd > 0 }
+
+    /// The scheme, as the conventions compare it; the default scheme when the URL names none.
+    public var scheme: String {
+        guard self.hasScheme else { return self.rules.defaultScheme }
+        let scheme = PercentCoding.text(self.text.utf8Span.span, 0..<Int(self.layout.schemeEnd))
+        return self.rules.conventions.folded(scheme: scheme)
+    }
+
+    /// The path, not decoded: from the first segment to the query.
+    public var path: String {
+        let bytes = self.text.utf8Span.span
+        let end = Int(self.layout.pathEnd)
+        var start = Int(self.layout.pathStart)
+        while start < end, bytes[start] == UInt8(ascii: "/") { start += 1 }
+        return self.text(start..<end)
+    }
+
+    /// The segments, decoded, the host first.
+    public var segments: [String] {
+        let bytes = self.text.utf8Span.span
+        return self.segmentRanges.map { PercentCoding.text(bytes, $0) }
+    }
+
+    /// The query, not decoded and without its question mark; nil when there is none.
+    public var query: String? {
+        guard self.layout.hasQuery else { return nil }
+        return self.text(Int(self.layout.pathEnd) + 1..<Int(self.layout.queryEnd))
+    }
+
+    /// The text behind `#`, not decoded, since it may be a URL itself; nil when there is none.
+    public var fragment: String? {
+        guard self.layout.hasFragment else { return nil }
+        return self.text(Int(self.layout.queryEnd) + 1..<self.text.utf8.count)
+    }
+
+    /// The items of the query that have a name, decoded, in the order of the URL.
+    public var queryItems: [(name: String, value: String)] {
+        let bytes = self.text.utf8Span.span
+        var cursor = QueryCursor(self.layout)
+        var items: [(name: String, value: String)] = []
+        while let item = cursor.next(bytes) {
+            guard item.value != nil || self.rules.conventions.keepsQueryNamesWithoutValue else { continue }
+            let value = item.value.map { PercentCoding.text(bytes, $0) } ?? ""
+            items.append((PercentCoding.text(bytes, item.name), value))
+        }
+        return items
+    }
+
+    var segmentRanges: [Range<Int>] {
+        let bytes = self.text.utf8Span.span
+        let end = Int(self.layout.pathEnd)
+        var ranges: [Range<Int>] = []
+        var start = Int(self.layout.pathStart)
+        for index in start...end where index == end || bytes[index] == UInt8(ascii: "/") {
+            if index > start { ranges.append(start..<index) }
+            start = index + 1
+        }
+        return ranges
+    }
+
+    /// A part of the text, as it stands there.
+    func text(_ range: Range<Int>) -> String {
+        let view = self.text.utf8
+        let start = view.index(view.startIndex, offsetBy: range.lowerBound)
+        return String(self.text[start..<view.index(start, offsetBy: range.count)])
+    }
+}

@@ -1,0 +1,143 @@
+extension AddressScan {
+    /// Why a text is not an address.
+    enum Failure: Error {
+        case empty
+        case tooLong
+        case tooManySegments
+        case tooManyQueryItems
+        case notUTF8
+        case noScheme
+    }
+
+    /// Reads the text once from beginning to end.
+    @inline(__always)
+    mutating func read(_ bytes: Span<UInt8>, _ rules: AddressRules) throws(Failure) {
+        let count = bytes.count
+        guard count > 0 else { throw .empty }
+        guard count <= rules.limits.urlLength, count < Int(UInt32.max) else { throw .tooLong }
+        var index = self.readScheme(bytes)
+        if index == 0, rules.conventions.missingScheme == .isError { throw .noScheme }
+        self.layout.pathStart = UInt32(truncatingIfNeeded: index)
+        let fragmentByte = rules.fragmentByte
+        var escapes: UInt64 = 0
+        index = self.readSegments(bytes, from: index, fragmentByte, &escapes)
+        self.layout.pathEnd = UInt32(truncatingIfNeeded: index)
+        self.layout.queryEnd = self.layout.pathEnd
+        if index < count { self.readTail(bytes, from: index, fragmentByte, &escapes) }
+        if escapes != 0 {
+            self.layout.hasEscapes = true
+            guard PercentCoding.isValid(bytes) else { throw .notUTF8 }
+        }
+        if escapes != 0 || rules.hasDetours { self.takeDetours(bytes, rules) }
+        guard self.count <= rules.limits.segments else { throw .tooManySegments }
+        let queryLength = Int(self.layout.queryEnd &- self.layout.pathEnd)
+        if queryLength > 2 &* rules.limits.queryItems, self.countsTooManyQueryItems(bytes, rules) {
+            throw .tooManyQueryItems
+        }
+    }
+
+    /// Reads the scheme, if there is one, and returns where the rest begins.
+    @inline(__always)
+    private mutating func readScheme(_ bytes: Span<UInt8>) -> Int {
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if ASCII.isLetter(byte) || (index > 0 && ASCII.isSchemeTail(byte)) {
+                index &+= 1
+                continue
+            }
+            guard byte == UInt8(ascii: ":"), index > 0 else { return 0 }
+            self.layout.schemeEnd = UInt32(truncatingIfNeeded: index)
+            return index &+ 1
+        }
+        return 0
+    }
+
+    /// Reads the segments and returns where the path ends.
+    @inline(__always)
+    private mutating func readSegments(
+        _ bytes: Span<UInt8>,
+        from start: Int,
+        _ fragmentByte: UInt8,
+        _ escapes: inout UInt64
+    ) -> Int {
+        let count = bytes.count
+        var index = start
+        while index < count {
+            if bytes[index] == UInt8(ascii: "/") {
+                index &+= 1
+                continue
+            }
+            let start = index
+            var key: UInt64 = 0
+            while true {
+                let word = Word.load(bytes, index)
+                var ends = Word.mask(word, UInt8(ascii: "/")) | Word.mask(word, UInt8(ascii: "?"))
+                ends |= Word.mask(word, fragmentByte)
+                let left = count &- index
+                if left < 8 { ends |= 0x80 &<< UInt64(left &* 8) }
+                if ends == 0 {
+                    escapes |= Word.mask(word, UInt8(ascii: "%"))
+                    key = SegmentKey.mix(key, word)
+                    index &+= 8
+                    continue
+                }
+                let length = Word.firstIndex(ends)
+                let tail = Word.prefix(word, length)
+                escapes |= Word.mask(tail, UInt8(ascii: "%"))
+                if index == start {
+                    key = SegmentKey.short(tail, length)
+                } else {
+                    if length > 0 { key = SegmentKey.mix(key, tail) }
+                    key |= SegmentKey.longFlag
+                }
+                index &+= length
+                break
+            }
+            if index > start {
+                self.append(
+                    Segment(
+                        start: UInt32(truncatingIfNeeded: start),
+                        end: UInt32(truncatingIfNeeded: index),
+                        key: key
+                    )
+                )
+            }
+            if index < count, bytes[index] != UInt8(ascii: "/") { break }
+        }
+        return index
+    }
+
+    /// Reads the query and the fragment.
+    @inline(__always)
+    private mutating func readTail(
+        _ bytes: Span<UInt8>,
+        from start: Int,
+        _ fragmentByte: UInt8,
+        _ escapes: inout UInt64
+    ) {
+        var index = start
+        let count = bytes.count
+        if bytes[index] == UInt8(ascii: "?") {
+            index &+= 1
+            self.layout.queryEnd = UInt32(truncatingIfNeeded: count)
+            while index < count {
+                let word = Word.load(bytes, index)
+                escapes |= Word.mask(word, UInt8(ascii: "%"))
+                let ends = fragmentByte == UInt8(ascii: "#") ? Word.mask(word, fragmentByte) : 0
+                if ends != 0 {
+                    index &+= Word.firstIndex(ends)
+                    self.layout.queryEnd = UInt32(truncatingIfNeeded: index)
+                    break
+                }
+                index &+= 8
+            }
+            if index >= count { return }
+        }
+        self.layout.hasFragment = true
+        while index < count {
+            escapes |= Word.mask(Word.load(bytes, index), UInt8(ascii: "%"))
+            index &+= 8
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// Goes through the items of a query, as ranges of the text.
+struct QueryCursor {
+    /// One item with a name.
+    struct Item {
+        var name: Range<Int>
+        /// Where the value is; nil when there is not even a `=`.
+        var value: Range<Int>?
+    }
+
+    private var index: Int
+    private let end: Int
+
+    @inline(__always)
+    init(_ layout: AddressLayout) {
+        self.index = Int(layout.pathEnd) &+ 1
+        self.end = Int(layout.queryEnd)
+    }
+
+    /// The next item that has a name.
+    @inline(__always)
+    mutating func next(_ bytes: Span<UInt8>) -> Item? {
+        while self.index < self.end {
+            let start = self.index
+            var equals = -1
+            while self.index < self.end, bytes[self.index] != UInt8(ascii: "&") {
+                if equals < 0, bytes[self.index] == UInt8(ascii: "=") { equals = self.index }
+                self.index &+= 1
+            }
+            let stop = self.index
+            self.index &+= 1
+            if equals < 0 {
+                if stop > start { return Item(name: start..<stop, value: nil) }
+            } else if equals > start {
+                return Item(name: start..<equals, value: equals &+ 1..<stop)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,92 @@
+extension Parameters {
+    /// Where a value is in the text of the address.
+    @usableFromInline
+    struct Location: Sendable {
+        let range: TextRange
+        let isRest: Bool
+    }
+
+    /// Where the value of a name is, path and query in the order of the conventions.
+    @usableFromInline
+    func locate(_ name: String) -> Location? {
+        switch self.names.rules.conventions.precedence {
+        case .pathBeforeQuery: self.locateInPath(name) ?? self.locateInQuery(name)
+        case .queryBeforePath: self.locateInQuery(name) ?? self.locateInPath(name)
+        }
+    }
+
+    @inline(__always)
+    func locateInPath(_ name: String) -> Location? {
+        // The last of two equal names counts.
+        var index = self.names.names.count
+        while index > 0 {
+            index &-= 1
+            if self.names.names[index] == name {
+                return Location(range: self.captures[index], isRest: self.names.areRests[index])
+            }
+        }
+        return nil
+    }
+
+    func locateInQuery(_ name: String) -> Location? {
+        guard self.layout.hasQuery else { return nil }
+        let conventions = self.names.rules.conventions
+        let bytes = self.text.utf8Span.span
+        let wanted = name.utf8Span.span
+        var cursor = QueryCursor(self.layout)
+        var found: Location?
+        while let item = cursor.next(bytes) {
+            guard self.isName(bytes, item.name, wanted) else { continue }
+            let empty = item.name.upperBound..<item.name.upperBound
+            guard let range = item.value ?? (conventions.keepsQueryNamesWithoutValue ? empty : nil) else {
+                continue
+            }
+            found = Location(range: TextRange(range), isRest: false)
+            if conventions.duplicateQueryNames == .firstWins { break }
+        }
+        return found
+    }
+
+    /// Whether a name of the query, decoded, is the one that is looked for.
+    @inline(__always)
+    func isName(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
+        if self.layout.hasEscapes { return Self.isDecoded(bytes, range, name) }
+        guard range.count == name.count else { return false }
+        for index in 0..<name.count where bytes[range.lowerBound &+ index] != name[index] { return false }
+        return true
+    }
+
+    private static func isDecoded(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
+        var index = range.lowerBound
+        var place = 0
+        while index < range.upperBound {
+            let (byte, length) = PercentCoding.byte(bytes, index, range.upperBound)
+            guard place < name.count, name[place] == byte else { return false }
+            place += 1
+            index += length
+        }
+        return place == name.count
+    }
+
+    /// The decoded text of a value.
+    @usableFromInline
+    func text(at location: Location) -> String {
+        let bytes = self.text.utf8Span.span
+        let range = location.range.range
+        guard location.isRest else { return PercentCoding.text(bytes, range) }
+        // The segments of a rest are joined by one slash each, however many there were.
+        let segments = self.address.segmentRanges.filter {
+            $0.lowerBound >= range.lowerBound && $0.upperBound <= range.upperBound
+        }
+        return segments.map { PercentCoding.text(bytes, $0) }.joined(separator: "/")
+    }
+}
+
+extension TextRange {
+    init(_ range: Range<Int>) {
+        self.init(
+            start: UInt32(truncatingIfNeeded: range.lowerBound),
+            end: UInt32(truncatingIfNeeded: range.upperBound)
+        )
+    }
+}

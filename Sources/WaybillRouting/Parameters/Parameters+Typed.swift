@@ -1,0 +1,81 @@
+extension Parameters {
+    /// A value, as the type that is needed.
+    ///
+    /// - Throws: ``RoutingError/Code/missingParameter`` when there is no value of that name, and
+    ///   ``RoutingError/Code/invalidParameter`` when there is one that is no `Value`.
+    @inlinable
+    public func require<Value: LosslessStringConvertible>(
+        _ name: String,
+        as type: Value.Type = Value.self
+    ) throws(RoutingError) -> Value {
+        guard let value = try self.value(name, as: type) else { throw self.missing(name) }
+        return value
+    }
+
+    /// A value, as the type that is needed, or nil when there is none of that name.
+    ///
+    /// - Throws: ``RoutingError/Code/invalidParameter`` when there is a value that is no `Value`.
+    @inlinable
+    public func value<Value: LosslessStringConvertible>(
+        _ name: String,
+        as type: Value.Type = Value.self
+    ) throws(RoutingError) -> Value? {
+        let text: String
+        if let passed = self.passed(name) {
+            if let value = passed as? Value { return value }
+            text = Self.text(of: passed)
+        } else {
+            guard let location = self.locate(name) else { return nil }
+            if Value.self == Int.self {
+                guard let value = self.int(at: location) as? Value else { throw self.invalid(name, type) }
+                return value
+            }
+            text = self.text(at: location)
+        }
+        if let value = Value(text) { return value }
+        if Value.self == Bool.self, let value = Self.bool(text) as? Value { return value }
+        throw self.invalid(name, type)
+    }
+
+    /// The value that was passed with the call.
+    @inlinable
+    func passed(_ name: String) -> (any Sendable)? {
+        self.call.isEmpty ? nil : self.call[name]
+    }
+
+    /// The whole number at a place of the text, without making a text of it.
+    @usableFromInline
+    func int(at location: Location) -> Int? {
+        let range = location.range.range
+        if self.layout.hasEscapes { return Int(self.text(at: location)) }
+        return Decimal.int(self.text.utf8Span.span, range)
+    }
+
+    /// A truth value in any of the spellings of the route language.
+    @usableFromInline
+    static func bool(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "1": true
+        case "false", "0": false
+        default: nil
+        }
+    }
+
+    @usableFromInline
+    @inline(never)
+    func missing(_ name: String) -> RoutingError {
+        RoutingError(.missingParameter, url: self.text, message: "there is no parameter `\(name)`")
+    }
+
+    @usableFromInline
+    @inline(never)
+    func invalid(_ name: String, _ type: any Any.Type) -> RoutingError {
+        let text = self[name] ?? ""
+        let message = "`\(name)` is not \(Self.article(type)) \(type): \(text.isEmpty ? "(empty)" : text)"
+        return RoutingError(.invalidParameter, url: self.text, message: message)
+    }
+
+    private static func article(_ type: any Any.Type) -> String {
+        "AEIOU".contains("\(type)".prefix(1)) && !"\(type)".hasPrefix("UInt") ? "an" : "a"
+    }
+}

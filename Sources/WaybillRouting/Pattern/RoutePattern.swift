@@ -1,0 +1,66 @@
+/// What a registration matches: literal segments, placeholders, types and wildcards.
+///
+/// `Docs/Routing.md` shows every form with an example.
+public struct RoutePattern: Sendable {
+    /// A parameter that a pattern names.
+    public struct Parameter: Sendable, Hashable {
+        /// The name under which handlers find the value.
+        public let name: String
+        /// The type as patterns spell it: `string`, `int`, `double`, `bool`, `uuid`, `path` or `regex`.
+        public let type: String
+    }
+
+    /// The pattern as it was written.
+    public let text: String
+    /// The scheme, as tables compare it; the default scheme when the pattern names none.
+    public let scheme: String
+    /// What the pattern matches: one way, or several where it has optional groups, the longest first.
+    let variants: [[PatternSegment]]
+
+    /// Reads a pattern.
+    public init(
+        _ text: String,
+        conventions: RoutingConventions = .waybill,
+        defaultScheme: String = "app",
+        limits: RoutingLimits = .default
+    ) throws(RoutingError) {
+        try self.init(
+            text,
+            AddressRules(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
+        )
+    }
+
+    init(_ text: String, _ rules: AddressRules) throws(RoutingError) {
+        var parser = PatternParser(text, rules)
+        self.text = text
+        (self.scheme, self.variants) = try parser.parse()
+    }
+
+    /// The parameters in the order of the pattern; those of optional groups are among them.
+    public var parameters: [Parameter] {
+        var seen: [Parameter] = []
+        for parameter in self.variants.joined().flatMap(\.parameters)
+        where !seen.contains(where: { $0.name == parameter.name }) {
+            seen.append(parameter)
+        }
+        return seen
+    }
+}
+
+extension RoutePattern: Hashable {
+    /// Whether two patterns match the same addresses and give their values the same names.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.scheme == right.scheme && left.variants == right.variants
+    }
+
+    /// Hashes what patterns are compared by.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.scheme)
+        hasher.combine(self.variants)
+    }
+}
+
+extension RoutePattern: CustomStringConvertible {
+    /// The pattern as it was written.
+    public var description: String { self.text }
+}

@@ -1,0 +1,30 @@
+extension RouteTable {
+    /// Takes a route away and returns its handler, or nil when it is not there any more.
+    @discardableResult
+    public mutating func remove(_ id: RouteID) -> Handler? {
+        guard let index = self.core.index(of: id), self.core.remove(at: index) else { return nil }
+        return self.handlers[Int(index)].take()
+    }
+
+    /// Takes the route of a pattern away; one that only looks alike, with other names, stays.
+    @discardableResult
+    public mutating func remove(_ pattern: String) -> Handler? {
+        guard let pattern = try? RoutePattern(pattern, self.core.rules),
+            let index = self.core.rival(of: pattern),
+            self.core.routes[Int(index)].pattern == pattern
+        else { return nil }
+        _ = self.core.remove(at: index)
+        return self.handlers[Int(index)].take()
+    }
+
+    /// Takes all routes of a scheme away.
+    public mutating func removeAll(scheme: String) {
+        let scheme = self.core.rules.conventions.folded(scheme: scheme)
+        for route in self.routes where route.pattern.scheme == scheme { self.remove(route.id) }
+    }
+
+    /// Takes all routes away.
+    public mutating func removeAll() {
+        for route in self.routes { self.remove(route.id) }
+    }
+}

@@ -1,2 +1,0 @@
-@testable import WaybillRouting
-import Testing

@@ -1,0 +1,77 @@
+import Testing
+import WaybillRouting
+
+@Suite struct RouteTableTests {
+    @Test(arguments: [
+        "app://feed/detail", "app:///feed/detail/", "app:/feed/detail", "APP://feed//detail", "feed/detail",
+        "/feed/detail?a=1", "app://feed/detail#next", "app://f%65ed/detail",
+    ])
+    func `spellings of one address lead to one route`(url: String) throws {
+        var table = RouteTable<Int>()
+        let id = try table.insert("app://feed/detail", 1)
+        #expect(try table.match(url)?.route == id)
+        #expect(table.canRoute(url))
+    }
+
+    @Test(arguments: [
+        ("/users/me", 1, [:]), ("/users/7", 2, ["id": "7"]),
+        ("/users/7/posts/9", 3, ["id": "7", "post": "9"]),
+        ("/users/me/posts/9", 3, ["id": "me", "post": "9"]), ("/users/me/posts", 4, [:]),
+        ("/organizations/something-long/members", 5, ["name": "something-long"]),
+    ])
+    func `the most specific pattern wins and gives its values`(
+        url: String,
+        handler: Int,
+        values: [String: String]
+    )
+        throws
+    {
+        var table = RouteTable<Int>()
+        try table.insert("/users/me", 1)
+        try table.insert("/users/:id", 2)
+        try table.insert("/users/:id/posts/:post", 3)
+        try table.insert("/users/me/posts", 4)
+        try table.insert("/organizations/:name/members", 5)
+        let match = try #require(try table.match(url))
+        #expect(table[match] == handler)
+        #expect(table.handler(for: match.route) == handler)
+        #expect(match.parameters.path == values)
+    }
+
+    @Test func `a conflict names the rival and where both were registered`() throws {
+        var table = RouteTable<Int>()
+        try table.insert("/users/:id", 1, fileID: "App/Users.swift", line: 7)
+        let error = #expect(throws: RoutingError.self) {
+            try table.insert("app://users/:name", 2, fileID: "App/Names.swift", line: 9)
+        }
+        #expect(error?.code == .conflict)
+        for part in ["/users/:id", "App/Users.swift:7", "App/Names.swift:9"] {
+            #expect(error?.message.contains(part) == true)
+        }
+        #expect(table.count == 1)
+    }
+
+    @Test func `removing leaves what is above and below`() throws {
+        var table = RouteTable<Int>()
+        let id = try table.insert("/a", 1)
+        try table.insert("/a/b", 2)
+        try table.insert("other://a", 3)
+        #expect(table.remove(id) == 1)
+        #expect(table.remove(id) == nil)
+        #expect(!table.canRoute("/a"))
+        #expect(table.canRoute("/a/b"))
+        #expect(table.remove("/a/:b") == nil)
+        #expect(table.remove("app:///a/b/") == 2)
+        table.removeAll(scheme: "OTHER")
+        #expect(table.isEmpty)
+    }
+
+    @Test func `a miss names the nearest route`() throws {
+        var table = RouteTable<Int>()
+        try table.insert("app://user/detail", 1)
+        try table.insert("app://settings", 2)
+        let error = table.noRoute(for: "app://usr/detail?uid=1")
+        #expect(error.code == .noRoute)
+        #expect(error.message == "no pattern matches; did you mean app://user/detail?")
+    }
+}
