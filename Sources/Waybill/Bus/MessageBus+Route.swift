@@ -18,11 +18,15 @@ extension MessageBus {
         headers: [String: String] = [:],
         deadline: ContinuousClock.Instant? = nil
     ) async throws(RoutingError) -> Reply {
-        let request = Request(url: url, parameters: parameters, headers: headers, deadline: deadline)
-        let delivered = await self.core.route(request)
+        let extras = MessageExtras.make(headers: headers, deadline: deadline)
+        let request = Request(url: url, parameters: parameters, extras: extras)
+        let attempt = self.core.attempt(request)
+        if case .replied(let id, let value) = attempt {
+            return Reply(correlationID: id, value: value, url: url, isLast: true)
+        }
+        let delivered = await self.core.route(request, after: attempt)
         switch delivered.outcome {
-        case .replied(let value):
-            return Reply(correlationID: delivered.id, value: value, url: url, isLast: true)
+        case .replied(let value): return Reply(correlationID: delivered.id, value: value, url: url, isLast: true)
         case .failed(let error): throw error
         }
     }
@@ -44,8 +48,11 @@ extension MessageBus {
         deadline: ContinuousClock.Instant? = nil,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
-        let request = Request(url: url, parameters: parameters, headers: headers, deadline: deadline)
-        return try await self.core.route(request).outcome.value(as: Value.self, url: url)
+        let extras = MessageExtras.make(headers: headers, deadline: deadline)
+        let request = Request(url: url, parameters: parameters, extras: extras)
+        let attempt = self.core.attempt(request)
+        if case .replied(_, let value) = attempt, let value = value as? Value { return value }
+        return try await self.core.route(request, after: attempt).outcome.value(as: Value.self, url: url)
     }
 
     /// Sends a message that nobody awaits.
@@ -54,6 +61,8 @@ extension MessageBus {
     /// a warning in the log that names the URL and the reason.
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
-        self.core.send(Request(url: url, parameters: parameters, headers: headers))
+        self.core.send(
+            Request(url: url, parameters: parameters, extras: .make(headers: headers, deadline: nil))
+        )
     }
 }

@@ -59,7 +59,8 @@ actor Mailbox: LoopBound {
 
     private func perform(_ parcel: Parcel, _ exchange: Exchange) async {
         let outcome = await self.perform(parcel)
-        if exchange.finish(outcome) { parcel.handler.core.conclude(parcel.message, outcome) }
+        guard exchange.finish(outcome), case .replied(let value) = outcome else { return }
+        parcel.handler.core.conclude(parcel.message, value)
     }
 
     /// Runs what was posted before now.

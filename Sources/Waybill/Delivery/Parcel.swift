@@ -35,9 +35,9 @@ struct Parcel: Sendable {
     /// Writes down how a message that nobody awaits ended: a failure becomes a dead letter.
     func settle(_ outcome: Outcome) {
         switch outcome {
-        case .replied:
+        case .replied(let value):
             self.handler.core.close(.replied)
-            self.handler.core.conclude(self.message, outcome)
+            self.handler.core.conclude(self.message, value)
         case .failed(let error):
             self.handler.core.deadLetter(
                 url: self.message.parameters.url,
