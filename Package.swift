@@ -20,7 +20,7 @@ let package = Package(
         .library(name: "Waybill", targets: ["Waybill"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0")
     ],
     targets: [
         .systemLibrary(
@@ -44,6 +44,7 @@ let package = Package(
         .testTarget(
             name: "WaybillRoutingTests",
             dependencies: ["WaybillRouting"],
+            resources: [.copy("Resources")],
             swiftSettings: settings
         ),
         .testTarget(
