@@ -19,11 +19,7 @@ extension BusCore {
             return Delivered(id: id, outcome: outcome)
         }
         let exchange = self.begin(request, found, id)
-        let outcome = await withTaskCancellationHandler {
-            await exchange.listen(listener)
-        } onCancel: {
-            exchange.finish(.failed(.cancelled(url: exchange.url)))
-        }
+        let outcome = await exchange.listen(listener)
         return Delivered(id: id, outcome: outcome)
     }
 

@@ -25,7 +25,7 @@ extension BusCore {
             if let context = DeliveryContext.current { request.inherit(from: context) }
             if let error = self.objection(to: request) { return self.lose(request, self.open(), error) }
             guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
-            while !lane.eventLoop.consumeDeliveryBudget() { await lane.eventLoop.turn() }
+            while !lane.eventLoop.consumeDeliveryBudget() { await self.turn(of: lane) }
             attempt = lane.assumeOnLoop { $0.attempt(request) }
         }
         switch attempt {

@@ -40,7 +40,7 @@ actor Mailbox: LoopBound {
     func perform(_ parcel: Parcel) async -> Outcome {
         self.waiting.subtract(1, ordering: .relaxed)
         self.catchUp()
-        return await parcel.run()
+        return await parcel.run(isolation: self)
     }
 
     /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
@@ -86,9 +86,7 @@ actor Mailbox: LoopBound {
             parcel.settle(parcel.call(body))
         case .suspending:
             Task.immediate {
-                // Captured, so that the task belongs to this actor and starts in place.
-                _ = self.limit
-                parcel.settle(await parcel.run())
+                parcel.settle(await parcel.run(isolation: self))
             }
         }
     }
