@@ -40,6 +40,7 @@ public final class EventLoop: Sendable {
     /// - Parameters:
     ///   - name: A name for logs; "event-loop" if nil.
     ///   - configuration: How the loop behaves.
+    /// - Returns: The loop, which does nothing yet.
     public static func onCallingThread(
         name: String? = nil,
         configuration: Configuration = .init()
@@ -57,6 +58,7 @@ public final class EventLoop: Sendable {
     ///   - hostLoop: The address of the host's `uv_loop_t`; it must stay valid until this loop has shut down.
     ///   - name: A name for logs; "event-loop" if nil.
     ///   - configuration: How the loop behaves.
+    /// - Returns: The loop, which runs whenever the host's does.
     /// - Throws: ``EventLoopError`` with the code `system` if the system has no file descriptor left.
     @unsafe
     public static func adopting(
@@ -78,7 +80,7 @@ public final class EventLoop: Sendable {
     private init(core: LoopCore) {
         self.core = core
         unsafe core.state.pointee.reference = LoopReference(self)
-        unsafe core.state.pointee.executor = self.asUnownedSerialExecutor()
+        unsafe core.state.pointee.memoryOfLoop = self
     }
 
     deinit {

@@ -27,6 +27,7 @@ struct Afterlife: ~Copyable {
     /// Takes what has been left, or ends the thread's duty.
     ///
     /// - Parameter willEnd: Runs under the lock, so that the next thread cannot start before it is done.
+    /// - Returns: What was left, or nil if there is nothing and the thread has to end.
     func next(willEnd: () -> Void) -> WorkList? {
         self.state.withLock { state in
             guard state.work.isEmpty else {
