@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A libuv loop, the thread that runs it, and the serial executor of every actor bound to it.
 ///
 /// Make one with ``init(name:configuration:)`` and it runs on a thread of its own; ``onCallingThread(name:configuration:)``
@@ -14,7 +12,7 @@ internal import Synchronization
 /// A loop that nobody holds any more shuts down by itself. Actors hold their loop.
 public final class EventLoop: Sendable {
     let core: LoopCore
-    let taskExecutorReference = Mutex(WeakTaskExecutor())
+    let taskExecutorReference = Locked(WeakTaskExecutor())
 
     /// The name, as thread names and logs show it.
     public var name: String { self.core.name }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The work that arrives for a loop that is gone.
 ///
 /// A Swift executor cannot refuse a job: a task whose job never runs hangs for ever. So late work runs on a thread that is
@@ -10,7 +8,7 @@ struct Afterlife: ~Copyable {
         var hasThread = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Leaves work.
     ///

@@ -25,7 +25,7 @@ final class Watchdog: Sendable {
 
     static let shared = Watchdog()
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Looks at a loop from now on.
     func add(_ core: LoopCore, threshold: Duration) {

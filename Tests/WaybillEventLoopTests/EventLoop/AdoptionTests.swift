@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import Testing
 
 @testable internal import WaybillEventLoop
@@ -84,7 +83,7 @@ struct AdoptionTests {
         let status = try await HostThread.run { host in
             for round in 0..<2 {
                 let loop = try host.adopt(name: "guest \(round)")
-                let count = Mutex(0)
+                let count = Locked(0)
                 loop.execute { count.withLock { $0 += 1 } }
                 host.run()
                 #expect(count.withLock { $0 } == 1)

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import Testing
 
 @testable internal import WaybillEventLoop
@@ -61,7 +60,7 @@ struct EventLoopTests {
     @Test
     func `a loop runs on the thread that calls run, and what was queued before waits for it`() async {
         let loop = EventLoop.onCallingThread(name: "mine")
-        let ran = Mutex(false)
+        let ran = Locked(false)
         loop.execute {
             ran.withLock { $0 = true }
             #expect(EventLoop.current === loop)
@@ -79,7 +78,7 @@ struct EventLoopTests {
     @Test
     func `a loop that nobody ever ran can be shut down, and dropped`() async {
         let loop = EventLoop.onCallingThread()
-        let ran = Mutex(false)
+        let ran = Locked(false)
         loop.execute { ran.withLock { $0 = true } }
         await loop.shutDown()
         #expect(ran.withLock { $0 })

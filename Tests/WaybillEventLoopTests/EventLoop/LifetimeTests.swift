@@ -1,5 +1,4 @@
 #if os(Linux)
-internal import Synchronization
 internal import Testing
 
 @testable internal import WaybillEventLoop
@@ -53,7 +52,7 @@ struct LifetimeTests {
     func `a loop that is dropped goes away although its thread sleeps`() async throws {
         var loop: EventLoop? = EventLoop()
         weak let observer = loop
-        let ended = Mutex(false)
+        let ended = Locked(false)
         loop?.onShutDown { ended.withLock { $0 = true } }
         await loop?.run {}
         loop = nil

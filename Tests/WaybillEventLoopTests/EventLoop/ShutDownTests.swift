@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import Testing
 
 @testable internal import WaybillEventLoop
@@ -61,7 +60,7 @@ struct ShutDownTests {
 
     @Test
     func `a timer of a loop that is gone does not run`() async {
-        let fired = Mutex(false)
+        let fired = Locked(false)
         let pending = self.loop.schedule(at: .now + .milliseconds(2)) { fired.withLock { $0 = true } }
         await self.loop.shutDown()
         pending.cancel()
@@ -90,7 +89,7 @@ struct ShutDownTests {
     @Test
     func `a hook may use the loop`() async {
         let loop = self.loop
-        let ran = Mutex(0)
+        let ran = Locked(0)
         loop.onShutDown {
             loop.execute { ran.withLock { $0 += 1 } }
             loop.schedule(at: .now) { ran.withLock { $0 += 10 } }

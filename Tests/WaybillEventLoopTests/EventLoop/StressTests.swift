@@ -2,7 +2,9 @@ internal import Testing
 
 @testable internal import WaybillEventLoop
 
-/// Everything at once, from several threads, while the loop shuts down. What counts is that all of it ends, once.
+/// Everything at once, from several threads, while the loop shuts down.
+///
+/// What counts is that all of it ends, once.
 @Suite(.timeLimit(.minutes(2)))
 struct StressTests {
     @Test(arguments: [IdlePolicy.park, .spin(for: .microseconds(30))])

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import Testing
 @_spi(ExperimentalCustomExecutors) internal import _Concurrency
 
@@ -29,7 +28,7 @@ struct WorkItemTests {
 
     @Test
     func `a closure comes out as it went in, and once`() {
-        let count = Mutex(0)
+        let count = Locked(0)
         let item = WorkItem { count.withLock { $0 += 1 } }
         #expect(item.kind == .closure)
         item.takeBody()()

@@ -1,8 +1,8 @@
-internal import Synchronization
+@testable internal import WaybillEventLoop
 
 /// Remembers what happens on any thread, in order.
 final class Journal<Entry: Sendable>: Sendable {
-    private let storage = Mutex<[Entry]>([])
+    private let storage = Locked<[Entry]>([])
 
     var entries: [Entry] { self.storage.withLock { $0 } }
 

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import Testing
 
 @testable internal import WaybillEventLoop
@@ -38,7 +37,8 @@ struct EventLoopClockTests {
     func `the far future is no problem`() async throws {
         let loop = self.loop
         let sleeper = Task { try await loop.clock.sleep(for: .seconds(Int64.max / 4)) }
-        try await loop.clock.sleep(for: .milliseconds(5))
+        while loop.statistics.pendingTimers == 0 { await Task.yield() }
+        try await loop.clock.sleep(for: .milliseconds(2))
         #expect(loop.statistics.pendingTimers == 1)
         sleeper.cancel()
         await #expect(throws: CancellationError.self) { try await sleeper.value }
@@ -84,8 +84,10 @@ struct EventLoopClockTests {
             try #require(try ProcessUsage.now.residentBytes - before < limit)
             for sleeper in sleepers { sleeper.cancel() }
             for sleeper in sleepers {
-                let result = await sleeper.result
-                try #require(throws: CancellationError.self) { try result.get() }
+                guard case .failure(let error) = await sleeper.result, error is CancellationError else {
+                    Issue.record("a sleeper was not cancelled")
+                    return
+                }
             }
             try #require(loop.statistics.pendingTimers == 0)
         }

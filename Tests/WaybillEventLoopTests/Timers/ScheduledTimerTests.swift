@@ -36,7 +36,7 @@ struct ScheduledTimerTests {
     @Test
     func `a closure that was cancelled on the loop never runs, however late`() async throws {
         let loop = self.loop
-        let fired = Mutex(0)
+        let fired = Locked(0)
         await loop.run {
             let past = ContinuousClock.now - .seconds(1)
             let timer = loop.schedule(at: past) { fired.withLock { $0 += 1 } }

@@ -1,5 +1,4 @@
 internal import Logging
-internal import Synchronization
 internal import Testing
 
 @testable internal import WaybillEventLoop
@@ -8,7 +7,7 @@ internal import Testing
 struct WatchdogTests {
     /// Remembers what was logged.
     private final class Log: Sendable {
-        let entries = Mutex<[Logger.Metadata]>([])
+        let entries = Locked<[Logger.Metadata]>([])
 
         var names: [String] { self.entries.withLock { $0.compactMap { $0["event-loop"]?.description } } }
     }
