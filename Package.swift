@@ -46,6 +46,7 @@ let package = Package(
         .testTarget(
             name: "WaybillRoutingTests",
             dependencies: ["WaybillRouting"],
+            resources: [.copy("Resources")],
             swiftSettings: settings
         ),
         .testTarget(

@@ -28,4 +28,17 @@ static inline void waybill_spin_hint(void) {
 #endif
 }
 
+// The calling thread as a number: the register that pthread_self reads, without the call through the linker's table.
+static inline uintptr_t waybill_thread_id(void) {
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+    return (uintptr_t)__builtin_thread_pointer();
+#else
+    return (uintptr_t)pthread_self();
+#endif
+}
+
+// A function of the Swift runtime: retains an object unless its last reference has gone, and then answers NULL. The
+// memory must still be there, which an unowned reference takes care of.
+extern void *swift_tryRetain(void *object);
+
 #endif

@@ -10,20 +10,16 @@ extension BusCore {
         _ listener: Listener
     ) async -> Delivered {
         let handler = found.handler
-        if case .immediate = handler.body, request.deadline == nil {
+        if case .immediate = handler.body, request.extras?.deadline == nil {
             // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
             let message = request.message(id: id, parameters: found.parameters)
             let outcome = await self.hop(Parcel(message: message, handler: handler))
             self.close(Tally(outcome))
-            self.conclude(message, outcome)
+            if case .replied(let value) = outcome { self.conclude(message, value) }
             return Delivered(id: id, outcome: outcome)
         }
         let exchange = self.begin(request, found, id)
-        let outcome = await withTaskCancellationHandler {
-            await exchange.listen(listener)
-        } onCancel: {
-            exchange.finish(.failed(.cancelled(url: exchange.url)))
-        }
+        let outcome = await exchange.listen(listener)
         return Delivered(id: id, outcome: outcome)
     }
 
@@ -51,7 +47,7 @@ extension BusCore {
             exchange.finish(.failed(error))
             return exchange
         }
-        if let deadline = request.deadline {
+        if let deadline = request.extras?.deadline {
             let timer = self.timekeeper.schedule(at: deadline) {
                 exchange.finish(.failed(.deadlineExceeded(url: exchange.url)))
             }

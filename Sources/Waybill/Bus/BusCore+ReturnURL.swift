@@ -1,16 +1,11 @@
 internal import WaybillRouting
 
 extension BusCore {
-    /// Follows up a message that has ended: a reply's value goes to the return URL, if there is one.
-    func conclude(_ message: Message, _ outcome: Outcome) {
-        guard message.parameters.hasFragment, case .replied(let value) = outcome,
-            let url = self.returnURL(of: message)
-        else { return }
-        var request = Request(url: url)
-        request.payload = value
-        request.correlationID = message.id
-        request.hops = message.hops + 1
-        self.send(request)
+    /// Sends a reply's value to the return URL of the message that it answers, if that has one.
+    func conclude(_ message: Message, _ value: any Sendable) {
+        guard message.parameters.hasFragment, let url = self.returnURL(of: message) else { return }
+        let extras = MessageExtras(payload: value, correlationID: message.id)
+        self.send(Request(url: url, extras: extras, hops: message.hops + 1))
     }
 
     /// The URL in a message's fragment, with the message's scheme if it has none of its own.

@@ -1,27 +1,39 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Delivers a request and waits for its outcome, where the caller is isolated.
+    /// Delivers a request in place, if it can be done without suspending.
     ///
-    /// On a loop of the bus, a handler of that loop that cannot suspend is called here and now. Everything else takes
-    /// the long way.
+    /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
+    @inline(__always)
+    func attempt(_ request: Request) -> Attempt {
+        guard self.home.eventLoop.isInEventLoop, self.home.eventLoop.consumeDeliveryBudget(),
+            self.phase.load(ordering: .relaxed) == .open, request.extras == nil, DeliveryContext.current == nil
+        else { return .elsewhere }
+        return self.home.assumeOnLoop { $0.attempt(request) }
+    }
+
+    /// Delivers a request and waits for its outcome, where the caller is isolated.
     nonisolated(nonsending) func route(
         _ request: consuming Request,
+        after attempt: Attempt,
         listener: Listener = noListener
     ) async -> Delivered {
-        if let context = DeliveryContext.current { request.inherit(from: context) }
-        if let error = self.objection(to: request) { return self.lose(request, self.open(), error) }
-        guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
-        while !lane.eventLoop.consumeDeliveryBudget() { await Task.yield() }
-        switch lane.assumeOnLoop({ $0.attempt(request) }) {
-        case .done(let delivered, let message):
-            if message.parameters.hasFragment { self.conclude(message, delivered.outcome) }
-            return delivered
-        case .lost(let id, let error):
-            return self.lose(request, id, error)
-        case .handOver(let found, let id):
-            return await self.handOver(request, found, id, listener)
+        var attempt = attempt
+        if case .elsewhere = attempt {
+            if let context = DeliveryContext.current { request.inherit(from: context) }
+            if let error = self.objection(to: request) { return self.lose(request, self.open(), error) }
+            guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
+            while !lane.eventLoop.consumeDeliveryBudget() { await self.turn(of: lane) }
+            attempt = lane.assumeOnLoop { $0.attempt(request) }
+        }
+        switch attempt {
+        case .replied(let id, let value): return Delivered(id: id, outcome: .replied(value))
+        case .failed(let error, let id): return Delivered(id: id, outcome: .failed(error))
+        case .lost(let error, let id): return self.lose(request, id, error)
+        case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
+        case .elsewhere: preconditionFailure("a lane always gets somewhere")
         }
     }
 

@@ -23,8 +23,12 @@ extension MessageBus {
         as: Value.Type = Value.self,
         _ onReply: (Update) async throws -> Answer
     ) async throws(RoutingError) -> Value {
-        let request = Request(url: url, parameters: parameters, headers: headers, deadline: deadline)
-        let delivered = await self.core.route(request) { value in
+        let request = Request(
+                url: url,
+                parameters: parameters,
+                extras: .make(headers: headers, deadline: deadline)
+            )
+        let delivered = await self.core.route(request, after: .elsewhere) { value in
             guard let update = value as? Update else {
                 throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value)
             }
@@ -48,7 +52,11 @@ extension MessageBus {
     ) -> Replies {
         Replies(
             core: self.core,
-            request: Request(url: url, parameters: parameters, headers: headers, deadline: deadline)
+            request: Request(
+                url: url,
+                parameters: parameters,
+                extras: .make(headers: headers, deadline: deadline)
+            )
         )
     }
 }

@@ -53,7 +53,11 @@ extension MessageBus {
         deadline: ContinuousClock.Instant? = nil
     ) async throws(RoutingError) -> Int {
         try await self.core.publish(
-            Request(url: url, parameters: parameters, headers: headers, deadline: deadline)
+            Request(
+                url: url,
+                parameters: parameters,
+                extras: .make(headers: headers, deadline: deadline)
+            )
         )
     }
 }

@@ -12,13 +12,7 @@ final class Conversation: Sendable {
 
     deinit { self.exchange.finish(.failed(.cancelled(url: self.exchange.url))) }
 
-    func next() async -> Exchange.Event {
-        await withTaskCancellationHandler {
-            await self.exchange.next()
-        } onCancel: {
-            self.exchange.finish(.failed(.cancelled(url: self.exchange.url)))
-        }
-    }
+    nonisolated(nonsending) func next() async -> Exchange.Event { await self.exchange.next() }
 }
 
 extension BusCore {

@@ -34,9 +34,19 @@ final class Exchange: Sendable {
     }
 
     /// What comes next from the handler: a progress reply, or the end.
-    func next() async -> Event {
-        await withCheckedContinuation { reader in
-            if let event = self.state.withLock({ $0.read(reader) }) { reader.resume(returning: event) }
+    ///
+    /// A caller that is cancelled while it waits ends the exchange.
+    nonisolated(nonsending) func next() async -> Event { await self.next(isolation: self.core.isolation) }
+
+    private func next(isolation: isolated (any Actor)?) async -> Event {
+        await withTaskCancellationHandler {
+            // Captured, the parameter isolates the closure, which would leave for the global executor otherwise.
+            _ = isolation
+            return await withCheckedContinuation { reader in
+                if let event = self.state.withLock({ $0.read(reader) }) { reader.resume(returning: event) }
+            }
+        } onCancel: {
+            self.finish(.failed(.cancelled(url: self.url)))
         }
     }
 
@@ -57,7 +67,7 @@ final class Exchange: Sendable {
 
     /// Gives the caller a progress reply and waits for its answer.
     nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
-        try await withCheckedThrowingContinuation { answer in
+        try await withCheckedThrowingContinuation(isolation: self.core.isolation) { answer in
             let progress = Progress(value: value, answer: answer)
             switch self.state.withLock({ $0.offer(progress) }) {
             case .deliver(let reader): reader.resume(returning: .progress(progress))

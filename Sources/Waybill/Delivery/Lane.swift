@@ -12,7 +12,8 @@ actor Lane: LoopBound {
     private var lastID = CorrelationID.newBlock()
 
     /// How many routes led to the handler that is being called in place; it cannot suspend, so there is one at most.
-    private var hops: Int?
+    private var hops = Lane.nobody
+    private static let nobody = -1
 
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
         self.eventLoop = eventLoop
@@ -20,14 +21,8 @@ actor Lane: LoopBound {
         self.snapshot = snapshot
     }
 
-    /// How far a request gets without suspending.
-    enum Attempt {
-        case done(Delivered, Message)
-        case lost(CorrelationID, RoutingError)
-        case handOver(Found, CorrelationID)
-    }
-
     /// Delivers a request in place if its handler is on this loop and cannot suspend.
+    @inline(__always)
     func attempt(_ request: Request) -> Attempt {
         let id = self.nextID()
         Counters.increment(self.counters.sent)
@@ -35,7 +30,7 @@ actor Lane: LoopBound {
         do throws(RoutingError) {
             found = try self.find(request.url)
         } catch {
-            return .lost(id, error)
+            return .lost(error, id)
         }
         let handler = found.handler
         guard case .immediate(let body) = handler.body, handler.mailbox.eventLoop === self.eventLoop
@@ -43,19 +38,26 @@ actor Lane: LoopBound {
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
             handler.mailbox.assumeOnLoop { $0.catchUp() }
         }
-        let parcel = Parcel(message: request.message(id: id, parameters: found.parameters), handler: handler)
+        let message = request.message(id: id, parameters: found.parameters)
         let outer = self.hops
         self.hops = request.hops
-        let outcome = parcel.call(body)
-        self.hops = outer
-        self.counters.close(Tally(outcome))
-        return .done(Delivered(id: id, outcome: outcome), parcel.message)
+        defer { self.hops = outer }
+        do {
+            let value = try body(message)
+            Counters.increment(self.counters.replied)
+            if message.parameters.hasFragment { handler.core.conclude(message, value) }
+            return .replied(id, value)
+        } catch {
+            let error = RoutingError.thrown(error, by: message)
+            self.counters.close(Tally(error.code))
+            return .failed(error, id)
+        }
     }
 
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
-        guard let hops else { return DeliveryContext.current }
-        return DeliveryContext(hops: hops, deadline: nil)
+        if self.hops == Self.nobody { return DeliveryContext.current }
+        return DeliveryContext(hops: self.hops, deadline: nil)
     }
 
     func nextID() -> CorrelationID {
@@ -70,6 +72,6 @@ actor Lane: LoopBound {
             }
             self.snapshot = snapshot
         }
-        return try self.snapshot.table.find(url)
+        return try self.snapshot.find(url)
     }
 }

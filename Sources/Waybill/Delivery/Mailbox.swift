@@ -40,7 +40,7 @@ actor Mailbox: LoopBound {
     func perform(_ parcel: Parcel) async -> Outcome {
         self.waiting.subtract(1, ordering: .relaxed)
         self.catchUp()
-        return await parcel.run()
+        return await parcel.run(isolation: self)
     }
 
     /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
@@ -59,7 +59,8 @@ actor Mailbox: LoopBound {
 
     private func perform(_ parcel: Parcel, _ exchange: Exchange) async {
         let outcome = await self.perform(parcel)
-        if exchange.finish(outcome) { parcel.handler.core.conclude(parcel.message, outcome) }
+        guard exchange.finish(outcome), case .replied(let value) = outcome else { return }
+        parcel.handler.core.conclude(parcel.message, value)
     }
 
     /// Runs what was posted before now.
@@ -85,9 +86,7 @@ actor Mailbox: LoopBound {
             parcel.settle(parcel.call(body))
         case .suspending:
             Task.immediate {
-                // Captured, so that the task belongs to this actor and starts in place.
-                _ = self.limit
-                parcel.settle(await parcel.run())
+                parcel.settle(await parcel.run(isolation: self))
             }
         }
     }

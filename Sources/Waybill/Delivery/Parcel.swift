@@ -15,14 +15,16 @@ struct Parcel: Sendable {
         }
     }
 
-    /// Calls the handler, on its loop.
-    nonisolated(nonsending) func run() async -> Outcome {
+    /// Calls the handler, on its loop, where the mailbox is isolated.
+    func run(isolation: isolated Mailbox) async -> Outcome {
         switch self.handler.body {
         case .immediate(let body):
             return self.call(body)
         case .suspending(let body):
             let context = DeliveryContext(hops: self.message.hops, deadline: self.message.deadline)
             return await DeliveryContext.$current.withValue(context) {
+                // Captured, the parameter isolates the closure to the mailbox.
+                _ = isolation
                 do {
                     return .replied(try await body(self.message))
                 } catch {
@@ -35,9 +37,9 @@ struct Parcel: Sendable {
     /// Writes down how a message that nobody awaits ended: a failure becomes a dead letter.
     func settle(_ outcome: Outcome) {
         switch outcome {
-        case .replied:
+        case .replied(let value):
             self.handler.core.close(.replied)
-            self.handler.core.conclude(self.message, outcome)
+            self.handler.core.conclude(self.message, value)
         case .failed(let error):
             self.handler.core.deadLetter(
                 url: self.message.parameters.url,

@@ -15,7 +15,7 @@ enum Tally {
         }
     }
 
-    private init(_ code: RoutingError.Code) {
+    init(_ code: RoutingError.Code) {
         switch code {
         case .deadlineExceeded: self = .expired
         case .cancelled: self = .cancelled

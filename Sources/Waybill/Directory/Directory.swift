@@ -41,7 +41,7 @@ final class Directory: Sendable {
     func read<Result: Sendable>(
         _ body: (borrowing RouteTable<Handler>) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
-        if let snapshot = self.snapshotIfWorthIt() { return try body(snapshot.table) }
+        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.read(body) }
         return try self.state.withLock { state throws(RoutingError) in try body(state.table) }
     }
 

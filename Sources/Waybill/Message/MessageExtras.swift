@@ -8,6 +8,8 @@ final class MessageExtras: Sendable {
     /// Where progress replies go: the exchange with the caller.
     let exchange: Exchange?
 
+    static let empty = MessageExtras()
+
     init(
         payload: (any Sendable)? = nil,
         headers: [String: String] = [:],
@@ -20,5 +22,32 @@ final class MessageExtras: Sendable {
         self.deadline = deadline
         self.correlationID = correlationID
         self.exchange = exchange
+    }
+
+    /// The extras of a request, or nil if it needs none.
+    @inline(__always)
+    static func make(headers: [String: String], deadline: ContinuousClock.Instant?) -> MessageExtras? {
+        if headers.isEmpty, deadline == nil { return nil }
+        return MessageExtras(headers: headers, deadline: deadline)
+    }
+
+    func with(deadline: ContinuousClock.Instant) -> MessageExtras {
+        MessageExtras(
+            payload: self.payload,
+            headers: self.headers,
+            deadline: deadline,
+            correlationID: self.correlationID,
+            exchange: self.exchange
+        )
+    }
+
+    func with(exchange: Exchange) -> MessageExtras {
+        MessageExtras(
+            payload: self.payload,
+            headers: self.headers,
+            deadline: self.deadline,
+            correlationID: self.correlationID,
+            exchange: exchange
+        )
     }
 }

@@ -18,22 +18,20 @@ extension LoopCore {
     ///
     /// The thread takes the loop's place: it counts as the loop's thread and runs one item at a time.
     private func runAfterlife() {
-        CurrentLoop.core = self
+        unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         self.thread.store(ThreadID.current, ordering: .relaxed)
         unsafe self.state.pointee.isTurning = true
         while let list = self.afterlife.next(willEnd: { self.endAfterlife() }) {
             unsafe self.state.pointee.ready.append(list)
             // Letting go of the loop may itself leave work, as any `deinit` may.
             while unsafe !self.state.pointee.ready.isEmpty {
-                self.holdLoop()
                 while let item = unsafe self.state.pointee.ready.pop() { self.run(item) }
-                self.releaseLoop()
             }
         }
     }
 
     private func endAfterlife() {
         self.thread.store(ThreadID.none, ordering: .relaxed)
-        CurrentLoop.core = nil
+        unsafe CurrentLoop.core = nil
     }
 }

@@ -5,16 +5,16 @@ extension LoopCore {
     ///
     /// The caller must have attached itself to the lifecycle.
     func runToTheEnd() {
-        let outer = CurrentLoop.core
+        let outer = unsafe CurrentLoop.core
         self.enter()
         self.uv.run()
         self.uv.close()
-        self.leave(restoring: outer)
+        unsafe self.leave(restoring: outer)
     }
 
     /// Makes the calling thread the loop's.
     func enter() {
-        CurrentLoop.core = self
+        unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         let now = MonotonicTime.now
         unsafe self.state.pointee.polledAt = now
         unsafe self.state.pointee.budget.refill(at: now)
@@ -43,19 +43,16 @@ extension LoopCore {
     private func handleClosed() {
         unsafe self.state.pointee.openHandles -= 1
         // The host goes on running its loop; ours ends by itself when its last handle has gone.
-        if self.host == .adopted, unsafe self.state.pointee.openHandles == 0 { self.leave(restoring: nil) }
+        if self.host == .adopted, unsafe self.state.pointee.openHandles == 0 { unsafe self.leave(restoring: nil) }
     }
 
     /// Ends the loop's claim on its thread; what has not run by now runs elsewhere.
-    private func leave(restoring outer: LoopCore?) {
+    private func leave(restoring outer: Unmanaged<LoopCore>?) {
         var rest = unsafe self.state.pointee.ready
-        unsafe self.state.pointee.ready = WorkList()
-        self.releaseLoop()
-        rest.append(unsafe self.state.pointee.ready)
         unsafe self.state.pointee.ready = WorkList()
         // From here on nobody is on the loop's thread, so whoever submits meets the inbox.
         self.thread.store(ThreadID.none, ordering: .relaxed)
-        CurrentLoop.core = outer
+        unsafe CurrentLoop.core = outer
         rest.append(self.inbox.close())
         self.leaveToAfterlife(rest)
         self.lifecycle.close()

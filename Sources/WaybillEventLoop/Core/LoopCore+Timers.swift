@@ -53,7 +53,6 @@ extension LoopCore {
     func fireTimers() {
         unsafe self.state.pointee.isTurning = true
         unsafe self.state.pointee.armedDeadline = nil
-        self.holdLoop()
         self.counters.isBusy.store(true, ordering: .relaxed)
         let now = MonotonicTime.now
         for _ in 0..<Self.timersPerTurn {

@@ -32,9 +32,8 @@ extension LoopCore {
         unsafe self.state.pointee.isTurning = false
     }
 
-    /// Lets go of the loop and parks, unless work arrives or the loop was dropped meanwhile.
+    /// Parks, unless work has arrived.
     private func fallAsleep() {
-        self.releaseLoop()
         guard unsafe self.state.pointee.ready.isEmpty, self.inbox.park() else { return }
         unsafe self.state.pointee.parkedAt = MonotonicTime.now
     }
@@ -43,7 +42,6 @@ extension LoopCore {
     private func turn() {
         if self.inbox.hasWork { self.takeInbox() }
         guard unsafe !self.state.pointee.ready.isEmpty else { return }
-        self.holdLoop()
         self.counters.isBusy.store(true, ordering: .relaxed)
         while unsafe self.state.pointee.budget.consume(at: { MonotonicTime.now }) {
             if let item = unsafe self.state.pointee.ready.pop() {
@@ -67,23 +65,15 @@ extension LoopCore {
             item.takeBody()()
         case .actorJob:
             // With no task executor in play the runtime goes straight on from one actor of this loop to the next.
-            guard let loop = unsafe self.state.pointee.awakeLoop else { preconditionFailure(Self.orphan) }
-            unsafe item.job.runSynchronously(on: loop.asUnownedSerialExecutor())
+            guard let executor = unsafe self.state.pointee.executor else { return }
+            unsafe item.job.runSynchronously(on: executor)
         case .taskJob:
-            guard let loop = unsafe self.state.pointee.awakeLoop else { preconditionFailure(Self.orphan) }
-            if unsafe self.state.pointee.awakeTaskExecutor == nil {
-                unsafe self.state.pointee.awakeTaskExecutor = loop.taskExecutor
-            }
-            guard let executor = unsafe self.state.pointee.awakeTaskExecutor else { return }
+            guard let loop = self.loop else { preconditionFailure("a task outlived its executor") }
             unsafe item.job.runSynchronously(
                 isolatedTo: loop.asUnownedSerialExecutor(),
-                taskExecutor: executor.asUnownedTaskExecutor()
+                taskExecutor: loop.taskExecutor.asUnownedTaskExecutor()
             )
         }
-    }
-
-    private static var orphan: String {
-        "a job was left for a loop that nobody held; does its actor hold its loop?"
     }
 
     /// Looks for work without blocking, for as long as the idle policy says.
@@ -123,18 +113,5 @@ extension LoopCore {
 
     func takeInbox() {
         unsafe self.state.pointee.ready.append(self.inbox.take())
-    }
-
-    /// Keeps the loop alive while its jobs run.
-    func holdLoop() {
-        if unsafe self.state.pointee.awakeLoop == nil {
-            unsafe self.state.pointee.awakeLoop = self.loop
-        }
-    }
-
-    /// Lets the loop go; it may be the last reference, and then a request to shut down is queued right here.
-    func releaseLoop() {
-        unsafe self.state.pointee.awakeTaskExecutor = nil
-        unsafe self.state.pointee.awakeLoop = nil
     }
 }

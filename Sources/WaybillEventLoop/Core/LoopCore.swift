@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// The works of an ``EventLoop``: its queues, its handles, and the thread that runs it.
 ///
-/// The loop and its thread both hold the core, and the thread holds the loop only while it is awake. So a loop that
-/// is dropped goes away although its thread sleeps, and its `deinit` wakes the thread to end it.
+/// The loop and its thread both hold the core, and the core holds of the loop only its memory. So a loop that is
+/// dropped goes away although its thread sleeps, and its `deinit` wakes the thread to end it. Jobs need no more: each
+/// holds its actor, and the actor its loop.
 ///
 /// The compiler cannot check `Sendable` here. What makes it so: `state` is touched by one thread at a time, the one
 /// that `thread` names; all else is constant, atomic, or behind a lock.
@@ -22,9 +23,7 @@ final class LoopCore: @unchecked Sendable {
     let name: String
     let host: Host
     let configuration: EventLoop.Configuration
-    let inbox = Inbox()
     let afterlife = Afterlife()
-    let counters = LoopCounters()
     let lifecycle = LoopLifecycle()
     let uv: UVLoop
     let wakeUp: WakeUp
@@ -34,8 +33,11 @@ final class LoopCore: @unchecked Sendable {
     /// The thread that runs the loop at this moment, or none.
     let thread = Atomic<UInt>(ThreadID.none)
 
-    /// Set once, before the loop is handed to anybody.
-    nonisolated(unsafe) weak var loop: EventLoop?
+    // Above is what every thread reads, then what foreign threads write, then what the loop's thread writes.
+    private let beforeInbox = CacheLinePadding()
+    let inbox = Inbox()
+    private let beforeCounters = CacheLinePadding()
+    let counters = LoopCounters()
 
     init(
         name: String,
@@ -67,6 +69,9 @@ final class LoopCore: @unchecked Sendable {
         unsafe self.state.deinitialize(count: 1)
         unsafe self.state.deallocate()
     }
+
+    /// The loop, or nil if nobody holds it any more; for the loop's thread.
+    var loop: EventLoop? { unsafe self.state.pointee.reference?.loop }
 
     /// Whether the calling thread is the one that runs the loop.
     @inline(__always)

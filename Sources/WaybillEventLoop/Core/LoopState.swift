@@ -1,6 +1,7 @@
 /// What only the loop's thread touches.
 ///
 /// It sits behind a pointer and not in the variables of a class, where each access would cost an exclusivity check.
+@safe
 struct LoopState: ~Copyable {
     /// Work that has been taken and not run.
     var ready = WorkList()
@@ -12,9 +13,10 @@ struct LoopState: ~Copyable {
     var handles: LoopHandles?
     /// Whether one of our callbacks is running, so that what is queued now will be seen before the loop blocks.
     var isTurning = false
-    /// The loop, from the moment it wakes until it sleeps: an executor must not go away under its jobs.
-    var awakeLoop: EventLoop?
-    var awakeTaskExecutor: EventLoopTaskExecutor?
+    /// The way to the loop; set before the loop is handed to anybody.
+    var reference: LoopReference?
+    /// The loop as its jobs name it.
+    var executor: UnownedSerialExecutor?
     var polledAt: Int64 = 0
     /// When work was run last; a loop spins from then on.
     var workedAt: Int64 = 0

@@ -1,9 +1,7 @@
 extension EventLoop {
     /// The loop that the calling thread runs, or nil.
     public static var current: EventLoop? {
-        guard let core = CurrentLoop.core else { return nil }
-        // While jobs run the state holds the loop; between them only the weak reference does.
-        return unsafe core.state.pointee.awakeLoop ?? core.loop
+        unsafe CurrentLoop.core.flatMap { core in unsafe core._withUnsafeGuaranteedRef { $0.loop } }
     }
 
     /// Whether the calling thread runs this loop; costs about as much as a function call.

@@ -77,7 +77,8 @@ public final class EventLoop: Sendable {
 
     private init(core: LoopCore) {
         self.core = core
-        unsafe core.loop = self
+        unsafe core.state.pointee.reference = LoopReference(self)
+        unsafe core.state.pointee.executor = self.asUnownedSerialExecutor()
     }
 
     deinit {

@@ -13,6 +13,11 @@ struct WorkItem {
 
     typealias Body = @Sendable () -> Void
 
+    /// A closure as it is: stored by itself in untyped memory it would be wrapped in an allocation of its own.
+    private struct Node {
+        let body: Body
+    }
+
     /// The distance of the two words from the start of a job.
     static let linkOffset = 16
 
@@ -31,8 +36,8 @@ struct WorkItem {
 
     /// A closure, in a node of its own.
     init(_ body: @escaping Body) {
-        unsafe self.address = .allocate(byteCount: Self.linkOffset + 16, alignment: 16)
-        unsafe self.address.initializeMemory(as: Body.self, repeating: body, count: 1)
+        unsafe self.address = .allocate(byteCount: Self.linkOffset + 16, alignment: 8)
+        unsafe self.address.initializeMemory(as: Node.self, to: Node(body: body))
         unsafe self.address.storeBytes(
             of: Kind.closure.rawValue,
             toByteOffset: Self.linkOffset + 8,
@@ -60,8 +65,8 @@ struct WorkItem {
 
     /// Takes the closure out and gives the node back; only for a closure, and only once.
     func takeBody() -> Body {
-        let body = unsafe self.address.assumingMemoryBound(to: Body.self).move()
+        let node = unsafe self.address.assumingMemoryBound(to: Node.self).move()
         unsafe self.address.deallocate()
-        return body
+        return node.body
     }
 }

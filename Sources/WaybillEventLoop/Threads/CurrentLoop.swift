@@ -16,16 +16,8 @@ enum CurrentLoop {
     }()
 
     /// The core of the loop that this thread runs; only the thread itself sets it, and it keeps the core alive.
-    static var core: LoopCore? {
-        get {
-            guard let pointer = unsafe pthread_getspecific(self.key) else { return nil }
-            return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
-        }
-        set {
-            let pointer = unsafe newValue.map { core in
-                unsafe UnsafeRawPointer(Unmanaged.passUnretained(core).toOpaque())
-            }
-            _ = unsafe pthread_setspecific(self.key, pointer)
-        }
+    static var core: Unmanaged<LoopCore>? {
+        get { unsafe pthread_getspecific(self.key).map { unsafe Unmanaged.fromOpaque($0) } }
+        set { _ = unsafe pthread_setspecific(self.key, newValue.map { unsafe UnsafeRawPointer($0.toOpaque()) }) }
     }
 }

@@ -6,6 +6,8 @@ internal import Glibc
 
 /// `ContinuousClock` in whole nanoseconds, as a loop's queues and timers count.
 enum MonotonicTime {
+    private static let attosecondsPerNanosecond: UInt64 = 1_000_000_000
+
     /// Nanoseconds of now.
     static var now: Int64 {
         #if os(Linux)
@@ -20,10 +22,14 @@ enum MonotonicTime {
 
     /// Nanoseconds of an instant, rounded up, so that nothing is due early; the far future is cut off at 292 years.
     static func nanoseconds(of instant: ContinuousClock.Instant) -> Int64 {
-        let (seconds, attoseconds) = ContinuousClock().systemEpoch.duration(to: instant).components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, carry) = whole.addingReportingOverflow((attoseconds + 999_999_999) / 1_000_000_000)
-        return carry ? .max : sum
+        // An instant is the duration since the system's epoch, and nothing else; `systemEpoch` itself relies on it.
+        let attoseconds = unsafe unsafeBitCast(instant, to: Duration.self).attoseconds
+        let (high, low) = (attoseconds >> 64, UInt64(truncatingIfNeeded: attoseconds))
+        if high < 0 { return 0 }
+        guard high < Int128(Self.attosecondsPerNanosecond / 2 - 1) else { return .max }
+        // One machine instruction; the division of two 128-bit numbers costs more than the timer.
+        let (quotient, remainder) = Self.attosecondsPerNanosecond
+            .dividingFullWidth((UInt64(truncatingIfNeeded: high), low))
+        return Int64(quotient) + (remainder > 0 ? 1 : 0)
     }
 }

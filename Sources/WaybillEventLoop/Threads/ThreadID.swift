@@ -1,23 +1,13 @@
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
+internal import CLibUV
 
 /// A number that names the calling thread, in about a nanosecond.
 ///
-/// `pthread_self` reads a register; a thread-local variable would be looked up through the dynamic linker.
-struct ThreadID {
+/// It is read from a register; a thread-local variable would be looked up through the dynamic linker.
+enum ThreadID {
     /// No thread.
     static let none: UInt = 0
 
     /// The calling thread.
     @inline(__always)
-    static var current: UInt {
-        #if canImport(Darwin)
-        unsafe UInt(bitPattern: pthread_self())
-        #else
-        UInt(pthread_self())
-        #endif
-    }
+    static var current: UInt { waybill_thread_id() }
 }

@@ -32,8 +32,9 @@ public struct EventLoopClock: Clock {
         let core = self.eventLoop.core
         let timer = ScheduledTimer(core: core)
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                core.schedule(timer, .sleeper(continuation), at: MonotonicTime.nanoseconds(of: deadline))
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                let payload = unsafe TimerPayload.sleeper(continuation)
+                core.schedule(timer, payload, at: MonotonicTime.nanoseconds(of: deadline))
             }
         } onCancel: {
             timer.cancel()

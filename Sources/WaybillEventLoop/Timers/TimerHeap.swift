@@ -139,9 +139,10 @@ struct TimerHeap<Payload> {
             guard firstChild < self.nodes.count else { break }
             var earliest = firstChild
             let end = min(firstChild + Self.arity, self.nodes.count)
-            for child in firstChild + 1..<max(end, firstChild + 1)
-            where self.nodes[child].precedes(self.nodes[earliest]) {
-                earliest = child
+            var child = firstChild + 1
+            while child < end {
+                if self.nodes[child].precedes(self.nodes[earliest]) { earliest = child }
+                child += 1
             }
             guard self.nodes[earliest].precedes(node) else { break }
             self.place(self.nodes[earliest], at: index)

@@ -39,7 +39,7 @@ extension Address {
     /// The items of the query that have a name, decoded, in the order of the URL.
     public var queryItems: [(name: String, value: String)] {
         let bytes = self.text.utf8Span.span
-        var cursor = QueryCursor(self.layout)
+        var cursor = QueryCursor(self.layout, self.rules)
         var items: [(name: String, value: String)] = []
         while let item = cursor.next(bytes) {
             guard item.value != nil || self.rules.conventions.keepsQueryNamesWithoutValue else { continue }

@@ -15,6 +15,7 @@ public struct Address: Sendable {
     ///   - conventions: how it is read.
     ///   - defaultScheme: the scheme of a URL that names none.
     ///   - limits: how large it may be.
+    /// - Throws: ``RoutingError/Code/invalidURL`` with a sentence that says what is wrong.
     public init(
         _ text: String,
         conventions: RoutingConventions = .waybill,

@@ -7,11 +7,17 @@ final class AddressRules: Sendable {
     /// Whether the scanner's result has to be worked on again before it can be matched.
     let hasDetours: Bool
     let fragmentByte: UInt8
+    /// Whether what names no scheme is an error.
+    let requiresScheme: Bool
+    /// Whether schemes differ from how they are written in nothing but case.
+    let hasSimpleSchemes: Bool
 
     init(conventions: RoutingConventions, defaultScheme: String, limits: RoutingLimits) {
         self.conventions = conventions
         self.limits = limits
         self.defaultScheme = conventions.folded(scheme: defaultScheme)
+        self.hasSimpleSchemes = conventions.schemeIgnoresCase && conventions.schemeAliases.isEmpty
+        self.requiresScheme = conventions.missingScheme == .isError || defaultScheme.isEmpty
         self.hasDetours =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment
             || !conventions.leadingVerbs.isEmpty

@@ -35,7 +35,7 @@ extension AddressScan {
 
     @inline(never)
     func countsTooManyQueryItems(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Bool {
-        var items = QueryCursor(self.layout)
+        var items = QueryCursor(self.layout, rules)
         var count = 0
         while items.next(bytes) != nil { count += 1 }
         return count > rules.limits.queryItems

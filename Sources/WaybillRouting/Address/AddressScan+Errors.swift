@@ -31,6 +31,6 @@ extension AddressRules {
         let bytes = text.utf8Span.span
         guard PercentCoding.isValid(bytes) else { return nil }
         let decoded = PercentCoding.text(bytes, 0..<bytes.count)
-        return decoded.contains("://") && !text.contains("://") ? decoded : nil
+        return decoded.contains("://") && decoded.contains("?") && !text.contains("://") ? decoded : nil
     }
 }

@@ -16,7 +16,7 @@ extension AddressScan {
         guard count > 0 else { throw .empty }
         guard count <= rules.limits.urlLength, count < Int(UInt32.max) else { throw .tooLong }
         var index = self.readScheme(bytes)
-        if index == 0, rules.conventions.missingScheme == .isError { throw .noScheme }
+        if index == 0, rules.requiresScheme { throw .noScheme }
         self.layout.pathStart = UInt32(truncatingIfNeeded: index)
         let fragmentByte = rules.fragmentByte
         var escapes: UInt64 = 0

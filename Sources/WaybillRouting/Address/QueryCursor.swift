@@ -9,9 +9,11 @@ struct QueryCursor {
 
     private var index: Int
     private let end: Int
+    private let takesLastEquals: Bool
 
     @inline(__always)
-    init(_ layout: AddressLayout) {
+    init(_ layout: AddressLayout, _ rules: AddressRules) {
+        self.takesLastEquals = rules.conventions.queryValues == .beginBehindLastEquals
         self.index = Int(layout.pathEnd) &+ 1
         self.end = Int(layout.queryEnd)
     }
@@ -28,10 +30,15 @@ struct QueryCursor {
             }
             let stop = self.index
             self.index &+= 1
+            var value = equals &+ 1
+            if self.takesLastEquals, equals >= 0 {
+                value = stop
+                while bytes[value &- 1] != UInt8(ascii: "=") { value &-= 1 }
+            }
             if equals < 0 {
                 if stop > start { return Item(name: start..<stop, value: nil) }
             } else if equals > start {
-                return Item(name: start..<equals, value: equals &+ 1..<stop)
+                return Item(name: start..<equals, value: value..<stop)
             }
         }
         return nil

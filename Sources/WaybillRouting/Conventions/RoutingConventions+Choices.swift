@@ -35,6 +35,8 @@ extension RoutingConventions {
         case isText
         /// In a pattern with placeholders it is left out; in a literal pattern it is text.
         case isIgnoredBesidePlaceholders
+        /// It is left out.
+        case isIgnored
     }
 
     /// Which pattern wins when several match.
@@ -63,6 +65,14 @@ extension RoutingConventions {
         case lastWins
         /// The first one.
         case firstWins
+    }
+
+    /// Where the value of a query item begins, if there is more than one `=`.
+    public enum QueryValues: Sendable, Hashable {
+        /// Behind the first one.
+        case beginBehindFirstEquals
+        /// Behind the last one.
+        case beginBehindLastEquals
     }
 
     /// Who wins when path and query carry the same name.

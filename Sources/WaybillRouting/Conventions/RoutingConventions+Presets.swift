@@ -21,6 +21,7 @@ extension RoutingConventions {
         conventions.host = .isFirstSegmentUnlessDotted
         conventions.leadingVerbs = ["push", "present", "back", "root"]
         conventions.placeholders = .none
+        conventions.patternQuery = .isIgnored
         conventions.sameShape = .replaces
         conventions.duplicateQueryNames = .firstWins
         conventions.keepsQueryNamesWithoutValue = false
@@ -34,9 +35,13 @@ extension RoutingConventions {
         conventions.missingScheme = .isError
         conventions.schemeAliases = ["http": "https"]
         conventions.segmentsIgnoreCase = true
+        conventions.valuesNeedExactCase = true
         conventions.decodesWholeURL = true
         conventions.placeholders = .angleBrackets
+        conventions.placeholdersSpanSegments = true
+        conventions.patternsIgnoreSpaces = true
         conventions.bestMatch = .firstRegistered
+        conventions.queryValues = .beginBehindLastEquals
         conventions.keepsQueryNamesWithoutValue = false
         return conventions
     }()

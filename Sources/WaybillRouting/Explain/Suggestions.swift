@@ -1,39 +1,121 @@
 /// The routes nearest to an address that matched none.
 struct Suggestions {
-    let core: TableCore
-    let address: Address
-
     /// The most that are named.
     static let limit = 3
+    /// The most routes that are looked at, so that a miss stays cheap in a table of any size.
+    static let searched = 2_000
 
-    /// The patterns of the nearest routes, nearest first.
-    func nearest() -> [String] {
-        let scheme = Array(self.address.scheme.utf8)
-        let segments = self.address.segments.map { Array($0.utf8) }
-        var candidates: [(distance: Int, generation: UInt32, text: String)] = []
-        for record in self.core.routes {
-            guard let pattern = record.pattern else { continue }
-            let between = EditDistance.between(Array(pattern.scheme.utf8), scheme)
-            guard
-                let distance = pattern.variants.compactMap({ self.distance(segments, $0, between) }).min()
-            else { continue }
-            candidates.append((distance, record.generation, pattern.text))
-        }
-        candidates.sort { ($0.distance, $0.generation) < ($1.distance, $1.generation) }
-        return candidates.prefix(Self.limit).map(\.text)
+    private struct Candidate {
+        var distance: Int
+        var generation: UInt32
+        var text: String
     }
 
-    /// How far a pattern is from the address, or nil when they have too little in common.
-    private func distance(_ segments: [[UInt8]], _ variant: [PatternSegment], _ scheme: Int) -> Int? {
-        guard abs(segments.count - variant.count) <= 1 else { return nil }
-        var distance = scheme
-        var length = 0
-        for (segment, part) in zip(segments, variant) {
-            guard case .literal(let text) = part else { continue }
-            distance += EditDistance.between(segment, text)
-            length += text.count
+    private let scheme: [UInt8]
+    private let segments: [[UInt8]]
+    private var candidates: [Candidate] = []
+    /// The first parameter, by registration, that had the wrong type where all else was right.
+    private(set) var failure: Explanation.Failure?
+
+    init(_ core: TableCore, _ address: Address) {
+        self.scheme = Array(address.scheme.utf8)
+        self.segments = address.segments.map { Array($0.utf8) }
+        for index in core.routes.indices.prefix(Self.searched) {
+            guard let pattern = core.pattern(at: UInt32(index)) else { continue }
+            self.consider(pattern, core.routes[index].generation)
         }
-        if segments.count != variant.count { distance += 3 }
-        return distance <= max(2, (length + 2) / 3 + 1) ? distance : nil
+    }
+
+    /// The patterns of the nearest routes, nearest first.
+    var nearest: [String] {
+        self.candidates.sorted { ($0.distance, $0.generation) < ($1.distance, $1.generation) }
+            .prefix(Self.limit).map(\.text)
+    }
+
+    private mutating func consider(_ pattern: RoutePattern, _ generation: UInt32) {
+        let between = EditDistance.between(Array(pattern.scheme.utf8), self.scheme)
+        var best: Int?
+        for variant in pattern.variants {
+            if let distance = self.distance(to: variant) { best = min(best ?? distance, distance) }
+            if between == 0, self.failure == nil { self.failure = self.wrongType(in: variant, pattern) }
+        }
+        guard let best, best + between <= self.tolerance else { return }
+        self.candidates.append(
+            Candidate(distance: best + between, generation: generation, text: pattern.text)
+        )
+    }
+
+    /// How far a suggestion may be away: a third of what was typed, but always two letters.
+    private var tolerance: Int {
+        max(2, (self.segments.reduce(self.scheme.count) { $0 + $1.count } + 2) / 3)
+    }
+
+    /// How far the segments are from a pattern: letters that differ, or whole segments that are not there.
+    private func distance(to variant: [PatternSegment]) -> Int? {
+        guard abs(self.segments.count - variant.count) <= 2 || variant.contains(where: \.isRest) else {
+            return nil
+        }
+        var previous = [0]
+        for segment in self.segments { previous.append(previous[previous.count - 1] + segment.count + 1) }
+        for part in variant {
+            let missing = part.literalLength + 1
+            var current = [previous[0] + missing]
+            for (index, segment) in self.segments.enumerated() {
+                var best = min(previous[index + 1] + missing, current[index] + segment.count + 1)
+                best = min(best, previous[index] + part.distance(to: segment))
+                if part.isRest { best = min(best, current[index]) }
+                current.append(best)
+            }
+            previous = current
+        }
+        return previous[self.segments.count]
+    }
+
+    /// The value of the wrong type, if a pattern would match but for it.
+    private func wrongType(in variant: [PatternSegment], _ pattern: RoutePattern) -> Explanation.Failure? {
+        guard variant.count == self.segments.count else { return nil }
+        var wrong: Explanation.Failure?
+        for (part, segment) in zip(variant, self.segments) where part.distance(to: segment) > 0 {
+            guard wrong == nil, case .mixed(let pieces) = part, pieces.count == 1,
+                case .value(let name, let constraint) = pieces[0]
+            else { return nil }
+            let text = String(decoding: segment, as: UTF8.self)
+            wrong = Explanation.Failure(
+                name: name ?? "*",
+                type: constraint.typeName,
+                text: text,
+                pattern: pattern.text,
+                message: "`\(name ?? "*")` is not \(constraint.noun): \(text)"
+            )
+        }
+        return wrong
+    }
+}
+
+extension PatternSegment {
+    var isRest: Bool { if case .rest = self { true } else { false } }
+
+    /// How many bytes of text there are in the segment.
+    fileprivate var literalLength: Int {
+        switch self {
+        case .literal(let text): text.count
+        case .mixed(let pieces):
+            pieces.reduce(0) { sum, piece in
+                if case .literal(let text) = piece { sum + text.count } else { sum + 1 }
+            }
+        case .placeholder, .any, .rest: 1
+        }
+    }
+
+    /// How many letters would have to change for a segment to match.
+    fileprivate func distance(to segment: [UInt8]) -> Int {
+        switch self {
+        case .literal(let text): return EditDistance.between(segment, text)
+        case .placeholder, .any, .rest: return 0
+        case .mixed(let pieces):
+            var captures = Captures()
+            let matcher = SegmentMatcher(pieces, folding: false)
+            return matcher.matches(segment.span, 0..<segment.count, &captures) ? 0 : 2
+        }
     }
 }

@@ -4,22 +4,28 @@ struct Walk {
     struct Choice {
         var node: UInt32 = 0
         var index: UInt32 = 0
-        var captures: UInt32 = 0
+        /// The edge that comes next, or the segment at which a rest ended.
+        var detail: UInt32 = 0
+        var captures: UInt16 = 0
         /// What is to be tried next at the node.
-        var step = Step.placeholder
+        var step = Step.mixed
     }
 
     /// The ways on from a node, best first.
     enum Step: UInt8 {
         case literal
+        case mixed
         case placeholder
         case any
         case rest
+        case longerRest
     }
 
     static let inlineCapacity = 8
 
     var captures = Captures()
+    /// The places the walk has been at, kept from when it first went through a rest that is not the end.
+    var seen = SeenPlaces()
     private var depth = 0
     private var first = InlineArray<8, Choice>(repeating: Choice())
     private var more: [Choice] = []

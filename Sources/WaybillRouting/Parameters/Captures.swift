@@ -32,6 +32,15 @@ struct Captures: Sendable {
         self.count &+= 1
     }
 
+    /// Puts another range in the place of one.
+    mutating func replace(_ index: Int, with range: TextRange) {
+        if index < Self.inlineCapacity {
+            self.first[index] = range
+        } else {
+            self.rest[index - Self.inlineCapacity] = range
+        }
+    }
+
     /// Forgets all but the first ones.
     @inline(__always)
     mutating func truncate(to count: UInt32) {

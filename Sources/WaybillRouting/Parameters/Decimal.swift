@@ -1,4 +1,4 @@
-/// Whole numbers, read from bytes.
+/// Numbers, read from bytes.
 enum Decimal {
     /// The number that the bytes spell with `[+-]?[0-9]+`, if it fits.
     static func int(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
@@ -22,5 +22,34 @@ enum Decimal {
             index &+= 1
         }
         return value
+    }
+
+    /// Whether the bytes spell a decimal number with an optional fraction and exponent.
+    static func isDouble(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        var index = range.lowerBound
+        self.skipSign(bytes, range, &index)
+        var digits = self.skipDigits(bytes, range, &index)
+        if index < range.upperBound, bytes[index] == UInt8(ascii: ".") {
+            index &+= 1
+            digits += self.skipDigits(bytes, range, &index)
+        }
+        guard digits > 0 else { return false }
+        if index < range.upperBound, bytes[index] | 0x20 == UInt8(ascii: "e") {
+            index &+= 1
+            self.skipSign(bytes, range, &index)
+            guard self.skipDigits(bytes, range, &index) > 0 else { return false }
+        }
+        return index == range.upperBound
+    }
+
+    private static func skipSign(_ bytes: Span<UInt8>, _ range: Range<Int>, _ index: inout Int) {
+        guard index < range.upperBound else { return }
+        if bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index &+= 1 }
+    }
+
+    private static func skipDigits(_ bytes: Span<UInt8>, _ range: Range<Int>, _ index: inout Int) -> Int {
+        let start = index
+        while index < range.upperBound, ASCII.isDigit(bytes[index]) { index &+= 1 }
+        return index - start
     }
 }

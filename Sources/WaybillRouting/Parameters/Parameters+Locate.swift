@@ -18,7 +18,7 @@ extension Parameters {
     @inline(__always)
     func locateInPath(_ name: String) -> Location? {
         // The last of two equal names counts.
-        var index = self.names.names.count
+        var index = self.names.count
         while index > 0 {
             index &-= 1
             if self.names.names[index] == name {
@@ -33,7 +33,7 @@ extension Parameters {
         let conventions = self.names.rules.conventions
         let bytes = self.text.utf8Span.span
         let wanted = name.utf8Span.span
-        var cursor = QueryCursor(self.layout)
+        var cursor = QueryCursor(self.layout, self.names.rules)
         var found: Location?
         while let item = cursor.next(bytes) {
             guard self.isName(bytes, item.name, wanted) else { continue }

@@ -17,15 +17,3 @@ extension PatternSegment {
         if case .literal = self { true } else { false }
     }
 }
-
-extension PatternConstraint {
-    var typeName: String {
-        switch self {
-        case .none: "string"
-        case .int: "int"
-        case .double: "double"
-        case .bool: "bool"
-        case .uuid: "uuid"
-        }
-    }
-}

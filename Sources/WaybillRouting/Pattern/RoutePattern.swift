@@ -16,8 +16,16 @@ public struct RoutePattern: Sendable {
     public let scheme: String
     /// What the pattern matches: one way, or several where it has optional groups, the longest first.
     let variants: [[PatternSegment]]
+    let rules: AddressRules
 
     /// Reads a pattern.
+    ///
+    /// - Parameters:
+    ///   - text: the pattern, with or without a scheme.
+    ///   - conventions: which forms it may have and what they mean.
+    ///   - defaultScheme: the scheme of a pattern that names none.
+    ///   - limits: how large it may be.
+    /// - Throws: ``RoutingError/Code/invalidPattern`` with a sentence that says what is wrong.
     public init(
         _ text: String,
         conventions: RoutingConventions = .waybill,
@@ -31,9 +39,11 @@ public struct RoutePattern: Sendable {
     }
 
     init(_ text: String, _ rules: AddressRules) throws(RoutingError) {
-        var parser = PatternParser(text, rules)
+        let result = try PatternParser(text: text, rules: rules).parse()
         self.text = text
-        (self.scheme, self.variants) = try parser.parse()
+        self.rules = rules
+        self.scheme = result.scheme
+        self.variants = result.variants
     }
 
     /// The parameters in the order of the pattern; those of optional groups are among them.

@@ -15,18 +15,8 @@ extension RouteTable {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> RouteID {
-        try self.insert(RoutePattern(pattern, self.core.rules), handler, fileID: fileID, line: line)
-    }
-
-    /// Adds a pattern that has been read before, under the same conventions, and its handler.
-    @discardableResult
-    public mutating func insert(
-        _ pattern: RoutePattern,
-        _ handler: Handler,
-        fileID: String = #fileID,
-        line: Int = #line
-    ) throws(RoutingError) -> RouteID {
-        let id = try self.core.insert(pattern, fileID: fileID, line: line)
+        let read = try RoutePattern(pattern, self.core.rules)
+        let id = try self.core.insert(read, fileID: fileID, line: line)
         if Int(id.index) < self.handlers.count {
             self.handlers[Int(id.index)] = handler
         } else {
@@ -34,4 +24,14 @@ extension RouteTable {
         }
         return id
     }
+
+    /// Lets URLs of a scheme in, where the conventions ask for schemes to be registered.
+    ///
+    /// A pattern that is inserted registers its scheme, and so does the default scheme of the table.
+    public mutating func register(scheme: String) {
+        self.core.schemes.insert(self.core.rules.conventions.folded(scheme: scheme))
+    }
+
+    /// The schemes of the table's patterns, and those that were registered.
+    public var schemes: Set<String> { self.core.schemes }
 }

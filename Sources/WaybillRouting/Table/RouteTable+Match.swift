@@ -16,15 +16,10 @@ extension RouteTable {
     @inlinable
     public func handler(for id: RouteID) -> Handler? {
         let index = Int(id.index)
-        return index < self.handlers.count && self.core.isCurrent(id) ? self.handlers[index] : nil
+        return index < self.handlers.count && self.core.index(of: id) != nil ? self.handlers[index] : nil
     }
 
     /// The handler that a match leads to.
     @inlinable
     public subscript(match: RouteMatch) -> Handler? { self.handlers[Int(match.route.index)] }
-}
-
-extension TableCore {
-    @usableFromInline
-    func isCurrent(_ id: RouteID) -> Bool { self.index(of: id) != nil }
 }

@@ -2,7 +2,8 @@ extension RouteTable {
     /// Takes a route away and returns its handler, or nil when it is not there any more.
     @discardableResult
     public mutating func remove(_ id: RouteID) -> Handler? {
-        guard let index = self.core.index(of: id), self.core.remove(at: index) else { return nil }
+        guard let index = self.core.index(of: id) else { return nil }
+        self.core.remove(at: index)
         return self.handlers[Int(index)].take()
     }
 
@@ -10,21 +11,25 @@ extension RouteTable {
     @discardableResult
     public mutating func remove(_ pattern: String) -> Handler? {
         guard let pattern = try? RoutePattern(pattern, self.core.rules),
-            let index = self.core.rival(of: pattern),
-            self.core.routes[Int(index)].pattern == pattern
+            let index = self.core.rival(of: pattern), self.core.pattern(at: index) == pattern
         else { return nil }
-        _ = self.core.remove(at: index)
+        self.core.remove(at: index)
         return self.handlers[Int(index)].take()
     }
 
-    /// Takes all routes of a scheme away.
+    /// Takes all routes of a scheme away, and the scheme too where schemes have to be registered.
     public mutating func removeAll(scheme: String) {
         let scheme = self.core.rules.conventions.folded(scheme: scheme)
         for route in self.routes where route.pattern.scheme == scheme { self.remove(route.id) }
+        self.core.schemes.remove(scheme)
     }
 
-    /// Takes all routes away.
+    /// Takes all routes and schemes away.
     public mutating func removeAll() {
-        for route in self.routes { self.remove(route.id) }
+        let generation = self.core.generation
+        self.core = TableCore(rules: self.core.rules)
+        self.core.generation = generation
+        self.core.schemes = []
+        self.handlers = []
     }
 }

@@ -1,25 +1,27 @@
 extension TableCore {
     /// Adds a pattern, or says which one stands in the way.
     mutating func insert(_ pattern: RoutePattern, fileID: String, line: Int) throws(RoutingError) -> RouteID {
-        if let rival = self.rival(of: pattern) {
+        while let rival = self.rival(of: pattern) {
             guard self.rules.conventions.sameShape == .replaces else {
                 throw self.conflict(pattern, with: rival, fileID: fileID, line: line)
             }
-            _ = self.remove(at: rival)
+            self.remove(at: rival)
         }
-        guard self.count < self.rules.limits.routes else {
+        guard self.count < self.rules.limits.routes, self.generation < .max else {
             throw RoutingError(
                 .invalidPattern,
                 url: pattern.text,
                 message: "the table holds \(self.count) routes, all that `routes` allows"
             )
         }
-        self.generation &+= 1
+        self.generation += 1
+        self.count += 1
+        self.schemes.insert(pattern.scheme)
         let record = RouteRecord(
             generation: self.generation,
             line: UInt32(clamping: line),
-            pattern: pattern,
-            fileID: fileID
+            file: self.files.number(of: fileID),
+            text: self.texts.add(pattern.text.utf8)
         )
         let index: UInt32
         if let free = self.freeRoutes.popLast() {
@@ -29,29 +31,29 @@ extension TableCore {
             index = UInt32(self.routes.count)
             self.routes.append(record)
         }
-        self.count += 1
+        self.plant(pattern, at: index, record.generation)
+        return RouteID(index: index, generation: record.generation)
+    }
+
+    /// Puts the ways of a pattern into the trie.
+    mutating func plant(_ pattern: RoutePattern, at index: UInt32, _ generation: UInt32) {
         for variant in pattern.variants {
-            let node = self.node(for: variant, from: self.root(of: pattern.scheme))
+            let node = Int(self.node(for: variant, from: self.root(of: pattern.scheme)))
             // Two ways through optional groups may have one shape; the first is as good.
-            guard self.nodes[Int(node)].leaf == Self.none else { continue }
-            self.nodes[Int(node)].leaf = self.leaf(
-                Leaf(route: index, generation: self.generation, names: self.names(of: variant))
+            guard self.nodes[node].leaf == Self.none else { continue }
+            let literals = UInt32(variant.count { $0.isLiteral })
+            self.nodes[node].leaf = self.newLeaf(
+                Leaf(route: index, generation: generation, literals: literals, names: self.names(of: variant))
             )
         }
-        return RouteID(index: index, generation: self.generation)
     }
 
     /// The route that matches some of the same addresses with the same specificity.
     func rival(of pattern: RoutePattern) -> UInt32? {
         for variant in pattern.variants {
-            guard var node = self.existingRoot(of: pattern.scheme) else { return nil }
-            for segment in variant {
-                node = self.child(of: node, segment)
-                if node == Self.none { break }
-            }
-            if node != Self.none, self.nodes[Int(node)].leaf != Self.none {
-                return self.leaves[Int(self.nodes[Int(node)].leaf)].route
-            }
+            guard let node = self.existingNode(for: variant, pattern.scheme) else { continue }
+            let leaf = self.nodes[Int(node)].leaf
+            if leaf != Self.none { return self.leaves[Int(leaf)].route }
         }
         return nil
     }
@@ -67,11 +69,12 @@ extension TableCore {
             .conflict,
             url: pattern.text,
             message: "registered at \(fileID):\(line), it matches the same addresses as "
-                + "\(rival.pattern?.text ?? ""), registered at \(rival.fileID):\(rival.line)"
+                + "\(self.texts.string(rival.text)), registered at "
+                + "\(self.files.names[Int(rival.file)]):\(rival.line)"
         )
     }
 
-    private mutating func leaf(_ leaf: Leaf) -> UInt32 {
+    private mutating func newLeaf(_ leaf: Leaf) -> UInt32 {
         if let free = self.freeLeaves.popLast() {
             self.leaves[Int(free)] = leaf
             return free
@@ -81,13 +84,13 @@ extension TableCore {
     }
 
     private mutating func names(of variant: [PatternSegment]) -> RouteNames {
-        let parameters = variant.flatMap(\.parameters)
-        let key = RouteNames.Key(
-            names: parameters.map(\.name),
-            areRests: parameters.map { $0.type == "path" }
-        )
+        var key = RouteNames.Key()
+        for parameter in variant.lazy.flatMap(\.parameters) {
+            key.names.append(parameter.name)
+            key.areRests.append(parameter.type == "path")
+        }
         if let names = self.names[key] { return names }
-        let names = RouteNames(rules: self.rules, names: key.names, areRests: key.areRests)
+        let names = RouteNames(rules: self.rules, key)
         self.names[key] = names
         return names
     }

@@ -6,7 +6,7 @@ extension TableCore {
             let slot = self.edges.slots[at]
             if slot.child == Self.none { return Self.none }
             if slot.key == key, slot.parent == parent,
-                !SegmentKey.isHash(key) || self.text(of: slot.child).elementsEqual(text)
+                !SegmentKey.isHash(key) || self.texts[self.nodes[Int(slot.child)].text].elementsEqual(text)
             {
                 return slot.child
             }
@@ -35,12 +35,6 @@ extension TableCore {
         }
     }
 
-    /// The text of a long segment.
-    func text(of node: UInt32) -> ArraySlice<UInt8> {
-        let node = self.nodes[Int(node)]
-        return self.bytes[Int(node.textStart)..<Int(node.textStart + node.textLength)]
-    }
-
     @inline(__always)
     private func equals(
         _ child: UInt32,
@@ -51,9 +45,9 @@ extension TableCore {
         let node = self.nodes[Int(child)]
         let length = Int(segment.end &- segment.start)
         guard isPlain else { return self.equalsDecoded(node, segment, bytes) }
-        guard length == Int(node.textLength) else { return false }
-        let text = self.bytes.span
-        let (left, right) = (Int(node.textStart), Int(segment.start))
+        guard length == node.text.range.count else { return false }
+        let text = self.texts.bytes.span
+        let (left, right) = (Int(node.text.start), Int(segment.start))
         var index = 0
         while index &+ 8 <= length {
             if Word.load(text, left &+ index) != Word.load(bytes, right &+ index) { return false }
@@ -67,11 +61,12 @@ extension TableCore {
     private func equalsDecoded(_ node: Node, _ segment: AddressScan.Segment, _ bytes: Span<UInt8>) -> Bool {
         let folds = self.rules.conventions.segmentsIgnoreCase
         var index = Int(segment.start)
-        var place = Int(node.textStart)
-        let end = place + Int(node.textLength)
+        var place = Int(node.text.start)
+        let end = Int(node.text.end)
+        let text = self.texts.bytes
         while index < Int(segment.end) {
             let (byte, length) = PercentCoding.byte(bytes, index, Int(segment.end))
-            guard place < end, self.bytes[place] == (folds ? ASCII.lowercased(byte) : byte) else {
+            guard place < end, text[place] == (folds ? ASCII.lowercased(byte) : byte) else {
                 return false
             }
             index += length

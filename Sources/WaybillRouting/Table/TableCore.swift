@@ -10,61 +10,73 @@ struct TableCore: Sendable {
     let rules: AddressRules
     var nodes: [Node] = [Node()]
     var edges = EdgeTable()
-    /// The text of long literal segments.
-    var bytes: [UInt8] = []
+    /// The edges of segments that are neither literal nor plain placeholders, chained per node, best first.
+    var mixed: [MixedEdge] = [MixedEdge()]
+    var matchers = MatcherPool()
     var leaves: [Leaf] = [Leaf()]
-    var freeLeaves: [UInt32] = []
-    var freeNodes: [UInt32] = []
     var routes: [RouteRecord] = []
-    var freeRoutes: [UInt32] = []
+    /// The text of long literal segments and of all patterns.
+    var texts = TextPool()
     var names: [RouteNames.Key: RouteNames] = [:]
+    var files = FilePool()
+    /// The schemes that were registered, where they have to be.
+    var schemes: Set<String> = []
     var defaultRoot = TableCore.none
+    /// The number of the last registration; numbers are never used twice.
     var generation: UInt32 = 0
     var count = 0
+    var freeNodes: [UInt32] = []
+    var freeEdges: [UInt32] = []
+    var freeLeaves: [UInt32] = []
+    var freeRoutes: [UInt32] = []
 
     init(rules: AddressRules) {
         self.rules = rules
-        self.leaves[0].names = RouteNames(rules: rules)
+        if !rules.defaultScheme.isEmpty { self.schemes.insert(rules.defaultScheme) }
     }
 
     /// A place in the trie: what has matched so far, and where it goes on.
     struct Node: Sendable {
         /// The leaf that ends here.
         var leaf = TableCore.none
+        /// The best of the edges in `mixed`.
+        var mixed = TableCore.none
         var placeholder = TableCore.none
         var any = TableCore.none
         var rest = TableCore.none
         /// How many literal edges lead on.
         var literals: UInt32 = 0
         /// Where the segment that leads here is, if its key is a hash.
-        var textStart: UInt32 = 0
-        var textLength: UInt32 = 0
+        var text = TextRange()
 
-        var isEmpty: Bool {
-            self.leaf | self.placeholder | self.any | self.rest | self.literals == 0
-        }
+        /// Whether there is any way on beside the literal edges.
+        @inline(__always)
+        var hasOthers: Bool { self.mixed | self.placeholder | self.any | self.rest != 0 }
+        var hasChildren: Bool { self.hasOthers || self.literals != 0 }
+    }
+
+    /// An edge that only some segments may take.
+    struct MixedEdge: Sendable {
+        var next = TableCore.none
+        var child = TableCore.none
+        var matcher: UInt32 = 0
     }
 
     /// The end of one way to match a route.
     struct Leaf: Sendable {
         var route: UInt32 = 0
         var generation: UInt32 = 0
+        /// How many segments of the way are literal.
+        var literals: UInt32 = 0
         var names: RouteNames?
     }
 
     /// What is known about a route beside the trie.
     struct RouteRecord: Sendable {
-        var generation: UInt32
-        var line: UInt32
-        var pattern: RoutePattern?
-        var fileID: String
-    }
-}
-
-extension RouteNames {
-    /// What names are shared by.
-    struct Key: Hashable, Sendable {
-        let names: [String]
-        let areRests: [Bool]
+        /// 0 when the route is gone.
+        var generation: UInt32 = 0
+        var line: UInt32 = 0
+        var file: UInt32 = 0
+        var text = TextRange()
     }
 }

@@ -1,0 +1,86 @@
+/// The types as regular expressions, for segments in which several things stand side by side.
+extension PatternConstraint {
+    /// The automaton of the values, or nil when every text will do.
+    var automaton: RegexAutomaton? {
+        switch self {
+        case .none: nil
+        case .int: Self.ints
+        case .double: Self.doubles
+        case .bool: Self.bools
+        case .uuid: Self.uuids
+        case .regex(let expression): expression.automaton
+        }
+    }
+
+    private static let ints = try? RegexAutomaton(
+        .choice([
+            .sequence([.optional(.text("+")), Self.upTo("9223372036854775807")]),
+            .sequence([.text("-"), Self.upTo("9223372036854775808")]),
+        ])
+    )
+
+    private static let doubles = try? RegexAutomaton(
+        .sequence([
+            .optional(.set(Self.signs)),
+            .choice([
+                .sequence([
+                    .many(.set(.digit)),
+                    .optional(.sequence([.text("."), .repetition(.set(.digit), from: 0, to: nil)])),
+                ]),
+                .sequence([.text("."), .many(.set(.digit))]),
+            ]),
+            .optional(
+                .sequence([
+                    .set(CharacterSet([69...69, 101...101])), .optional(.set(Self.signs)),
+                    .many(.set(.digit)),
+                ])
+            ),
+        ])
+    )
+
+    private static let bools = try? RegexAutomaton(
+        .choice([
+            .set(CharacterSet([48...49])), Self.anyCase("true"), Self.anyCase("false"),
+        ])
+    )
+
+    private static let uuids = try? RegexAutomaton(
+        .sequence(
+            [8, 4, 4, 4, 12].enumerated()
+                .flatMap { index, count in
+                    (index == 0 ? [] : [RegexNode.text("-")])
+                        + [.repetition(.set(Self.hexadecimals), from: count, to: count)]
+                }
+        )
+    )
+
+    private static let signs = CharacterSet([43...43, 45...45])
+    private static let hexadecimals = CharacterSet([48...57, 65...70, 97...102])
+
+    private static func anyCase(_ word: String) -> RegexNode {
+        .sequence(
+            word.unicodeScalars.map { letter in
+                .set(CharacterSet([letter.value...letter.value, letter.value - 32...letter.value - 32]))
+            }
+        )
+    }
+
+    /// The whole numbers up to a largest one, with any number of zeros in front.
+    ///
+    /// Either a number has fewer digits, or it has as many and is smaller at the first place that differs.
+    private static func upTo(_ largest: String) -> RegexNode {
+        let digits = largest.unicodeScalars.map(\.value)
+        var choices: [RegexNode] = [.repetition(.set(.digit), from: 1, to: digits.count - 1)]
+        var same: [RegexNode] = []
+        for (index, digit) in digits.enumerated() {
+            let left = digits.count - index - 1
+            if digit > 48 {
+                let smaller = RegexNode.set(CharacterSet([48...digit - 1]))
+                choices.append(.sequence(same + [smaller, .repetition(.set(.digit), from: left, to: left)]))
+            }
+            same.append(.set(CharacterSet([digit...digit])))
+        }
+        choices.append(.sequence(same))
+        return .sequence([.repetition(.text("0"), from: 0, to: nil), .choice(choices)])
+    }
+}

@@ -1,0 +1,89 @@
+/// Writes a URL from a pattern and values.
+struct PatternPrinter {
+    let pattern: RoutePattern
+    let values: [String: String]
+
+    func print() throws(RoutingError) -> String {
+        var missing: String?
+        for variant in self.pattern.variants {
+            missing = variant.lazy.flatMap(\.parameters).map(\.name).first { self.values[$0] == nil }
+            if missing == nil { return try self.print(variant) }
+        }
+        throw RoutingError(
+            .missingParameter,
+            url: self.pattern.text,
+            message: "there is no value for `\(missing ?? "")`"
+        )
+    }
+
+    private func print(_ variant: [PatternSegment]) throws(RoutingError) -> String {
+        var segments: [String] = []
+        for segment in variant { segments.append(try self.print(segment)) }
+        let hasHost = self.pattern.rules.conventions.host == .isFirstSegment
+        var url = self.pattern.scheme + (hasHost ? "://" : ":/") + segments.joined(separator: "/")
+        let named = Set(variant.flatMap(\.parameters).map(\.name))
+        let query = self.values.filter { !named.contains($0.key) }.sorted { $0.key < $1.key }
+        for (index, item) in query.enumerated() {
+            guard !item.key.isEmpty else { throw self.invalid("", "a query item needs a name") }
+            url += index == 0 ? "?" : "&"
+            url += "\(PercentCoding.encode(item.key.utf8))=\(PercentCoding.encode(item.value.utf8))"
+        }
+        try self.check(url)
+        return url
+    }
+
+    private func print(_ segment: PatternSegment) throws(RoutingError) -> String {
+        switch segment {
+        case .literal(let text): return PercentCoding.encode(text)
+        case .any: throw self.unnamed()
+        case .placeholder(let name): return PercentCoding.encode(try self.value(name).utf8)
+        case .rest(let name):
+            let parts = try self.value(name).split(separator: "/", omittingEmptySubsequences: false)
+            guard !parts.contains("") else { throw self.invalid(name, "has an empty segment") }
+            return parts.map { PercentCoding.encode($0.utf8) }.joined(separator: "/")
+        case .mixed(let pieces):
+            var text = ""
+            for piece in pieces {
+                switch piece {
+                case .literal(let literal): text += PercentCoding.encode(literal)
+                case .value(nil, _): throw self.unnamed()
+                case .value(let name?, let constraint):
+                    let value = try self.value(name)
+                    guard constraint.allows(value.utf8Span.span, 0..<value.utf8.count) else {
+                        throw self.invalid(name, "is not \(constraint.noun): \(value)")
+                    }
+                    text += PercentCoding.encode(value.utf8)
+                }
+            }
+            return text
+        }
+    }
+
+    private func value(_ name: String) throws(RoutingError) -> String {
+        let value = self.values[name] ?? ""
+        guard !value.isEmpty else { throw self.invalid(name, "is empty") }
+        return value
+    }
+
+    /// Reads the URL back: two values may stand so close that nobody can tell them apart.
+    private func check(_ url: String) throws(RoutingError) {
+        var core = TableCore(rules: self.pattern.rules)
+        _ = try core.insert(self.pattern, fileID: "", line: 0)
+        let read = try core.match(url)?.parameters.all ?? [:]
+        guard read != self.values else { return }
+        let name = self.values.keys.sorted().first { read[$0] != self.values[$0] } ?? ""
+        throw self.invalid(name, "would not be read back from \(url)")
+    }
+
+    private func unnamed() -> RoutingError {
+        RoutingError(
+            .missingParameter,
+            url: self.pattern.text,
+            message: "`*` has no name, so there is no value for it"
+        )
+    }
+
+    private func invalid(_ name: String, _ message: String) -> RoutingError {
+        RoutingError(.invalidParameter, url: self.pattern.text, message: "`\(name)` \(message)")
+    }
+}

@@ -1,0 +1,190 @@
+/// Reads a regular expression: characters, classes, groups, alternatives, repetitions and anchors.
+///
+/// What an automaton cannot do in linear time, looking around and referring back, is refused.
+struct RegexParser {
+    private let scalars: [Unicode.Scalar]
+    private var index = 0
+    private var depth = 0
+
+    /// Why a text is not a regular expression.
+    struct Failure: Error {
+        let message: String
+
+        init(_ message: String) { self.message = message }
+    }
+
+    init(_ text: String) { self.scalars = Array(text.unicodeScalars) }
+
+    mutating func parse() throws(Failure) -> RegexNode {
+        let node = try self.choice()
+        guard self.index == self.scalars.count else { throw Failure("a bracket closes that was not opened") }
+        return node
+    }
+
+    private var next: Unicode.Scalar? { self.index < self.scalars.count ? self.scalars[self.index] : nil }
+
+    private mutating func take() -> Unicode.Scalar? {
+        guard let next = self.next else { return nil }
+        self.index += 1
+        return next
+    }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard self.next == scalar else { return false }
+        self.index += 1
+        return true
+    }
+
+    private mutating func choice() throws(Failure) -> RegexNode {
+        self.depth += 1
+        defer { self.depth -= 1 }
+        guard self.depth < 32 else { throw Failure("groups are nested more than 32 deep") }
+        var choices = [try self.sequence()]
+        while self.take("|") { choices.append(try self.sequence()) }
+        return choices.count == 1 ? choices[0] : .choice(choices)
+    }
+
+    private mutating func sequence() throws(Failure) -> RegexNode {
+        var parts: [RegexNode] = []
+        while let next = self.next, next != "|", next != ")" {
+            let atom = try self.atom()
+            parts.append(try self.repeated(atom))
+        }
+        return parts.isEmpty ? .empty : parts.count == 1 ? parts[0] : .sequence(parts)
+    }
+
+    private mutating func repeated(_ atom: RegexNode) throws(Failure) -> RegexNode {
+        var bounds: (Int, Int?)?
+        switch self.next {
+        case "*": bounds = (0, nil)
+        case "+": bounds = (1, nil)
+        case "?": bounds = (0, 1)
+        case "{": bounds = try self.bounds()
+        default: break
+        }
+        guard let (from, to) = bounds else { return atom }
+        // Bounds in brackets have been read up to the closing one.
+        self.index += 1
+        // Values bind as little as they can in any case, so a lazy repetition is like any other.
+        _ = self.take("?")
+        if let next = self.next, "*+?".unicodeScalars.contains(next) {
+            throw Failure("a repetition repeats a repetition")
+        }
+        return .repetition(atom, from: from, to: to)
+    }
+
+    /// Reads `{n}`, `{n,}` or `{n,m}` up to the closing bracket; anything else is text.
+    private mutating func bounds() throws(Failure) -> (Int, Int?)? {
+        let start = self.index
+        self.index += 1
+        let from = self.number()
+        var to = from
+        if self.take(",") { to = self.number() }
+        guard let from, self.next == "}" else {
+            self.index = start
+            return nil
+        }
+        if let to, to < from { throw Failure("a repetition ends before it begins") }
+        return (from, to)
+    }
+
+    private mutating func number() -> Int? {
+        var value: Int?
+        while let next = self.next, let digit = Int(String(next)), next.isASCII {
+            value = min((value ?? 0) * 10 + digit, 1 << 20)
+            self.index += 1
+        }
+        return value
+    }
+
+    private mutating func atom() throws(Failure) -> RegexNode {
+        guard let scalar = self.take() else { return .empty }
+        switch scalar {
+        case ".": return .set(.any)
+        case "^": return .start
+        case "$": return .end
+        case "*", "+", "?": throw Failure("a repetition repeats nothing")
+        case "[": return .set(try self.set())
+        case "\\": return try self.escape()
+        case "(":
+            if self.take("?") {
+                guard self.take(":") else { throw Failure("of the special groups only `(?:` is known") }
+            }
+            let node = try self.choice()
+            guard self.take(")") else { throw Failure("a group is not closed") }
+            return node
+        default: return .set(CharacterSet(scalar))
+        }
+    }
+
+    private mutating func escape() throws(Failure) -> RegexNode {
+        guard let letter = self.take() else { throw Failure("a backslash stands at the end") }
+        if let set = CharacterSet.escape(letter) { return .set(set) }
+        return .set(CharacterSet(try Self.escaped(letter)))
+    }
+
+    private static func escaped(_ letter: Unicode.Scalar) throws(Failure) -> Unicode.Scalar {
+        switch letter {
+        case "n": return "\n"
+        case "r": return "\r"
+        case "t": return "\t"
+        case "f": return "\u{c}"
+        case "v": return "\u{b}"
+        default:
+            let isWordLike = letter.isASCII && ASCII.isNameTail(UInt8(letter.value))
+            guard !isWordLike else { throw Failure("`\\\(letter)` is not known") }
+            return letter
+        }
+    }
+
+    /// Reads what stands between square brackets.
+    private mutating func set() throws(Failure) -> CharacterSet {
+        let isNegated = self.take("^")
+        var ranges: [ClosedRange<UInt32>] = []
+        var isFirst = true
+        while let scalar = self.take() {
+            if scalar == "]", !isFirst { return CharacterSet(ranges, isNegated: isNegated) }
+            isFirst = false
+            guard let low = try self.member(scalar, &ranges) else { continue }
+            guard self.next == "-", self.index + 1 < self.scalars.count, self.scalars[self.index + 1] != "]"
+            else {
+                ranges.append(low.value...low.value)
+                continue
+            }
+            self.index += 1
+            guard let end = self.take(), let high = try self.member(end, &ranges) else {
+                // A class cannot end a range: both stand for themselves, and so does the hyphen.
+                ranges += [low.value...low.value, 45...45]
+                continue
+            }
+            guard low.value <= high.value else { throw Failure("a range ends before it begins") }
+            ranges.append(low.value...high.value)
+        }
+        throw Failure("a set is not closed")
+    }
+
+    /// One character of a set, or nil when it was a whole class, which is added.
+    private mutating func member(
+        _ scalar: Unicode.Scalar,
+        _ ranges: inout [ClosedRange<UInt32>]
+    ) throws(Failure) -> Unicode.Scalar? {
+        guard scalar == "\\" else { return scalar }
+        guard let letter = self.take() else { throw Failure("a backslash stands at the end") }
+        guard let set = CharacterSet.escape(letter) else {
+            return letter == "b" ? "\u{8}" : try Self.escaped(letter)
+        }
+        ranges += set.isNegated ? Self.complement(set.ranges) : set.ranges
+        return nil
+    }
+
+    private static func complement(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+        var result: [ClosedRange<UInt32>] = []
+        var low: UInt32 = 0
+        for range in ranges {
+            if low < range.lowerBound { result.append(low...range.lowerBound - 1) }
+            low = range.upperBound + 1
+        }
+        result.append(low...0x10_ffff)
+        return result
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// The recorded behaviour of other routers.
+///
+/// The cases are read from the project's own copy, or from the folder that `WAYBILL_CONFORMANCE` names.
+@Suite struct ConformanceTests {
+    /// A file of cases and how it is read.
+    struct File: CustomTestStringConvertible {
+        let name: String
+        let share: Double
+        let read: @Sendable (JSON) -> Recorded
+
+        var testDescription: String { self.name }
+    }
+
+    static let files = [
+        File(name: "route-language", share: 1, read: Recorded.routeLanguage),
+        File(name: "yfrouter", share: 0.85, read: Recorded.yfRouter),
+        File(name: "ftrouter", share: 0.85, read: Recorded.ftRouter),
+        File(name: "cocrouter", share: 0.85, read: Recorded.cocRouter),
+        File(name: "zikrouter", share: 0.85, read: Recorded.zikRouter),
+    ]
+
+    @Test(arguments: Self.files)
+    func `behaves as was recorded`(file: File) throws {
+        let own = try #require(Bundle.module.resourceURL).appending(path: "Conformance")
+        let folder = ProcessInfo.processInfo.environment["WAYBILL_CONFORMANCE"]
+        let cases = try self.read("\(file.name).json", in: folder.map { URL(filePath: $0) } ?? own).array
+        let excuses = try self.read("excused.json", in: own)
+        var excused = 0
+        var failures: [String] = []
+        for json in cases {
+            let recorded = file.read(json)
+            let answer = recorded.answer()
+            if answer == recorded.expected { continue }
+            if excuses[recorded.id] != nil {
+                excused += 1
+            } else {
+                failures.append("\(recorded.id): \(recorded.url) gives \(answer), not \(recorded.expected)")
+            }
+        }
+        let held = cases.count - failures.count - excused
+        print("\(file.name): \(held) of \(cases.count) hold, \(excused) excused")
+        let share = Double(held) / Double(cases.count)
+        #expect(share >= file.share)
+        // Cases from elsewhere are more than those whose excuses are known here.
+        if folder == nil { #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))") }
+        if folder != nil { failures.forEach { print("  \($0)") } }
+    }
+
+    private func read(_ name: String, in folder: URL) throws -> JSON {
+        try JSONDecoder().decode(JSON.self, from: Data(contentsOf: folder.appending(path: name)))
+    }
+}
