@@ -34,9 +34,15 @@ struct Shelves {
         return found
     }
 
+    /// The products with a word in their name that begins with a text; text that is not ASCII may stand anywhere.
     func products(matching text: String, limit: Int) -> [Product] {
         let text = text.lowercased()
-        let found = self.products.lazy.filter { $0.name.lowercased().contains(text) || $0.id.contains(text) }
+        let isAnywhere = !text.utf8.allSatisfy { $0 < 0x80 }
+        let found = self.products.lazy.filter { product in
+            let name = product.name.lowercased()
+            if isAnywhere { return name.contains(text) }
+            return name.split { !$0.isLetter && !$0.isNumber }.contains { $0.hasPrefix(text) }
+        }
         return Array(found.prefix(max(0, limit)))
     }
 

@@ -47,7 +47,11 @@ extension PaymentsModule {
     private func isConfirmed(_ order: Order, _ message: Message) async throws -> Bool {
         if let confirm: Bool = try message.parameters.value("confirm") { return confirm }
         let request = PaymentRequest(order: order.id, total: order.total)
-        return try await message.reply(with: request, expecting: PaymentAnswer.self) == .confirm
+        do throws(RoutingError) {
+            return try await message.reply(with: request, expecting: PaymentAnswer.self) == .confirm
+        } catch where error.code == .noHandler {
+            throw ShopError.nobodyToAsk(order: order.id)
+        }
     }
 
     private func receipt(of order: Order.ID) throws -> Receipt {

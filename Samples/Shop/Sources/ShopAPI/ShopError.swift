@@ -24,6 +24,8 @@ public enum ShopError: Error, Hashable, Sendable {
     case orderIsClosed(Int, Order.Status)
     /// The customer said no.
     case paymentCancelled(order: Int)
+    /// The URL does not confirm the payment, and its caller does not answer questions.
+    case nobodyToAsk(order: Int)
     /// Nobody has paid for this order.
     case noReceipt(order: Int)
 }
@@ -43,6 +45,8 @@ extension ShopError: CustomStringConvertible {
         case .unknownOrder(let id): "you have no order \(id)"
         case .orderIsClosed(let id, let status): "order \(id) is \(status.rawValue) already"
         case .paymentCancelled(let order): "the customer cancelled the payment of order \(order)"
+        case .nobodyToAsk(let order):
+            "somebody has to confirm the payment of order \(order): add confirm=true, or answer the request"
         case .noReceipt(let order): "order \(order) has not been paid"
         }
     }

@@ -23,20 +23,35 @@ struct DeliverCommand: AsyncParsableCommand {
 
     func run() async throws {
         let shop = try Storefront()
-        let clerk = Clerk(bus: shop.bus, format: self.format ?? .json)
         do {
-            if self.urls.isEmpty { try await Self.serveStandardInput(clerk) } else { try await clerk.serve(self.urls) }
+            if self.urls.isEmpty, Terminal.isInteractive {
+                try await self.prompt(shop)
+            } else {
+                try await self.serve(shop)
+            }
         } catch let error as FileError where error.isBrokenPipe {
             // Whoever read the replies has seen enough.
             throw ExitCode.failure
         }
         await shop.bus.shutDown(graceful: .now + .seconds(2))
+    }
+
+    private func serve(_ shop: Storefront) async throws {
+        let clerk = Clerk(bus: shop.bus, format: self.format ?? .json)
+        if self.urls.isEmpty {
+            var input = FileInput(0)
+            while let piece = try input.read() { try await clerk.serve(piece: piece) }
+            try await clerk.serveLastLine()
+        } else {
+            try await clerk.serve(self.urls)
+        }
         if await clerk.failures > 0 { throw ExitCode.failure }
     }
 
-    private static func serveStandardInput(_ clerk: Clerk) async throws {
-        var input = FileInput(0)
-        while let piece = try input.read() { try await clerk.serve(piece: piece) }
-        try await clerk.serveLastLine()
+    private func prompt(_ shop: Storefront) async throws {
+        let customer = Customer()
+        let clerk = Clerk(bus: shop.bus, format: self.format ?? .text) { await customer.answer($0) }
+        var prompt = Prompt(bus: shop.bus, clerk: clerk)
+        try await prompt.run()
     }
 }

@@ -7,5 +7,12 @@ struct TourCommand: AsyncParsableCommand {
         abstract: "Walk through the shop: sign in, browse, order, pay, change your mind."
     )
 
-    func run() async throws {}
+    func run() async throws {
+        do {
+            var tour = Tour(bus: try Storefront().bus)
+            try await tour.run()
+        } catch let error as FileError where error.isBrokenPipe {
+            throw ExitCode.failure
+        }
+    }
 }
