@@ -28,7 +28,7 @@ extension BusCore {
                 return self.lose(request, self.open(), error)
             }
             guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
-            while !lane.eventLoop.consumeDeliveryBudget() { await self.turn(of: lane) }
+            while !lane.eventLoop.consumeDeliveryBudget() { await lane.anchor.turn() }
             attempt = lane.assumeOnLoop { $0.attempt(request) }
         }
         switch attempt {

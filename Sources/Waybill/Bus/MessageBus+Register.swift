@@ -71,12 +71,13 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        try self.core.register(
+        let handler = module.plain(handler)
+        return try self.core.register(
             pattern,
             on: self.core.mailbox(of: module),
             fileID,
             line,
-            .immediate { message in try module.assumeOnLoop { try handler($0, message) } }
+            .immediate { try handler($0) }
         )
     }
 

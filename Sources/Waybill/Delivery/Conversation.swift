@@ -10,7 +10,7 @@ final class Conversation: Sendable {
         self.exchange = exchange
     }
 
-    deinit { self.exchange.finish(.failed(.cancelled(url: self.exchange.url))) }
+    deinit { self.exchange.cancel() }
 
     nonisolated(nonsending) func next() async -> Exchange.Event { await self.exchange.next() }
 }

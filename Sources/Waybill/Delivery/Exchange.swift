@@ -33,21 +33,24 @@ final class Exchange: Sendable {
         return true
     }
 
+    /// Ends the exchange because its caller was cancelled.
+    func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
+
     /// What comes next from the handler: a progress reply, or the end.
     ///
     /// A caller that is cancelled while it waits ends the exchange.
-    nonisolated(nonsending) func next() async -> Event { await self.next(isolation: self.core.isolation) }
-
-    private func next(isolation: isolated (any Actor)?) async -> Event {
-        await withTaskCancellationHandler {
-            // Captured, the parameter isolates the closure, which would leave for the global executor otherwise.
-            _ = isolation
-            return await withCheckedContinuation { reader in
-                if let event = self.state.withLock({ $0.read(reader) }) { reader.resume(returning: event) }
-            }
+    nonisolated(nonsending) func next() async -> Event {
+        if let anchor = self.core.anchor { return await anchor.next(in: self) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { self.read($0) }
         } onCancel: {
-            self.finish(.failed(.cancelled(url: self.url)))
+            self.cancel()
         }
+    }
+
+    /// Resumes a reader with the next event, as soon as there is one.
+    func read(_ reader: Reader) {
+        if let event = self.state.withLock({ $0.read(reader) }) { reader.resume(returning: event) }
     }
 
     /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
@@ -67,13 +70,17 @@ final class Exchange: Sendable {
 
     /// Gives the caller a progress reply and waits for its answer.
     nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
-        try await withCheckedThrowingContinuation(isolation: self.core.isolation) { answer in
-            let progress = Progress(value: value, answer: answer)
-            switch self.state.withLock({ $0.offer(progress) }) {
-            case .deliver(let reader): reader.resume(returning: .progress(progress))
-            case .keep: break
-            case .refuse: answer.resume(throwing: Unheard())
-            }
+        if let anchor = self.core.anchor { return try await anchor.offer(value, in: self) }
+        return try await withCheckedThrowingContinuation { self.offer(value, answer: $0) }
+    }
+
+    /// Gives the caller a progress reply; the answer goes where it is said.
+    func offer(_ value: any Sendable, answer: CheckedContinuation<any Sendable, any Error>) {
+        let progress = Progress(value: value, answer: answer)
+        switch self.state.withLock({ $0.offer(progress) }) {
+        case .deliver(let reader): reader.resume(returning: .progress(progress))
+        case .keep: break
+        case .refuse: answer.resume(throwing: Unheard())
         }
     }
 

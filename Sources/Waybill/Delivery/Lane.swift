@@ -7,6 +7,7 @@ internal import WaybillRouting
 actor Lane: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let counters = Counters()
+    nonisolated let anchor: Anchor
     private nonisolated let directory: Directory
     private var snapshot: Snapshot
     private var lastID = CorrelationID.newBlock()
@@ -17,6 +18,7 @@ actor Lane: LoopBound {
 
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
         self.eventLoop = eventLoop
+        self.anchor = Anchor(eventLoop)
         self.directory = directory
         self.snapshot = snapshot
     }
