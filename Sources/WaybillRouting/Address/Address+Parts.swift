@@ -5,15 +5,15 @@ extension Address {
     /// The scheme, as the conventions compare it; the default scheme when the URL names none.
     public var scheme: String {
         guard self.hasScheme else { return self.rules.defaultScheme }
-        let scheme = PercentCoding.text(self.text.utf8Span.span, 0..<Int(self.layout.schemeEnd))
+        let scheme = PercentCoding.text(self.text.utf8Span.span, 0..<self.layout.schemeEnd)
         return self.rules.conventions.folded(scheme: scheme)
     }
 
     /// The path, not decoded: from the first segment to the query.
     public var path: String {
         let bytes = self.text.utf8Span.span
-        let end = Int(self.layout.pathEnd)
-        var start = Int(self.layout.pathStart)
+        let end = self.layout.pathEnd
+        var start = self.layout.pathStart
         while start < end, bytes[start] == UInt8(ascii: "/") { start += 1 }
         return self.text(start..<end)
     }
@@ -27,13 +27,13 @@ extension Address {
     /// The query, not decoded and without its question mark; nil when there is none.
     public var query: String? {
         guard self.layout.hasQuery else { return nil }
-        return self.text(Int(self.layout.pathEnd) + 1..<Int(self.layout.queryEnd))
+        return self.text(self.layout.pathEnd + 1..<self.layout.queryEnd)
     }
 
     /// The text behind `#`, not decoded, since it may be a URL itself; nil when there is none.
     public var fragment: String? {
         guard self.layout.hasFragment else { return nil }
-        return self.text(Int(self.layout.queryEnd) + 1..<self.text.utf8.count)
+        return self.text(self.layout.queryEnd + 1..<self.text.utf8.count)
     }
 
     /// The items of the query that have a name, decoded, in the order of the URL.
@@ -51,9 +51,9 @@ extension Address {
 
     var segmentRanges: [Range<Int>] {
         let bytes = self.text.utf8Span.span
-        let end = Int(self.layout.pathEnd)
+        let end = self.layout.pathEnd
         var ranges: [Range<Int>] = []
-        var start = Int(self.layout.pathStart)
+        var start = self.layout.pathStart
         for index in start...end where index == end || bytes[index] == UInt8(ascii: "/") {
             if index > start { ranges.append(start..<index) }
             start = index + 1

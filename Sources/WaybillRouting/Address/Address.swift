@@ -47,15 +47,13 @@ public struct Address: Sendable {
 extension AddressScan {
     /// Reads a text and keeps what was found beside the address.
     mutating func address(_ text: String, _ rules: AddressRules) throws(RoutingError) -> Address {
-        do {
-            try self.read(text.utf8Span.span, rules)
+        guard let failure = self.read(text.utf8Span.span, rules) else {
             return Address(text: text, layout: self.layout, rules: rules)
-        } catch {
-            guard let whole = rules.wholeURL(decodedFrom: text, error) else {
-                throw error.routingError(text, rules.limits)
-            }
-            self = AddressScan()
-            return try self.address(whole, rules)
         }
+        guard let whole = rules.wholeURL(decodedFrom: text, failure) else {
+            throw failure.routingError(text, rules.limits)
+        }
+        self = AddressScan()
+        return try self.address(whole, rules)
     }
 }

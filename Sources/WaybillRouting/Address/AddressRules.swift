@@ -1,12 +1,23 @@
 /// What has to be known to read an address, shared by all addresses and matches of one table.
 @usableFromInline
 final class AddressRules: Sendable {
-    @usableFromInline let conventions: RoutingConventions
-    @usableFromInline let limits: RoutingLimits
+    let conventions: RoutingConventions
+    let limits: RoutingLimits
     let defaultScheme: String
     /// Whether the scanner's result has to be worked on again before it can be matched.
     let hasDetours: Bool
     let fragmentByte: UInt8
+    /// Whether the walk stops at the first route that it finds.
+    let stopsAtFirst: Bool
+    /// Whether the walk comes back to try other ways.
+    let backtracks: Bool
+    let foldsCase: Bool
+    let fallsBack: Bool
+    let isPathFirst: Bool
+    let valuesNeedExactCase: Bool
+    let urlLength: Int
+    let segmentLimit: Int
+    let queryItemLimit: Int
     /// Whether what names no scheme is an error.
     let requiresScheme: Bool
     /// Whether schemes differ from how they are written in nothing but case.
@@ -16,6 +27,15 @@ final class AddressRules: Sendable {
         self.conventions = conventions
         self.limits = limits
         self.defaultScheme = conventions.folded(scheme: defaultScheme)
+        self.stopsAtFirst = [.mostSpecific, .literalWithoutBacktracking].contains(conventions.bestMatch)
+        self.backtracks = conventions.bestMatch != .literalWithoutBacktracking
+        self.foldsCase = conventions.segmentsIgnoreCase
+        self.fallsBack = conventions.fallsBack
+        self.valuesNeedExactCase = conventions.valuesNeedExactCase && conventions.segmentsIgnoreCase
+        self.isPathFirst = conventions.precedence == .pathBeforeQuery
+        self.urlLength = min(limits.urlLength, URLRange.longest)
+        self.segmentLimit = limits.segments
+        self.queryItemLimit = limits.queryItems
         self.hasSimpleSchemes = conventions.schemeIgnoresCase && conventions.schemeAliases.isEmpty
         self.requiresScheme = conventions.missingScheme == .isError || defaultScheme.isEmpty
         self.hasDetours =

@@ -8,29 +8,29 @@ extension AddressScan {
             if conventions.host == .isIgnored || isDotted { self.dropFirst() }
         }
         if !conventions.leadingVerbs.isEmpty, self.count > 0 {
-            let first = PercentCoding.text(bytes, Int(self[0].start)..<Int(self[0].end)).lowercased()
+            let first = PercentCoding.text(bytes, self.range(0).range).lowercased()
             if conventions.leadingVerbs.contains(first) { self.dropFirst() }
         }
         for place in 0..<self.count {
-            var segment = self[place]
+            var segment = self.segment(place)
             var key = SegmentKey()
-            var index = Int(segment.start)
-            while index < Int(segment.end) {
-                let (byte, length) = PercentCoding.byte(bytes, index, Int(segment.end))
+            var index = segment.range.start
+            while index < segment.range.end {
+                let (byte, length) = PercentCoding.byte(bytes, index, segment.range.end)
                 key.append(conventions.segmentsIgnoreCase ? ASCII.lowercased(byte) : byte)
                 index += length
             }
             key.finish()
             segment.key = key.value
-            self[place] = segment
+            self.replace(place, with: segment)
         }
     }
 
     /// Where the host is: the first segment, if it stands directly behind `//`.
-    private func host(_ bytes: Span<UInt8>) -> Range<Int>? {
-        let start = self.layout.schemeEnd == 0 ? 0 : Int(self.layout.schemeEnd) + 1
-        guard self.count > 0, Int(self[0].start) == start + 2 else { return nil }
-        return Int(self[0].start)..<Int(self[0].end)
+    private mutating func host(_ bytes: Span<UInt8>) -> Range<Int>? {
+        let start = self.layout.schemeEnd == 0 ? 0 : self.layout.schemeEnd + 1
+        guard self.count > 0, self.range(0).start == start + 2 else { return nil }
+        return self.range(0).range
     }
 
     @inline(never)

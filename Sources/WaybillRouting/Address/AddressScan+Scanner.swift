@@ -1,6 +1,6 @@
 extension AddressScan {
     /// Why a text is not an address.
-    enum Failure: Error {
+    enum Failure {
         case empty
         case tooLong
         case tooManySegments
@@ -9,31 +9,32 @@ extension AddressScan {
         case noScheme
     }
 
-    /// Reads the text once from beginning to end.
+    /// Reads the text once from beginning to end; what is returned is why it is not an address.
     @inline(__always)
-    mutating func read(_ bytes: Span<UInt8>, _ rules: AddressRules) throws(Failure) {
+    mutating func read(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Failure? {
         let count = bytes.count
-        guard count > 0 else { throw .empty }
-        guard count <= rules.limits.urlLength, count < Int(UInt32.max) else { throw .tooLong }
+        guard count > 0 else { return .empty }
+        guard count <= rules.urlLength else { return .tooLong }
         var index = self.readScheme(bytes)
-        if index == 0, rules.requiresScheme { throw .noScheme }
-        self.layout.pathStart = UInt32(truncatingIfNeeded: index)
+        if index == 0, rules.requiresScheme { return .noScheme }
+        self.layout.pathStart = index
         let fragmentByte = rules.fragmentByte
         var escapes: UInt64 = 0
         index = self.readSegments(bytes, from: index, fragmentByte, &escapes)
-        self.layout.pathEnd = UInt32(truncatingIfNeeded: index)
+        self.layout.pathEnd = index
         self.layout.queryEnd = self.layout.pathEnd
         if index < count { self.readTail(bytes, from: index, fragmentByte, &escapes) }
         if escapes != 0 {
             self.layout.hasEscapes = true
-            guard PercentCoding.isValid(bytes) else { throw .notUTF8 }
+            guard PercentCoding.isValid(bytes) else { return .notUTF8 }
         }
         if escapes != 0 || rules.hasDetours { self.takeDetours(bytes, rules) }
-        guard self.count <= rules.limits.segments else { throw .tooManySegments }
-        let queryLength = Int(self.layout.queryEnd &- self.layout.pathEnd)
-        if queryLength > 2 &* rules.limits.queryItems, self.countsTooManyQueryItems(bytes, rules) {
-            throw .tooManyQueryItems
+        guard self.count <= rules.segmentLimit else { return .tooManySegments }
+        let queryLength = self.layout.queryEnd &- self.layout.pathEnd
+        if queryLength > 2 &* rules.queryItemLimit, self.countsTooManyQueryItems(bytes, rules) {
+            return .tooManyQueryItems
         }
+        return nil
     }
 
     /// Reads the scheme, if there is one, and returns where the rest begins.
@@ -47,7 +48,7 @@ extension AddressScan {
                 continue
             }
             guard byte == UInt8(ascii: ":"), index > 0 else { return 0 }
-            self.layout.schemeEnd = UInt32(truncatingIfNeeded: index)
+            self.layout.schemeEnd = index
             return index &+ 1
         }
         return 0
@@ -95,13 +96,7 @@ extension AddressScan {
                 break
             }
             if index > start {
-                self.append(
-                    Segment(
-                        start: UInt32(truncatingIfNeeded: start),
-                        end: UInt32(truncatingIfNeeded: index),
-                        key: key
-                    )
-                )
+                self.append(Segment(range: URLRange(start, index), key: key))
             }
             if index < count, bytes[index] != UInt8(ascii: "/") { break }
         }
@@ -120,14 +115,14 @@ extension AddressScan {
         let count = bytes.count
         if bytes[index] == UInt8(ascii: "?") {
             index &+= 1
-            self.layout.queryEnd = UInt32(truncatingIfNeeded: count)
+            self.layout.queryEnd = count
             while index < count {
                 let word = Word.load(bytes, index)
                 escapes |= Word.mask(word, UInt8(ascii: "%"))
                 let ends = fragmentByte == UInt8(ascii: "#") ? Word.mask(word, fragmentByte) : 0
                 if ends != 0 {
                     index &+= Word.firstIndex(ends)
-                    self.layout.queryEnd = UInt32(truncatingIfNeeded: index)
+                    self.layout.queryEnd = index
                     break
                 }
                 index &+= 8

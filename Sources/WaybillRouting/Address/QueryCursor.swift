@@ -14,8 +14,8 @@ struct QueryCursor {
     @inline(__always)
     init(_ layout: AddressLayout, _ rules: AddressRules) {
         self.takesLastEquals = rules.conventions.queryValues == .beginBehindLastEquals
-        self.index = Int(layout.pathEnd) &+ 1
-        self.end = Int(layout.queryEnd)
+        self.index = layout.pathEnd &+ 1
+        self.end = layout.queryEnd
     }
 
     /// The next item that has a name.

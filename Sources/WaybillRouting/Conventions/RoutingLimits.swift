@@ -3,7 +3,7 @@
 /// Addresses come from outside and patterns may; a limit turns a text that would cost memory or time without bound
 /// into an error that names the limit.
 public struct RoutingLimits: Sendable, Hashable {
-    /// The longest URL, in bytes of UTF-8; 8 KiB by default.
+    /// The longest URL, in bytes of UTF-8; 8 KiB by default, and never more than 65,535.
     public var urlLength: Int
     /// The most segments of an address or a pattern; 128 by default.
     public var segments: Int

@@ -1,6 +1,6 @@
 extension RouteTable {
     /// Why a URL leads where it does, or nowhere; nothing is run.
-    public func explain(_ url: String) -> Explanation { self.core.explain(url) }
+    public func explain(_ url: String) -> Explanation { self.box.explain(url) }
 
     /// The error of an address that no pattern matches; it names the nearest routes.
     public func noRoute(for address: Address) -> RoutingError {
@@ -27,18 +27,21 @@ extension TableCore {
         }
         return RoutingError(.noRoute, url: address.text, message: message)
     }
+}
 
+extension TableBox {
     func explain(_ url: String) -> Explanation {
         var scan = AddressScan()
         do {
-            let address = try scan.address(url, self.rules)
+            let address = try scan.address(url, self.core.rules)
             let match = try self.match(url)
+            let count = scan.count
             var tracer = Tracer(self, address, scan)
             tracer.trace(address.scheme)
             if let match {
                 return Explanation(
                     url: url,
-                    route: self.route(match.route),
+                    route: self.core.route(match.route),
                     parameters: match.parameters,
                     error: nil,
                     stoppedAt: nil,
@@ -47,13 +50,13 @@ extension TableCore {
                     trace: tracer.lines
                 )
             }
-            let suggestions = Suggestions(self, address)
+            let suggestions = Suggestions(self.core, address)
             return Explanation(
                 url: url,
                 route: nil,
                 parameters: Parameters(address: address),
-                error: self.noRoute(address, suggestions),
-                stoppedAt: tracer.depth < scan.count ? tracer.depth : nil,
+                error: self.core.noRoute(address, suggestions),
+                stoppedAt: tracer.depth < count ? tracer.depth : nil,
                 failure: suggestions.failure,
                 nearest: suggestions.nearest,
                 trace: tracer.lines

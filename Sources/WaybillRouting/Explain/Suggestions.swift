@@ -113,9 +113,9 @@ extension PatternSegment {
         case .literal(let text): return EditDistance.between(segment, text)
         case .placeholder, .any, .rest: return 0
         case .mixed(let pieces):
-            var captures = Captures()
+            var walk = Walk()
             let matcher = SegmentMatcher(pieces, folding: false)
-            return matcher.matches(segment.span, 0..<segment.count, &captures) ? 0 : 2
+            return matcher.matches(segment.span, 0..<segment.count, &walk) ? 0 : 2
         }
     }
 }

@@ -1,24 +1,24 @@
 /// Goes through the trie as a match does, slowly, and says what it sees.
-struct Tracer {
+struct Tracer: ~Copyable {
     /// The most lines; a hostile table could fill any number.
     static let limit = 200
 
-    let core: TableCore
+    let box: TableBox
     let bytes: [UInt8]
-    let scan: AddressScan
+    var scan: AddressScan
     private(set) var lines: [String] = []
     /// How many segments matched on the longest way.
     private(set) var depth = 0
     private var steps = 0
 
-    init(_ core: TableCore, _ address: Address, _ scan: AddressScan) {
-        self.core = core
+    init(_ box: TableBox, _ address: Address, _ scan: consuming AddressScan) {
+        self.box = box
         self.bytes = Array(address.text.utf8)
         self.scan = scan
     }
 
     mutating func trace(_ scheme: String) {
-        guard let root = self.core.existingRoot(of: scheme) else {
+        guard let root = self.box.core.existingRoot(of: scheme) else {
             self.say(0, "no pattern has the scheme `\(scheme)`")
             return
         }
@@ -32,22 +32,23 @@ struct Tracer {
         }
     }
 
-    private func text(_ index: Int) -> String {
-        PercentCoding.text(self.bytes.span, Int(self.scan[index].start)..<Int(self.scan[index].end))
+    private mutating func text(_ index: Int) -> String {
+        let range = self.scan.range(index).range
+        return PercentCoding.text(self.bytes.span, range)
     }
 
     /// Visits a node with what is left of the address; true when a route was found.
     private mutating func visit(_ number: UInt32, _ index: Int) -> Bool {
         self.steps += 1
         self.depth = max(self.depth, index)
-        let node = self.core.nodes[Int(number)]
+        let node = self.box.core.nodes[Int(number)]
         if index == self.scan.count {
             guard node.leaf != TableCore.none else {
                 self.say(index + 1, "the URL ends, but no pattern ends here")
                 return false
             }
-            let record = self.core.routes[Int(self.core.leaves[Int(node.leaf)].route)]
-            self.say(index + 1, "matches \(self.core.texts.string(record.text))")
+            let record = self.box.core.routes[Int(self.box.core.leaves[Int(node.leaf)].index)]
+            self.say(index + 1, "matches \(self.box.core.texts.string(record.text))")
             return true
         }
         guard self.steps < Self.limit, index < 256 else { return false }
@@ -56,7 +57,8 @@ struct Tracer {
 
     private mutating func visitLiteral(_ number: UInt32, _ node: TableCore.Node, _ index: Int) -> Bool {
         guard node.literals > 0 else { return false }
-        let child = self.core.literalChild(of: number, self.scan[index], self.bytes.span, isPlain: false)
+        let segment = self.scan.segment(index)
+        let child = self.box.literalChild(of: number, segment, self.bytes.span, isPlain: false)
         if child != TableCore.none {
             self.say(index + 1, "`\(self.text(index))` is literal")
             return self.visit(child, index + 1)
@@ -70,11 +72,11 @@ struct Tracer {
         let text = self.text(index)
         var edge = node.mixed
         while edge != TableCore.none {
-            let current = self.core.mixed[Int(edge)]
-            let matcher = self.core.matchers.all[Int(current.matcher)]
-            var captures = Captures()
+            let current = self.box.core.mixed[Int(edge)]
+            let matcher = self.box.core.matchers.all[Int(current.matcher)]
+            var walk = Walk()
             let value = Array(text.utf8)
-            let fits = matcher.matches(value.span, 0..<value.count, &captures)
+            let fits = matcher.matches(value.span, 0..<value.count, &walk)
             self.say(index + 1, "`\(text)` \(fits ? "fits" : "does not fit") \(matcher.shape)")
             if fits, self.visit(current.child, index + 1) { return true }
             edge = current.next

@@ -1,22 +1,10 @@
 /// The places of a walk, each a node and a segment: whoever comes to one again has failed there before.
-///
-/// Only rests can lead to one place in two ways, so nothing is kept before the first one. A few places are let pass
-/// unseen, so that short walks need no memory.
 struct SeenPlaces {
-    static let unseen = 48
-
-    private(set) var isActive = false
-    private var passed = 0
-    private var slots: [UInt64] = []
+    private var slots = [UInt64](repeating: 0, count: 128)
     private var count = 0
 
-    mutating func activate() { self.isActive = true }
-
     /// Whether a place is new; it is seen from now on.
-    @inline(never)
     mutating func insert(_ node: UInt32, _ index: Int) -> Bool {
-        self.passed += 1
-        if self.passed <= Self.unseen { return true }
         if self.count * 2 >= self.slots.count { self.grow() }
         return self.place(UInt64(node) << 32 | UInt64(UInt32(truncatingIfNeeded: index)))
     }
@@ -36,7 +24,7 @@ struct SeenPlaces {
 
     private mutating func grow() {
         let old = self.slots
-        self.slots = [UInt64](repeating: 0, count: max(128, old.count * 4))
+        self.slots = [UInt64](repeating: 0, count: old.count * 4)
         self.count = 0
         for value in old where value != 0 { _ = self.place(value) }
     }

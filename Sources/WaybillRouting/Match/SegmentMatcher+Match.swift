@@ -1,19 +1,19 @@
 extension SegmentMatcher {
-    /// Whether a segment matches; what it captures is added to the captures.
-    func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ captures: inout Captures) -> Bool {
+    /// Whether a segment matches; what it captures, the walk keeps.
+    func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout Walk) -> Bool {
         switch self.kind {
         case .whole(let constraint, let isCaptured):
             guard constraint.allows(text, range) else { return false }
-            if isCaptured { captures.append(TextRange(range)) }
+            if isCaptured { walk.capture(URLRange(range)) }
             return true
-        case .glob: return self.matchesGlob(text, range, &captures)
-        case .mixed: return self.matchesMixed(text, range, &captures)
+        case .glob: return self.matchesGlob(text, range, &walk)
+        case .mixed: return self.matchesMixed(text, range, &walk)
         }
     }
 
     /// Takes the first place where each text is found; taking a later one could not help what follows.
-    private func matchesGlob(_ text: Span<UInt8>, _ range: Range<Int>, _ captures: inout Captures) -> Bool {
-        let before = captures.count
+    private func matchesGlob(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout Walk) -> Bool {
+        let before = walk.captured
         var index = range.lowerBound
         var piece = 0
         while piece < self.pieces.count {
@@ -26,16 +26,16 @@ extension SegmentMatcher {
                 guard index < range.upperBound,
                     let end = self.end(ofValue: piece, text, index, range.upperBound)
                 else {
-                    captures.truncate(to: before)
+                    walk.forgetCaptures(behind: before)
                     return false
                 }
-                if isCaptured { captures.append(TextRange(index..<end)) }
+                if isCaptured { walk.capture(URLRange(index..<end)) }
                 index = end
                 piece += 1
             }
         }
         if index == range.upperBound { return true }
-        captures.truncate(to: before)
+        walk.forgetCaptures(behind: before)
         return false
     }
 

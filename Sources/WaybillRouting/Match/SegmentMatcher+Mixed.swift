@@ -3,7 +3,7 @@ extension SegmentMatcher {
     ///
     /// Going backwards first finds out from which places the rest can still match; going forwards, each value then
     /// ends at the first place that is one of those.
-    func matchesMixed(_ text: Span<UInt8>, _ range: Range<Int>, _ captures: inout Captures) -> Bool {
+    func matchesMixed(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout Walk) -> Bool {
         let count = range.count
         var reachable = [[Bool]](repeating: [], count: self.pieces.count + 1)
         reachable[self.pieces.count] = (0...count).map { $0 == count }
@@ -31,7 +31,7 @@ extension SegmentMatcher {
                     end = (start + 1...count).first { allowed[$0] && Self.isBoundary(text, base + $0, range) }
                 }
                 guard let end else { return false }
-                if isCaptured { captures.append(TextRange(base + start..<base + end)) }
+                if isCaptured { walk.capture(URLRange(base + start..<base + end)) }
                 start = end
             }
         }

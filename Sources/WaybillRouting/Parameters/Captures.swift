@@ -1,58 +1,28 @@
-/// A part of an address's text, in bytes.
-struct TextRange: Sendable, Hashable {
-    var start: UInt32 = 0
-    var end: UInt32 = 0
-
-    var range: Range<Int> { Int(self.start)..<Int(self.end) }
-}
-
-/// What a match captured, in the order of the pattern; the first eight need no memory of their own.
+/// The first eight values that a match captured, in the order of the pattern.
+///
+/// Two ranges lie in each word: a match is moved about in few registers instead of being copied as memory.
 struct Captures: Sendable {
-    static let inlineCapacity = 8
+    static let capacity = 8
 
-    private(set) var count: UInt32 = 0
-    private var first = InlineArray<8, TextRange>(repeating: TextRange())
-    private var rest: [TextRange] = []
-
-    @inline(__always)
-    init() {}
+    private let first: UInt64
+    private let second: UInt64
+    private let third: UInt64
+    private let fourth: UInt64
 
     @inline(__always)
-    subscript(index: Int) -> TextRange {
-        index < Self.inlineCapacity ? self.first[index] : self.rest[index &- Self.inlineCapacity]
+    init(_ first: UInt64 = 0, _ second: UInt64 = 0, _ third: UInt64 = 0, _ fourth: UInt64 = 0) {
+        (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
     }
 
     @inline(__always)
-    mutating func append(_ range: TextRange) {
-        if self.count < Self.inlineCapacity {
-            self.first[Int(self.count)] = range
-        } else {
-            self.overflow(range)
-        }
-        self.count &+= 1
-    }
-
-    /// Puts another range in the place of one.
-    mutating func replace(_ index: Int, with range: TextRange) {
-        if index < Self.inlineCapacity {
-            self.first[index] = range
-        } else {
-            self.rest[index - Self.inlineCapacity] = range
-        }
-    }
-
-    /// Forgets all but the first ones.
-    @inline(__always)
-    mutating func truncate(to count: UInt32) {
-        if self.count > Self.inlineCapacity { self.shrink(to: count) }
-        self.count = count
-    }
-
-    @inline(never)
-    private mutating func overflow(_ range: TextRange) { self.rest.append(range) }
-
-    @inline(never)
-    private mutating func shrink(to count: UInt32) {
-        self.rest.removeLast(self.rest.count - max(0, Int(count) - Self.inlineCapacity))
+    subscript(index: Int) -> URLRange {
+        let word =
+            switch index &>> 1 {
+            case 0: self.first
+            case 1: self.second
+            case 2: self.third
+            default: self.fourth
+            }
+        return URLRange(bits: UInt32(truncatingIfNeeded: index & 1 == 1 ? word &>> 32 : word))
     }
 }

@@ -2,17 +2,16 @@ extension Parameters {
     /// Where a value is in the text of the address.
     @usableFromInline
     struct Location: Sendable {
-        let range: TextRange
+        let range: URLRange
         let isRest: Bool
     }
 
     /// Where the value of a name is, path and query in the order of the conventions.
     @usableFromInline
     func locate(_ name: String) -> Location? {
-        switch self.names.rules.conventions.precedence {
-        case .pathBeforeQuery: self.locateInPath(name) ?? self.locateInQuery(name)
-        case .queryBeforePath: self.locateInQuery(name) ?? self.locateInPath(name)
-        }
+        self.names.rules.isPathFirst
+            ? self.locateInPath(name) ?? self.locateInQuery(name)
+            : self.locateInQuery(name) ?? self.locateInPath(name)
     }
 
     @inline(__always)
@@ -22,7 +21,7 @@ extension Parameters {
         while index > 0 {
             index &-= 1
             if self.names.names[index] == name {
-                return Location(range: self.captures[index], isRest: self.names.areRests[index])
+                return Location(range: self.captured(index), isRest: self.names.areRests[index])
             }
         }
         return nil
@@ -41,7 +40,7 @@ extension Parameters {
             guard let range = item.value ?? (conventions.keepsQueryNamesWithoutValue ? empty : nil) else {
                 continue
             }
-            found = Location(range: TextRange(range), isRest: false)
+            found = Location(range: URLRange(range), isRest: false)
             if conventions.duplicateQueryNames == .firstWins { break }
         }
         return found
@@ -79,14 +78,5 @@ extension Parameters {
             $0.lowerBound >= range.lowerBound && $0.upperBound <= range.upperBound
         }
         return segments.map { PercentCoding.text(bytes, $0) }.joined(separator: "/")
-    }
-}
-
-extension TextRange {
-    init(_ range: Range<Int>) {
-        self.init(
-            start: UInt32(truncatingIfNeeded: range.lowerBound),
-            end: UInt32(truncatingIfNeeded: range.upperBound)
-        )
     }
 }

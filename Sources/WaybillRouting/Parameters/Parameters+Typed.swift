@@ -21,7 +21,7 @@ extension Parameters {
         as type: Value.Type = Value.self
     ) throws(RoutingError) -> Value? {
         let text: String
-        if let passed = self.passed(name) {
+        if let passed = self.passed?[name] {
             if let value = passed as? Value { return value }
             text = Self.text(of: passed)
         } else {
@@ -35,12 +35,6 @@ extension Parameters {
         if let value = Value(text) { return value }
         if Value.self == Bool.self, let value = Self.bool(text) as? Value { return value }
         throw self.invalid(name, type)
-    }
-
-    /// The value that was passed with the call.
-    @inlinable
-    func passed(_ name: String) -> (any Sendable)? {
-        self.call.isEmpty ? nil : self.call[name]
     }
 
     /// The whole number at a place of the text, without making a text of it.

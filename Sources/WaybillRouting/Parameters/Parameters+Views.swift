@@ -3,7 +3,7 @@ extension Parameters {
     public var path: [String: String] {
         var values: [String: String] = [:]
         for (index, name) in self.names.names.enumerated() {
-            let location = Location(range: self.captures[index], isRest: self.names.areRests[index])
+            let location = Location(range: self.captured(index), isRest: self.names.areRests[index])
             values[name] = self.text(at: location)
         }
         return values
@@ -32,7 +32,7 @@ extension Parameters {
     ///
     /// When the call or the path gives the value, that is the only one.
     public func all(_ name: String) -> [String] {
-        if !self.call.isEmpty, let value = self.call[name] { return [Self.text(of: value)] }
+        if let value = self.passed?[name] { return [Self.text(of: value)] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
         if let path = self.locateInPath(name) {
             let isPathFirst = self.names.rules.conventions.precedence == .pathBeforeQuery

@@ -7,26 +7,22 @@ public struct Parameters: Sendable {
     let layout: AddressLayout
     let names: RouteNames
     let captures: Captures
+    /// The bits of the route that was matched: with them here, a match is nothing but its parameters.
+    @usableFromInline let route: UInt64
+
+    /// The values that were passed with the call; nil is cheaper to copy than an empty dictionary.
+    @usableFromInline var passed: [String: any Sendable]?
 
     /// The values that were passed with the call.
-    public var call: [String: any Sendable]
-
-    /// Makes the parameters of an address that no pattern matched.
-    public init(address: Address, call: [String: any Sendable] = [:]) {
-        self.text = address.text
-        self.layout = address.layout
-        self.names = RouteNames(rules: address.rules)
-        self.captures = Captures()
-        self.call = call
+    @inlinable public var call: [String: any Sendable] {
+        get { self.passed ?? [:] }
+        set { self.passed = newValue.isEmpty ? nil : newValue }
     }
 
+    /// Where a captured value is.
     @inline(__always)
-    init(text: String, layout: AddressLayout, names: RouteNames, captures: Captures) {
-        self.text = text
-        self.layout = layout
-        self.names = names
-        self.captures = captures
-        self.call = [:]
+    func captured(_ index: Int) -> URLRange {
+        index < Captures.capacity ? self.captures[index] : self.names.overflow[index &- Captures.capacity]
     }
 
     /// The address that the values come from.
@@ -43,12 +39,26 @@ public struct Parameters: Sendable {
     ///
     /// A value that was passed with the call and is not text is described.
     public subscript(name: String) -> String? {
-        if !self.call.isEmpty, let value = self.call[name] { return Self.text(of: value) }
+        if let value = self.passed?[name] { return Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
     }
 
     @usableFromInline
     static func text(of value: any Sendable) -> String {
         value as? String ?? String(describing: value)
+    }
+}
+
+extension Parameters {
+    /// Makes the parameters of an address that no pattern matched.
+    public init(address: Address, call: [String: any Sendable] = [:]) {
+        self.init(
+            text: address.text,
+            layout: address.layout,
+            names: RouteNames(rules: address.rules),
+            captures: Captures(),
+            route: 0,
+            passed: call.isEmpty ? nil : call
+        )
     }
 }

@@ -69,7 +69,7 @@ struct PatternPrinter {
     private func check(_ url: String) throws(RoutingError) {
         var core = TableCore(rules: self.pattern.rules)
         _ = try core.insert(self.pattern, fileID: "", line: 0)
-        let read = try core.match(url)?.parameters.all ?? [:]
+        let read = try TableBox(core).match(url)?.parameters.all ?? [:]
         guard read != self.values else { return }
         let name = self.values.keys.sorted().first { read[$0] != self.values[$0] } ?? ""
         throw self.invalid(name, "would not be read back from \(url)")

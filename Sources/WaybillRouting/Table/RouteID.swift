@@ -2,12 +2,16 @@
 ///
 /// An identifier is never used twice in one table: after a route was removed, its identifier finds nothing.
 public struct RouteID: Sendable, Hashable {
-    @usableFromInline let index: UInt32
-    @usableFromInline let generation: UInt32
+    @usableFromInline let bits: UInt64
 
     @inlinable
-    init(index: UInt32, generation: UInt32) {
-        self.index = index
-        self.generation = generation
-    }
+    init(bits: UInt64) { self.bits = bits }
+
+    init(index: UInt32, generation: UInt32) { self.bits = UInt64(generation) << 32 | UInt64(index) }
+
+    /// Where the route lies in the table.
+    @inlinable var index: Int { Int(truncatingIfNeeded: self.bits & 0xffff_ffff) }
+
+    /// Which registration of the table it was.
+    var generation: UInt32 { UInt32(truncatingIfNeeded: self.bits >> 32) }
 }

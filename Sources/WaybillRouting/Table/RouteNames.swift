@@ -12,11 +12,20 @@ final class RouteNames: Sendable {
     let names: [String]
     let areRests: [Bool]
     let count: Int
+    /// What one match captured behind the first eight values; such a match has its names for itself.
+    let overflow: [URLRange]
 
-    init(rules: AddressRules, _ key: Key = Key()) {
+    init(rules: AddressRules, _ key: Key = Key(), overflow: [URLRange] = []) {
         self.rules = rules
         self.names = key.names
         self.areRests = key.areRests
         self.count = key.names.count
+        self.overflow = overflow
+    }
+
+    /// The same names for one match that captured more than eight values.
+    @inline(never)
+    func with(overflow: [URLRange]) -> RouteNames {
+        RouteNames(rules: self.rules, Key(names: self.names, areRests: self.areRests), overflow: overflow)
     }
 }

@@ -16,9 +16,11 @@ extension RouteTable {
         line: Int = #line
     ) throws(RoutingError) -> RouteID {
         let read = try RoutePattern(pattern, self.core.rules)
-        let id = try self.core.insert(read, fileID: fileID, line: line)
-        if Int(id.index) < self.handlers.count {
-            self.handlers[Int(id.index)] = handler
+        let id = try self.update { (core) throws(RoutingError) in
+            try core.insert(read, fileID: fileID, line: line)
+        }
+        if id.index < self.handlers.count {
+            self.handlers[id.index] = handler
         } else {
             self.handlers.append(handler)
         }
@@ -29,7 +31,8 @@ extension RouteTable {
     ///
     /// A pattern that is inserted registers its scheme, and so does the default scheme of the table.
     public mutating func register(scheme: String) {
-        self.core.schemes.insert(self.core.rules.conventions.folded(scheme: scheme))
+        let scheme = self.conventions.folded(scheme: scheme)
+        self.mutate { $0.schemes.insert(scheme) }
     }
 
     /// The schemes of the table's patterns, and those that were registered.

@@ -3,7 +3,7 @@ extension RouteTable {
     @discardableResult
     public mutating func remove(_ id: RouteID) -> Handler? {
         guard let index = self.core.index(of: id) else { return nil }
-        self.core.remove(at: index)
+        self.mutate { $0.remove(at: index) }
         return self.handlers[Int(index)].take()
     }
 
@@ -13,7 +13,7 @@ extension RouteTable {
         guard let pattern = try? RoutePattern(pattern, self.core.rules),
             let index = self.core.rival(of: pattern), self.core.pattern(at: index) == pattern
         else { return nil }
-        self.core.remove(at: index)
+        self.mutate { $0.remove(at: index) }
         return self.handlers[Int(index)].take()
     }
 
@@ -21,15 +21,17 @@ extension RouteTable {
     public mutating func removeAll(scheme: String) {
         let scheme = self.core.rules.conventions.folded(scheme: scheme)
         for route in self.routes where route.pattern.scheme == scheme { self.remove(route.id) }
-        self.core.schemes.remove(scheme)
+        self.mutate { $0.schemes.remove(scheme) }
     }
 
     /// Takes all routes and schemes away.
     public mutating func removeAll() {
-        let generation = self.core.generation
-        self.core = TableCore(rules: self.core.rules)
-        self.core.generation = generation
-        self.core.schemes = []
+        self.mutate { core in
+            let generation = core.generation
+            core = TableCore(rules: core.rules)
+            core.generation = generation
+            core.schemes = []
+        }
         self.handlers = []
     }
 }

@@ -3,7 +3,7 @@
 /// A table is a value. While only one place holds it, an insertion changes it where it is; where somebody else still
 /// reads a copy, the copy stays as it was. Matching runs no handler and needs no lock.
 public struct RouteTable<Handler: Sendable>: Sendable {
-    @usableFromInline var core: TableCore
+    @usableFromInline var box: TableBox
     @usableFromInline var handlers: [Handler?] = []
 
     /// Makes an empty table.
@@ -17,9 +17,8 @@ public struct RouteTable<Handler: Sendable>: Sendable {
         defaultScheme: String = "app",
         limits: RoutingLimits = .default
     ) {
-        self.core = TableCore(
-            rules: AddressRules(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
-        )
+        let rules = AddressRules(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
+        self.box = TableBox(TableCore(rules: rules))
     }
 
     /// How addresses and patterns are read and matched.

@@ -43,7 +43,11 @@ extension TableCore {
             guard self.nodes[node].leaf == Self.none else { continue }
             let literals = UInt32(variant.count { $0.isLiteral })
             self.nodes[node].leaf = self.newLeaf(
-                Leaf(route: index, generation: generation, literals: literals, names: self.names(of: variant))
+                Leaf(
+                    route: RouteID(index: index, generation: generation).bits,
+                    literals: literals,
+                    names: self.names(of: variant)
+                )
             )
         }
     }
@@ -53,7 +57,7 @@ extension TableCore {
         for variant in pattern.variants {
             guard let node = self.existingNode(for: variant, pattern.scheme) else { continue }
             let leaf = self.nodes[Int(node)].leaf
-            if leaf != Self.none { return self.leaves[Int(leaf)].route }
+            if leaf != Self.none { return self.leaves[Int(leaf)].index }
         }
         return nil
     }

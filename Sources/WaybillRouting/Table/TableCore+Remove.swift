@@ -1,10 +1,9 @@
 extension TableCore {
     /// The route that an identifier stands for, unless it is gone.
-    @usableFromInline
     func index(of id: RouteID) -> UInt32? {
-        guard Int(id.index) < self.routes.count else { return nil }
-        let generation = self.routes[Int(id.index)].generation
-        return generation != 0 && generation == id.generation ? id.index : nil
+        guard id.index < self.routes.count else { return nil }
+        let generation = self.routes[id.index].generation
+        return generation != 0 && generation == id.generation ? UInt32(id.index) : nil
     }
 
     /// The pattern of a route, read anew: keeping them all would take many times the memory of the trie.
@@ -53,9 +52,9 @@ extension TableCore {
         }
         let node = Int(way[way.count - 1])
         let leaf = self.nodes[node].leaf
-        guard leaf != Self.none, self.leaves[Int(leaf)].route == index else { return }
+        guard leaf != Self.none, self.leaves[Int(leaf)].index == index else { return }
         self.nodes[node].leaf = Self.none
-        self.leaves[Int(leaf)] = Leaf()
+        self.leaves[Int(leaf)] = self.leaves[0]
         self.freeLeaves.append(leaf)
         while let last = way.popLast() {
             let node = self.nodes[Int(last)]

@@ -2,7 +2,6 @@
 ///
 /// Going down the trie touches no reference counts: nodes lie in one array, and all literal edges in one hash table
 /// keyed by parent and segment. `Docs/Decisions/0003-route-table.md` says why.
-@usableFromInline
 struct TableCore: Sendable {
     /// The number that stands for no node, no edge and no leaf.
     static let none: UInt32 = 0
@@ -13,7 +12,7 @@ struct TableCore: Sendable {
     /// The edges of segments that are neither literal nor plain placeholders, chained per node, best first.
     var mixed: [MixedEdge] = [MixedEdge()]
     var matchers = MatcherPool()
-    var leaves: [Leaf] = [Leaf()]
+    var leaves: [Leaf]
     var routes: [RouteRecord] = []
     /// The text of long literal segments and of all patterns.
     var texts = TextPool()
@@ -32,6 +31,7 @@ struct TableCore: Sendable {
 
     init(rules: AddressRules) {
         self.rules = rules
+        self.leaves = [Leaf(route: 0, literals: 0, names: RouteNames(rules: rules))]
         if !rules.defaultScheme.isEmpty { self.schemes.insert(rules.defaultScheme) }
     }
 
@@ -64,11 +64,14 @@ struct TableCore: Sendable {
 
     /// The end of one way to match a route.
     struct Leaf: Sendable {
-        var route: UInt32 = 0
-        var generation: UInt32 = 0
+        /// The bits of the route's identifier.
+        var route: UInt64
         /// How many segments of the way are literal.
-        var literals: UInt32 = 0
-        var names: RouteNames?
+        var literals: UInt32
+        var names: RouteNames
+
+        var index: UInt32 { UInt32(truncatingIfNeeded: self.route) }
+        var generation: UInt32 { UInt32(truncatingIfNeeded: self.route &>> 32) }
     }
 
     /// What is known about a route beside the trie.

@@ -1,0 +1,152 @@
+extension TableBox {
+    /// Reads a URL and finds the best route for it.
+    @usableFromInline
+    func match(_ text: String) throws(RoutingError) -> RouteMatch? {
+        let rules = self.core.rules
+        let bytes = text.utf8Span.span
+        var scan = AddressScan()
+        if let failure = scan.read(bytes, rules) { return try self.matchUnreadable(text, failure) }
+        let root = self.root(bytes, &scan)
+        guard root != TableCore.none else {
+            if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
+            return nil
+        }
+        var walk = Walk()
+        var leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
+        if leaf == TableCore.none {
+            guard rules.fallsBack else { return nil }
+            leaf = self.fallBack(&walk, from: root, bytes, &scan)
+            guard leaf != TableCore.none else { return nil }
+        }
+        return self.routeMatch(text, leaf, &scan, &walk)
+    }
+
+    @inline(__always)
+    private func routeMatch(
+        _ text: String,
+        _ leaf: UInt32,
+        _ scan: inout AddressScan,
+        _ walk: inout Walk
+    ) -> RouteMatch {
+        let isUnusual = walk.captured > Captures.capacity || self.core.rules.valuesNeedExactCase
+        return RouteMatch(
+            parameters: Parameters(
+                text: text,
+                layout: scan.layout,
+                names: isUnusual
+                    ? self.unusualNames(leaf, text, walk.otherCaptures()) : self.core.leaves[Int(leaf)].names,
+                captures: walk.firstCaptures(),
+                route: self.core.leaves[Int(leaf)].route,
+                passed: nil
+            )
+        )
+    }
+
+    /// The names of a match that does not keep all its values where they usually are, or is to keep none.
+    @inline(never)
+    private func unusualNames(_ leaf: UInt32, _ text: String, _ overflow: [URLRange]) -> RouteNames {
+        let leaf = self.core.leaves[Int(leaf)]
+        if self.core.rules.valuesNeedExactCase, !self.isExactCase(leaf.index, text) {
+            return RouteNames(rules: self.core.rules)
+        }
+        return overflow.isEmpty ? leaf.names : leaf.names.with(overflow: overflow)
+    }
+
+    @inline(never)
+    private func matchUnreadable(
+        _ text: String,
+        _ failure: AddressScan.Failure
+    ) throws(RoutingError) -> RouteMatch? {
+        guard let whole = self.core.rules.wholeURL(decodedFrom: text, failure) else {
+            throw failure.routingError(text, self.core.rules.limits)
+        }
+        return try self.match(whole)
+    }
+
+    /// The root of the address's scheme.
+    @inline(__always)
+    private func root(_ bytes: Span<UInt8>, _ scan: inout AddressScan) -> UInt32 {
+        guard scan.layout.schemeEnd > 0 else { return self.core.defaultRoot }
+        let end = scan.layout.schemeEnd
+        guard end < 8, self.core.rules.hasSimpleSchemes else { return self.unusualRoot(bytes, end) }
+        // What a scheme may be made of stays as it is, or becomes lower case, with this bit set.
+        let word = Word.prefix(Word.load(bytes, 0) | (Word.ones &* 0x20), end)
+        let key = SegmentKey.short(word, end)
+        return self.literalChild(of: TableCore.top, .init(key: key), bytes, isPlain: true)
+    }
+
+    @inline(never)
+    private func unusualRoot(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
+        let scheme = PercentCoding.text(bytes, 0..<end)
+        return self.core.existingRoot(of: self.core.rules.conventions.folded(scheme: scheme))
+            ?? TableCore.none
+    }
+
+    /// Refuses schemes that nobody has registered, where that matters.
+    @inline(never)
+    private func checkScheme(_ text: String, _ layout: AddressLayout) throws(RoutingError) {
+        let scheme = Address(text: text, layout: layout, rules: self.core.rules).scheme
+        guard !self.core.schemes.contains(scheme) else { return }
+        throw RoutingError(.refused, url: text, message: "the scheme `\(scheme)` is not registered")
+    }
+
+    /// Whether a route would match as well if case mattered.
+    @inline(never)
+    private func isExactCase(_ route: UInt32, _ text: String) -> Bool {
+        var conventions = self.core.rules.conventions
+        conventions.segmentsIgnoreCase = false
+        conventions.valuesNeedExactCase = false
+        let rules = AddressRules(
+            conventions: conventions,
+            defaultScheme: self.core.rules.defaultScheme,
+            limits: self.core.rules.limits
+        )
+        var exact = TableCore(rules: rules)
+        guard
+            let pattern = try? RoutePattern(self.core.texts.string(self.core.routes[Int(route)].text), rules),
+            (try? exact.insert(pattern, fileID: "", line: 0)) != nil
+        else { return true }
+        return (try? TableBox(exact).match(text)) != nil
+    }
+
+    /// The deepest registered place on the way of an address that matches nothing.
+    @inline(never)
+    private func fallBack(
+        _ walk: inout Walk,
+        from root: UInt32,
+        _ bytes: Span<UInt8>,
+        _ scan: inout AddressScan
+    ) -> UInt32 {
+        if !self.core.rules.backtracks {
+            return self.deepestLeaf(&walk, from: root, bytes, &scan)
+        }
+        for end in (0..<scan.count).reversed() {
+            walk = Walk()
+            let leaf = self.walk(&walk, from: root, to: end, bytes, &scan)
+            if leaf != TableCore.none { return leaf }
+        }
+        return TableCore.none
+    }
+
+    /// Where the one way there is without backtracking gets stuck, if a route ends there.
+    private func deepestLeaf(
+        _ walk: inout Walk,
+        from root: UInt32,
+        _ bytes: Span<UInt8>,
+        _ scan: inout AddressScan
+    ) -> UInt32 {
+        walk = Walk()
+        let isPlain = !scan.layout.hasEscapes && !self.core.rules.conventions.segmentsIgnoreCase
+        var node = root
+        for index in 0..<scan.count {
+            var next = self.literalChild(of: node, scan.segment(index), bytes, isPlain: isPlain)
+            if next == TableCore.none {
+                next = self.core.nodes[Int(node)].placeholder
+                guard next != TableCore.none else { return self.core.nodes[Int(node)].leaf }
+                walk.capture(scan.range(index))
+            }
+            node = next
+        }
+        return TableCore.none
+    }
+}

@@ -1,0 +1,168 @@
+extension TableBox {
+    /// Walks down the trie along an address and returns the best leaf.
+    ///
+    /// At each node the ways on are tried from the most to the least specific. Where more than one is left, the walk
+    /// remembers the place, and comes back to it when it gets stuck.
+    @inline(__always)
+    func walk(
+        _ walk: inout Walk,
+        from root: UInt32,
+        to end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout AddressScan
+    ) -> UInt32 {
+        let isPlain = !scan.layout.hasEscapes && !self.core.rules.foldsCase
+        var best: Best?
+        var place = Walk.Choice(node: root, step: .literal)
+        while true {
+            let node = self.core.nodes[Int(place.node)]
+            var next = TableCore.none
+            if Int(place.index) == end {
+                if node.leaf != TableCore.none {
+                    if self.core.rules.stopsAtFirst { return node.leaf }
+                    self.consider(node.leaf, &walk, &best)
+                }
+            } else if place.step == .literal {
+                if node.literals > 0 {
+                    next = self.literalChild(
+                        of: place.node,
+                        scan.segment(Int(place.index)),
+                        bytes,
+                        isPlain: isPlain
+                    )
+                }
+                if next == TableCore.none {
+                    if node.mixed | node.any | node.rest == 0 {
+                        if node.placeholder != TableCore.none {
+                            walk.capture(scan.range(Int(place.index)))
+                            next = node.placeholder
+                        }
+                    } else {
+                        place.step = .mixed
+                        next = self.otherChild(node, &place, &walk, end, bytes, &scan, isPlain: isPlain)
+                    }
+                } else if node.hasOthers, self.core.rules.backtracks {
+                    place.step = .mixed
+                    place.captures = UInt16(truncatingIfNeeded: walk.captured)
+                    walk.push(place)
+                }
+            } else {
+                next = self.otherChild(node, &place, &walk, end, bytes, &scan, isPlain: isPlain)
+            }
+            if next != TableCore.none {
+                place.node = next
+                place.index &+= 1
+                place.step = .literal
+                if walk.enters(next, place.index) { continue }
+            }
+            guard let choice = walk.pop() else { return self.finish(&walk, best) }
+            place = choice
+            walk.forgetCaptures(behind: Int(choice.captures))
+        }
+    }
+
+    /// The child by the next way that is not literal; what is left to try is remembered.
+    @inline(never)
+    private func otherChild(
+        _ node: TableCore.Node,
+        _ place: inout Walk.Choice,
+        _ walk: inout Walk,
+        _ end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout AddressScan,
+        isPlain: Bool
+    ) -> UInt32 {
+        let segment = scan.segment(Int(place.index))
+        place.captures = UInt16(truncatingIfNeeded: walk.captured)
+        let keepsChoices = self.core.rules.backtracks
+        if place.step == .mixed {
+            var edge = place.detail == 0 ? node.mixed : place.detail
+            while edge != TableCore.none, edge != UInt32.max {
+                let (next, child, number) = {
+                    let edge = self.core.mixed[Int(edge)]
+                    return (edge.next, edge.child, Int(edge.matcher))
+                }()
+                if self.matches(number, segment, bytes, &walk, isPlain: isPlain) {
+                    if keepsChoices {
+                        place.detail = next == TableCore.none ? UInt32.max : next
+                        walk.push(place)
+                        place.detail = 0
+                    }
+                    return child
+                }
+                edge = next
+            }
+            place.detail = 0
+            place.step = .placeholder
+        }
+        if place.step == .placeholder {
+            if node.placeholder != TableCore.none {
+                if keepsChoices, node.any | node.rest != 0 {
+                    place.step = .any
+                    walk.push(place)
+                }
+                walk.capture(segment.range)
+                return node.placeholder
+            }
+            place.step = .any
+        }
+        if place.step == .any {
+            if node.any != TableCore.none {
+                if keepsChoices, node.rest != TableCore.none {
+                    place.step = .rest
+                    walk.push(place)
+                }
+                return node.any
+            }
+            place.step = .rest
+        }
+        return node.rest == TableCore.none
+            ? TableCore.none : self.restChild(node.rest, &place, &walk, end, &scan)
+    }
+
+    /// The child behind a rest, which takes one segment at first and one more each time the walk comes back.
+    private func restChild(
+        _ child: UInt32,
+        _ place: inout Walk.Choice,
+        _ walk: inout Walk,
+        _ count: Int,
+        _ scan: inout AddressScan
+    ) -> UInt32 {
+        let isEnd = !self.core.nodes[Int(child)].hasChildren
+        let start = scan.range(Int(place.index)).start
+        // The segment at which the rest ends; nothing can follow a rest that is the end of all its patterns.
+        var end = place.step == .longerRest ? place.detail &+ 1 : UInt32(place.index)
+        if isEnd { end = UInt32(truncatingIfNeeded: count &- 1) }
+        guard Int(end) < count else { return TableCore.none }
+        if !isEnd, Int(end) &+ 1 < count {
+            place.step = .longerRest
+            place.detail = end
+            walk.push(place)
+            walk.beginWatching()
+        }
+        walk.capture(URLRange(start, scan.range(Int(end)).end))
+        place.index = UInt16(truncatingIfNeeded: end)
+        place.detail = 0
+        return child
+    }
+
+    /// Whether a segment passes an edge that only some may take.
+    private func matches(
+        _ matcher: Int,
+        _ segment: AddressScan.Segment,
+        _ bytes: Span<UInt8>,
+        _ walk: inout Walk,
+        isPlain: Bool
+    ) -> Bool {
+        let range = segment.range.range
+        if isPlain { return self.core.matchers.all[matcher].matches(bytes, range, &walk) }
+        let decoded = DecodedSegment(bytes, segment, folding: self.core.rules.foldsCase)
+        let before = walk.captured
+        let whole = 0..<decoded.bytes.count
+        guard self.core.matchers.all[matcher].matches(decoded.bytes.span, whole, &walk) else { return false }
+        for index in before..<walk.captured {
+            walk.replace(index, with: decoded.original(walk.capture(at: index)))
+        }
+        return true
+    }
+}
