@@ -23,7 +23,11 @@ extension LoopCore {
         unsafe self.state.pointee.isTurning = true
         while let list = self.afterlife.next(willEnd: { self.endAfterlife() }) {
             unsafe self.state.pointee.ready.append(list)
-            while let item = unsafe self.state.pointee.ready.pop() { self.run(item) }
+            while let item = unsafe self.state.pointee.ready.pop() {
+                // There is nothing to poll: whoever minds the budget may always go on.
+                unsafe self.state.pointee.budget.refill(at: MonotonicTime.now)
+                self.run(item)
+            }
         }
     }
 

@@ -34,7 +34,9 @@ extension LoopCore {
 
     /// Parks, unless work has arrived.
     private func fallAsleep() {
-        guard unsafe self.state.pointee.ready.isEmpty, self.inbox.park() else { return }
+        guard unsafe self.state.pointee.handles != nil, unsafe self.state.pointee.ready.isEmpty,
+            self.inbox.park()
+        else { return }
         let now = MonotonicTime.now
         unsafe self.state.pointee.parkedAt = now
         self.counters.park(at: now)
@@ -82,29 +84,35 @@ extension LoopCore {
     ///
     /// - Returns: Whether to go on looking after a poll that does not block.
     private func spinWhileIdle() -> Bool {
-        guard self.spin > 0 else { return false }
-        let began = MonotonicTime.now
-        var now = began
-        while unsafe self.state.pointee.ready.isEmpty {
-            let end = unsafe min(
-                self.state.pointee.workedAt + self.spin,
-                self.state.pointee.timers.nextDeadline ?? .max
-            )
-            if now >= end || self.lifecycle.isClosed { break }
-            if unsafe now - self.state.pointee.polledAt >= self.state.pointee.budget.slice {
-                self.counters.addIdle(from: began, to: now)
-                return true
-            }
-            for _ in 0..<32 {
-                if self.inbox.hasWork {
-                    self.turn()
-                    break
-                }
-                waybill_spin_hint()
+        guard self.spin > 0, unsafe self.state.pointee.handles != nil else { return false }
+        var idleSince = MonotonicTime.now
+        var now = idleSince
+        var isDueToPoll = false
+        while unsafe self.state.pointee.ready.isEmpty, now < self.endOfSpin {
+            isDueToPoll = unsafe now - self.state.pointee.polledAt >= self.state.pointee.budget.slice
+            if isDueToPoll { break }
+            if self.looksForWork() {
+                self.counters.addIdle(from: idleSince, to: now)
+                self.turn()
+                idleSince = unsafe self.state.pointee.workedAt
             }
             now = MonotonicTime.now
         }
-        self.counters.addIdle(from: began, to: now)
+        self.counters.addIdle(from: idleSince, to: now)
+        return isDueToPoll
+    }
+
+    /// When the loop gives up looking: a while after the last work, and in time for the next timer.
+    private var endOfSpin: Int64 {
+        unsafe min(self.state.pointee.workedAt + self.spin, self.state.pointee.timers.nextDeadline ?? .max)
+    }
+
+    /// Looks at the inbox for about a microsecond.
+    private func looksForWork() -> Bool {
+        for _ in 0..<32 {
+            if self.inbox.hasWork { return true }
+            waybill_spin_hint()
+        }
         return false
     }
 

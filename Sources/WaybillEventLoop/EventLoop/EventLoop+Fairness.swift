@@ -7,6 +7,7 @@ extension EventLoop {
     /// - Returns: Whether the caller may go on without suspending.
     @inline(__always)
     package func consumeDeliveryBudget() -> Bool {
-        unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
+        assert(self.isInEventLoop, "the budget belongs to the loop's thread")
+        return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
     }
 }

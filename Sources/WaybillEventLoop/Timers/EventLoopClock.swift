@@ -32,8 +32,8 @@ public struct EventLoopClock: Clock {
         let core = self.eventLoop.core
         let timer = ScheduledTimer(core: core)
         try await withTaskCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                let payload = unsafe TimerPayload.sleeper(continuation)
+            try await withCheckedThrowingContinuation { continuation in
+                let payload = TimerPayload.sleeper(TimerPayload.Sleeper(continuation))
                 core.schedule(timer, payload, at: MonotonicTime.nanoseconds(of: deadline))
             }
         } onCancel: {

@@ -1,17 +1,25 @@
 /// What waits for a deadline.
 ///
-/// The continuation is an unsafe one because its layout is known to the compiler, so that moving a payload about takes no
-/// call into the runtime. Each payload is taken out of the heap once, and then meets exactly one of the two methods.
-@safe
-enum TimerPayload {
+/// Each payload is taken out of the heap once, and then meets exactly one of the two methods.
+enum TimerPayload: Sendable {
     case body(@Sendable () -> Void)
-    case sleeper(UnsafeContinuation<Void, any Error>)
+    case sleeper(Sleeper)
+
+    /// A task that waits; boxed, since the compiler does not know how a continuation is laid out, and moving a payload
+    /// about would take calls into the runtime.
+    final class Sleeper: Sendable {
+        let continuation: CheckedContinuation<Void, any Error>
+
+        init(_ continuation: CheckedContinuation<Void, any Error>) {
+            self.continuation = continuation
+        }
+    }
 
     /// The deadline has come.
     func fire() {
         switch self {
         case .body(let body): body()
-        case .sleeper(let continuation): unsafe continuation.resume()
+        case .sleeper(let sleeper): sleeper.continuation.resume()
         }
     }
 
@@ -19,7 +27,7 @@ enum TimerPayload {
     func fail(with error: @autoclosure () -> any Error) {
         switch self {
         case .body: break
-        case .sleeper(let continuation): unsafe continuation.resume(throwing: error())
+        case .sleeper(let sleeper): sleeper.continuation.resume(throwing: error())
         }
     }
 }

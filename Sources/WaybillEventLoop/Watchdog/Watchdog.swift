@@ -68,7 +68,7 @@ final class Watchdog: Sendable {
     private func look() -> [Finding] {
         self.state.withLock { state in
             let now = MonotonicTime.now
-            return state.entries.keys.compactMap { key in
+            return Array(state.entries.keys).compactMap { key in
                 guard let core = state.entries[key]?.core else { return nil }
                 let duration = state.entries[key]?.watch.sample(
                     runs: core.counters.runs.load(ordering: .relaxed),
