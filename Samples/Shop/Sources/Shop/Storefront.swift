@@ -8,8 +8,8 @@ internal import Waybill
 
 /// The whole shop: one bus, and six modules on its loop.
 ///
-/// This is the only place that knows all modules. Take a line away and the shop still runs; whoever needs that module
-/// is told that nobody is there.
+/// This is the only place that knows all modules. Take a line away and the shop still runs; whoever needs
+/// that module is told that nobody is there.
 struct Storefront {
     let bus: MessageBus
 
