@@ -54,6 +54,12 @@ let package = Package(
             dependencies: ["WaybillEventLoop", "CLibUV"],
             swiftSettings: settings
         ),
-        .testTarget(name: "WaybillTests", dependencies: ["Waybill"], swiftSettings: settings),
+        .testTarget(
+            name: "WaybillTests",
+            dependencies: ["Waybill", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings
+        ),
+        // The public face as a program, with the settings of a new package.
+        .executableTarget(name: "Face", dependencies: ["Waybill", "WaybillEventLoop"], path: "Tests/Face"),
     ]
 )

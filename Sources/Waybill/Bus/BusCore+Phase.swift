@@ -18,7 +18,9 @@ extension BusCore {
         if request.hops > self.configuration.hopLimit {
             return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
         }
-        if let deadline = request.extras?.deadline, deadline <= .now { return .deadlineExceeded(url: request.url) }
+        if let deadline = request.extras?.deadline, deadline <= .now {
+            return .deadlineExceeded(url: request.url)
+        }
         return nil
     }
 }

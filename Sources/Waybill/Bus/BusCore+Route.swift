@@ -9,7 +9,8 @@ extension BusCore {
     @inline(__always)
     func attempt(_ request: Request) -> Attempt {
         guard self.home.eventLoop.isInEventLoop, self.home.eventLoop.consumeDeliveryBudget(),
-            self.phase.load(ordering: .relaxed) == .open, request.extras == nil, DeliveryContext.current == nil
+            self.phase.load(ordering: .relaxed) == .open, request.extras == nil,
+            DeliveryContext.current == nil
         else { return .elsewhere }
         return self.home.assumeOnLoop { $0.attempt(request) }
     }
@@ -23,7 +24,9 @@ extension BusCore {
         var attempt = attempt
         if case .elsewhere = attempt {
             if let context = DeliveryContext.current { request.inherit(from: context) }
-            if let error = self.objection(to: request) { return self.lose(request, self.open(), error) }
+            if let error = self.objection(to: request) {
+                return self.lose(request, self.open(), error)
+            }
             guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
             while !lane.eventLoop.consumeDeliveryBudget() { await self.turn(of: lane) }
             attempt = lane.assumeOnLoop { $0.attempt(request) }

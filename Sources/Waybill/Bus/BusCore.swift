@@ -3,7 +3,9 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What a bus is made of. Handlers hold it; the ``MessageBus`` that users hold empties it when it goes away.
+/// What a bus is made of.
+///
+/// Handlers hold it; the ``MessageBus`` that users hold empties it when it goes away.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let directory: Directory

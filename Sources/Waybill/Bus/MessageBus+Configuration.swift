@@ -13,7 +13,7 @@ extension MessageBus {
         /// How long a URL may be, and how much may be in it.
         public var limits: RoutingLimits
 
-        /// How many messages may wait for a module; 1,024 by default. One more fails with `mailboxFull`.
+        /// How many messages may wait for a module, 1,024 by default; one more fails with `mailboxFull`.
         public var mailboxLimit: Int
 
         /// How many times a message may be routed on before it fails with `hopLimitExceeded`; 16 by default.

@@ -91,7 +91,8 @@ extension MessageBus {
     ///   - url: where to; without a scheme the default scheme is meant.
     ///   - parameters: values that join those of the URL and win over them.
     ///   - headers: text for the infrastructure, beside the parameters.
-    public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:]) {
+    public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
+    {
         let extras = headers.isEmpty ? nil : MessageExtras(headers: headers)
         self.core.send(Request(url: url, parameters: parameters, extras: extras))
     }

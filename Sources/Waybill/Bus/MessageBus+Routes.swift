@@ -22,7 +22,7 @@ extension MessageBus {
         }
     }
 
-    /// Whether a URL has a handler now. Nothing is run.
+    /// Whether a URL has a handler now; nothing is run.
     public func canRoute(_ url: String) -> Bool { self.core.canRoute(url) }
 
     /// What is registered, in the order of registration.

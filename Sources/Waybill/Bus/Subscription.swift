@@ -6,6 +6,6 @@ public struct Subscription: Sendable {
     let core: BusCore
     let id: Int
 
-    /// Ends the subscription. Doing so again changes nothing.
+    /// Ends the subscription; doing so again changes nothing.
     public func cancel() { self.core.unsubscribe(self) }
 }

@@ -4,8 +4,9 @@ internal import WaybillRouting
 
 /// The code of one registration, and where it runs.
 final class Handler: Sendable {
-    /// A handler that cannot suspend is called in place: in the caller's task, without a hop if the caller is on the
-    /// same loop. One that can suspend runs in a task of its own, so that its caller can be set free at any time.
+    /// Whether a handler can suspend.
+    ///
+    /// One that cannot is called in place: in the caller's task, without a hop if the caller is on the same loop. One that can suspend runs in a task of its own, so that its caller can be set free at any time.
     enum Body: Sendable {
         case immediate(@Sendable (Message) throws -> any Sendable)
         case suspending(@Sendable (Message) async throws -> any Sendable)

@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// How a message ended. Every message has exactly one.
+/// How a message ended; every message has exactly one.
 enum Outcome: Sendable {
     case replied(any Sendable)
     case failed(RoutingError)

@@ -17,7 +17,7 @@ final class Topics: Sendable {
         var subscribers: [(id: Int, handler: Handler)] = []
     }
 
-    /// - Parameter pattern: a table with the pattern alone.
+    /// Adds a subscriber to a pattern, which comes as a table with that pattern alone.
     func add(_ handler: Handler, to pattern: RouteTable<Void>, named name: String) -> Int {
         self.state.withLock { state in
             state.nextID += 1

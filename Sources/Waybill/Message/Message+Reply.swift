@@ -22,6 +22,7 @@ extension Message {
     /// - Parameters:
     ///   - value: what to tell; the caller's closure is called with it.
     ///   - expecting: the type of the answer: what the caller's closure returns.
+    /// - Returns: the answer.
     /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if it takes or returns another type,
     ///   `refused` with the cause if its closure threw.
     public func reply<Answer: Sendable>(

@@ -11,6 +11,7 @@ public struct IdlePolicy: Hashable, Sendable {
     /// Looks for work for a while, then sleeps.
     ///
     /// - Parameter duration: How long to look after the last work was done. Timers are not late for it.
+    /// - Returns: The policy.
     public static func spin(for duration: Duration) -> Self {
         Self(nanoseconds: max(0, duration.wholeNanoseconds))
     }

@@ -23,10 +23,7 @@ extension LoopCore {
         unsafe self.state.pointee.isTurning = true
         while let list = self.afterlife.next(willEnd: { self.endAfterlife() }) {
             unsafe self.state.pointee.ready.append(list)
-            // Letting go of the loop may itself leave work, as any `deinit` may.
-            while unsafe !self.state.pointee.ready.isEmpty {
-                while let item = unsafe self.state.pointee.ready.pop() { self.run(item) }
-            }
+            while let item = unsafe self.state.pointee.ready.pop() { self.run(item) }
         }
     }
 

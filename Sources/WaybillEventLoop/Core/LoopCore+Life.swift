@@ -19,6 +19,9 @@ extension LoopCore {
         unsafe self.state.pointee.polledAt = now
         unsafe self.state.pointee.budget.refill(at: now)
         self.thread.store(ThreadID.current, ordering: .relaxed)
+        if let threshold = self.configuration.watchdogThreshold {
+            Watchdog.shared.add(self, threshold: threshold)
+        }
     }
 
     /// Asks the loop to shut down, from any thread.
@@ -34,16 +37,22 @@ extension LoopCore {
         for hook in self.lifecycle.takeHooks() { hook() }
         guard let handles = unsafe self.state.pointee.handles.take() else { return }
         let payloads = unsafe self.state.pointee.timers.removeAll()
+        self.counters.timers.store(0, ordering: .relaxed)
         for payload in payloads { payload.fail(with: EventLoopError.shutDown(self.name)) }
-        unsafe self.state.pointee.openHandles = LoopHandles.count + 1
+        self.endSubscriptions()
+        unsafe self.state.pointee.openHandles += LoopHandles.count + 1
         handles.close { self.handleClosed() }
         self.wakeUp.close { self.handleClosed() }
     }
 
-    private func handleClosed() {
+    /// A handle has gone.
+    func handleClosed() {
         unsafe self.state.pointee.openHandles -= 1
         // The host goes on running its loop; ours ends by itself when its last handle has gone.
-        if self.host == .adopted, unsafe self.state.pointee.openHandles == 0 { unsafe self.leave(restoring: nil) }
+        guard self.host == .adopted, unsafe self.state.pointee.openHandles == 0,
+            unsafe self.state.pointee.handles == nil
+        else { return }
+        unsafe self.leave(restoring: nil)
     }
 
     /// Ends the loop's claim on its thread; what has not run by now runs elsewhere.
@@ -54,6 +63,7 @@ extension LoopCore {
         self.thread.store(ThreadID.none, ordering: .relaxed)
         unsafe CurrentLoop.core = outer
         rest.append(self.inbox.close())
+        Watchdog.shared.remove(self)
         self.leaveToAfterlife(rest)
         self.lifecycle.close()
     }

@@ -21,15 +21,20 @@ extension LoopCore {
     func insertTimer(_ payload: TimerPayload, at deadline: Int64) -> TimerHeap<TimerPayload>.Key? {
         guard unsafe self.state.pointee.handles != nil else { return nil }
         let key = unsafe self.state.pointee.timers.insert(payload, at: deadline)
-        if unsafe !self.state.pointee.isTurning { self.keepFromBlocking() }
+        self.timersChanged()
         return key
     }
 
     /// Removes a timer, on the loop's thread.
     func removeTimer(_ key: TimerHeap<TimerPayload>.Key) -> TimerPayload? {
         let payload = unsafe self.state.pointee.timers.remove(key)
-        if unsafe !self.state.pointee.isTurning { self.keepFromBlocking() }
+        self.timersChanged()
         return payload
+    }
+
+    private func timersChanged() {
+        self.counters.timers.store(unsafe self.state.pointee.timers.count, ordering: .relaxed)
+        if unsafe !self.state.pointee.isTurning { self.keepFromBlocking() }
     }
 
     /// Has the libuv timer fire at the earliest deadline.
@@ -39,7 +44,6 @@ extension LoopCore {
         }
         let deadline = unsafe self.state.pointee.timers.nextDeadline
         unsafe self.state.pointee.armedDeadline = deadline
-        self.counters.timers.store(unsafe self.state.pointee.timers.count, ordering: .relaxed)
         if let deadline {
             // Saturating: the far future must not wrap into the past.
             let (delay, overflow) = deadline.subtractingReportingOverflow(MonotonicTime.now)
@@ -60,6 +64,7 @@ extension LoopCore {
             LoopCounters.increment(self.counters.runs)
             payload.fire()
         }
+        self.timersChanged()
         self.counters.isBusy.store(false, ordering: .relaxed)
         unsafe self.state.pointee.isTurning = false
     }

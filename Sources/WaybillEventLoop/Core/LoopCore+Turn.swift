@@ -23,7 +23,7 @@ extension LoopCore {
         let now = MonotonicTime.now
         if let parkedAt = unsafe self.state.pointee.parkedAt {
             unsafe self.state.pointee.parkedAt = nil
-            self.countIdle(from: parkedAt, to: now)
+            self.counters.unpark(since: parkedAt, at: now)
             self.takeInbox()
         }
         unsafe self.state.pointee.polledAt = now
@@ -35,7 +35,9 @@ extension LoopCore {
     /// Parks, unless work has arrived.
     private func fallAsleep() {
         guard unsafe self.state.pointee.ready.isEmpty, self.inbox.park() else { return }
-        unsafe self.state.pointee.parkedAt = MonotonicTime.now
+        let now = MonotonicTime.now
+        unsafe self.state.pointee.parkedAt = now
+        self.counters.park(at: now)
     }
 
     /// Runs work until there is none or the budget is used up.
@@ -65,8 +67,8 @@ extension LoopCore {
             item.takeBody()()
         case .actorJob:
             // With no task executor in play the runtime goes straight on from one actor of this loop to the next.
-            guard let executor = unsafe self.state.pointee.executor else { return }
-            unsafe item.job.runSynchronously(on: executor)
+            guard let reference = unsafe self.state.pointee.reference else { return }
+            unsafe item.job.runSynchronously(on: reference.executor)
         case .taskJob:
             guard let loop = self.loop else { preconditionFailure("a task outlived its executor") }
             unsafe item.job.runSynchronously(
@@ -90,7 +92,7 @@ extension LoopCore {
             )
             if now >= end || self.lifecycle.isClosed { break }
             if unsafe now - self.state.pointee.polledAt >= self.state.pointee.budget.slice {
-                self.countIdle(from: began, to: now)
+                self.counters.addIdle(from: began, to: now)
                 return true
             }
             for _ in 0..<32 {
@@ -102,13 +104,8 @@ extension LoopCore {
             }
             now = MonotonicTime.now
         }
-        self.countIdle(from: began, to: now)
+        self.counters.addIdle(from: began, to: now)
         return false
-    }
-
-    private func countIdle(from start: Int64, to end: Int64) {
-        let idle = self.counters.idle.load(ordering: .relaxed)
-        self.counters.idle.store(idle &+ max(0, end &- start), ordering: .relaxed)
     }
 
     func takeInbox() {

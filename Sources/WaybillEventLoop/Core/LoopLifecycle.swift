@@ -24,7 +24,7 @@ struct LoopLifecycle: ~Copyable {
         var nextHook: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let requested = Atomic<Bool>(false)
 
     /// Whether the loop has been asked to shut down.

@@ -15,12 +15,15 @@ struct LoopState: ~Copyable {
     var isTurning = false
     /// The way to the loop; set before the loop is handed to anybody.
     var reference: LoopReference?
-    /// The loop as its jobs name it.
-    var executor: UnownedSerialExecutor?
+    /// Keeps the loop's memory, so that no other loop is ever taken for it.
+    unowned var memoryOfLoop: EventLoop?
     var polledAt: Int64 = 0
     /// When work was run last; a loop spins from then on.
     var workedAt: Int64 = 0
     /// When the loop went to sleep, if it sleeps.
     var parkedAt: Int64?
+    /// Handles whose close callback is still to come.
     var openHandles = 0
+    var subscriptions: [UInt64: SignalSubscription] = [:]
+    var nextSubscription: UInt64 = 0
 }

@@ -11,6 +11,7 @@ extension EventLoopError {
     /// - Parameters:
     ///   - status: What a `uv_` function returned; negative is a failure.
     ///   - action: What was tried, as in "could not <action>".
+    /// - Throws: What went wrong, with the code `system`.
     static func check(_ status: Int32, _ action: @autoclosure () -> String) throws(EventLoopError) {
         guard status < 0 else { return }
         // libuv returns a static string for every code it knows, and a leaked one for those it does not.

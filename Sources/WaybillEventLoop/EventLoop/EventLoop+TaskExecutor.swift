@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension EventLoop {
     /// Runs tasks on this loop: `Task(executorPreference: loop.taskExecutor) { ... }`.
     ///

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A libuv loop, the thread that runs it, and the serial executor of every actor bound to it.
 ///
 /// Make one with ``init(name:configuration:)`` and it runs on a thread of its own; ``onCallingThread(name:configuration:)``
@@ -14,7 +12,7 @@ internal import Synchronization
 /// A loop that nobody holds any more shuts down by itself. Actors hold their loop.
 public final class EventLoop: Sendable {
     let core: LoopCore
-    let taskExecutorReference = Mutex(WeakTaskExecutor())
+    let taskExecutorReference = Locked(WeakTaskExecutor())
 
     /// The name, as thread names and logs show it.
     public var name: String { self.core.name }
@@ -40,6 +38,7 @@ public final class EventLoop: Sendable {
     /// - Parameters:
     ///   - name: A name for logs; "event-loop" if nil.
     ///   - configuration: How the loop behaves.
+    /// - Returns: The loop, which does nothing yet.
     public static func onCallingThread(
         name: String? = nil,
         configuration: Configuration = .init()
@@ -57,6 +56,7 @@ public final class EventLoop: Sendable {
     ///   - hostLoop: The address of the host's `uv_loop_t`; it must stay valid until this loop has shut down.
     ///   - name: A name for logs; "event-loop" if nil.
     ///   - configuration: How the loop behaves.
+    /// - Returns: The loop, which runs whenever the host's does.
     /// - Throws: ``EventLoopError`` with the code `system` if the system has no file descriptor left.
     @unsafe
     public static func adopting(
@@ -78,7 +78,7 @@ public final class EventLoop: Sendable {
     private init(core: LoopCore) {
         self.core = core
         unsafe core.state.pointee.reference = LoopReference(self)
-        unsafe core.state.pointee.executor = self.asUnownedSerialExecutor()
+        unsafe core.state.pointee.memoryOfLoop = self
     }
 
     deinit {

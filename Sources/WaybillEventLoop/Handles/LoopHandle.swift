@@ -17,6 +17,7 @@ final class LoopHandle {
     ///   - type: The libuv type, which decides the size.
     ///   - onEvent: Runs each time the handle fires.
     ///   - initialise: Calls the `uv_*_init` function; its status decides whether the handle lives.
+    /// - Throws: ``EventLoopError`` with the code `system` if libuv refuses.
     init(
         _ type: uv_handle_type,
         onEvent: @escaping () -> Void,
@@ -48,7 +49,8 @@ final class LoopHandle {
             guard let handle = unsafe handle, let data = unsafe uv_handle_get_data(handle) else { return }
             let owner = unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeRetainedValue()
             unsafe owner.memory.deallocate()
-            owner.onClosed?()
+            // Taken out, since it may own whoever owns the handle.
+            owner.onClosed.take()?()
         }
     }
 

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The work that arrives for a loop that is gone.
 ///
 /// A Swift executor cannot refuse a job: a task whose job never runs hangs for ever. So late work runs on a thread that is
@@ -10,7 +8,7 @@ struct Afterlife: ~Copyable {
         var hasThread = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Leaves work.
     ///
@@ -27,6 +25,7 @@ struct Afterlife: ~Copyable {
     /// Takes what has been left, or ends the thread's duty.
     ///
     /// - Parameter willEnd: Runs under the lock, so that the next thread cannot start before it is done.
+    /// - Returns: What was left, or nil if there is nothing and the thread has to end.
     func next(willEnd: () -> Void) -> WorkList? {
         self.state.withLock { state in
             guard state.work.isEmpty else {

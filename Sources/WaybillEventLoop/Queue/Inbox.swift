@@ -35,6 +35,7 @@ struct Inbox: ~Copyable {
     ///   - item: The item; its memory belongs to the loop from here on, unless the answer is `closed`.
     ///   - willWake: Runs before an item that may have to wake the loop is published, so that what is needed
     ///     to wake it stays alive however fast the item runs.
+    /// - Returns: What the caller has to do next.
     func push(_ item: WorkItem, willWake: () -> Void) -> Push {
         let address = unsafe UInt(bitPattern: item.address)
         self.pushes.wrappingAdd(1, ordering: .relaxed)

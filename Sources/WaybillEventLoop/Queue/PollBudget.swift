@@ -48,7 +48,7 @@ struct PollBudget {
             self.grain = min(Self.largestGrain, self.grain * 2)
         }
         guard now - self.polledAt < self.slice else {
-            self.left = 0
+            self.left = -1
             return false
         }
         self.left = self.grain - 1

@@ -18,6 +18,8 @@ enum CurrentLoop {
     /// The core of the loop that this thread runs; only the thread itself sets it, and it keeps the core alive.
     static var core: Unmanaged<LoopCore>? {
         get { unsafe pthread_getspecific(self.key).map { unsafe Unmanaged.fromOpaque($0) } }
-        set { _ = unsafe pthread_setspecific(self.key, newValue.map { unsafe UnsafeRawPointer($0.toOpaque()) }) }
+        set {
+            _ = unsafe pthread_setspecific(self.key, newValue.map { unsafe UnsafeRawPointer($0.toOpaque()) })
+        }
     }
 }

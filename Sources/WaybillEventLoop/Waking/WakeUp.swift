@@ -1,5 +1,4 @@
 internal import CLibUV
-internal import Synchronization
 
 #if os(Linux)
 internal import Glibc
@@ -13,7 +12,7 @@ internal import Glibc
 final class WakeUp {
     #if os(Linux)
     private let handle: PollHandle
-    private let descriptor: Mutex<Int32?>
+    private let descriptor: Locked<Int32?>
 
     init(on loop: UVLoop) throws(EventLoopError) {
         let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -28,7 +27,7 @@ final class WakeUp {
             _ = Glibc.close(descriptor)
             throw error
         }
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Locked(descriptor)
         self.handle.start()
     }
 
@@ -52,7 +51,7 @@ final class WakeUp {
     }
     #else
     private let handle: AsyncHandle
-    private let isOpen = Mutex(true)
+    private let isOpen = Locked(true)
 
     init(on loop: UVLoop) throws(EventLoopError) {
         self.handle = try AsyncHandle(on: loop) {}
