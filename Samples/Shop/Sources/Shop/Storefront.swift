@@ -2,6 +2,7 @@ internal import Accounts
 internal import Activity
 internal import Cart
 internal import Catalog
+internal import Logging
 internal import Orders
 internal import Payments
 internal import Waybill
@@ -14,7 +15,8 @@ struct Storefront {
     let bus: MessageBus
 
     init() throws {
-        let bus = MessageBus(configuration: .init(defaultScheme: "app"))
+        let logger = Logger(label: "shop") { _ in PlainLogHandler() }
+        let bus = MessageBus(configuration: .init(defaultScheme: "app", logger: logger))
         try AccountsModule(bus: bus).register()
         try CatalogModule(bus: bus).register()
         try CartModule(bus: bus).register()
