@@ -28,8 +28,10 @@ let package = Package(
         .executable(name: "shop", targets: ["Shop"])
     ],
     dependencies: [
+        // A link to the repository: a package is known by its folder, and a clone may be called anything.
         .package(name: "waybill", path: "../waybill"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
         .target(name: "ShopAPI", swiftSettings: settings),
@@ -44,6 +46,7 @@ let package = Package(
             dependencies: [
                 "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ] + waybill,
             swiftSettings: settings
         ),

@@ -4,8 +4,8 @@ package import WaybillEventLoop
 
 /// Who the customers are, and who of them has signed in.
 ///
-/// The others never see a password or a list of sessions: they route `app://accounts/session` and get the session, or
-/// an error for their own caller.
+/// The others never see a password or a list of sessions: they route `app://accounts/session` and get the
+/// session, or an error for their own caller.
 package actor AccountsModule: LoopBound {
     package nonisolated let eventLoop: EventLoop
     private let bus: MessageBus

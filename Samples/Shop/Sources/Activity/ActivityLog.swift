@@ -9,7 +9,11 @@ struct ActivityLog {
 
     mutating func append(_ text: String) {
         let entry = ActivityEntry(number: self.count + 1, text: text)
-        if self.count < Self.limit { self.entries.append(entry) } else { self.entries[self.count % Self.limit] = entry }
+        if self.count < Self.limit {
+            self.entries.append(entry)
+        } else {
+            self.entries[self.count % Self.limit] = entry
+        }
         self.count += 1
     }
 

@@ -4,7 +4,8 @@ package import WaybillEventLoop
 
 /// What happened in the shop, the last thousand things of it.
 ///
-/// Nobody waits for it: the others `send` what they have to say, and payments bring their receipts on a return URL.
+/// Nobody waits for it: the others `send` what they have to say, and payments bring their receipts on a
+/// return URL.
 package actor ActivityModule: LoopBound {
     package nonisolated let eventLoop: EventLoop
     private let bus: MessageBus

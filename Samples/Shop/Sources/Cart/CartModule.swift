@@ -15,13 +15,11 @@ package actor CartModule: LoopBound {
 
     /// Registers what the module handles: all of `app://cart`.
     package nonisolated func register() throws(RoutingError) {
-        try self.bus.register("app://cart/add", on: self) { cart, message in try await cart.add(message) }
-        try self.bus.register("app://cart/remove", on: self) { cart, message in try await cart.remove(message) }
-        try self.bus.register("app://cart/show", on: self) { cart, message in try await cart.show(message) }
-        try self.bus.register("app://cart/take", on: self) { cart, message in try await cart.take(message) }
-        try self.bus.register("app://cart/restore", on: self) { cart, message in
-            try await cart.restore(message)
-        }
+        try self.bus.register("app://cart/add", on: self) { try await $0.add($1) }
+        try self.bus.register("app://cart/remove", on: self) { try await $0.remove($1) }
+        try self.bus.register("app://cart/show", on: self) { try await $0.show($1) }
+        try self.bus.register("app://cart/take", on: self) { try await $0.take($1) }
+        try self.bus.register("app://cart/restore", on: self) { try await $0.restore($1) }
     }
 }
 
@@ -60,8 +58,12 @@ extension CartModule {
 
     /// Puts back lines that could not be ordered, beside what was added since.
     private func restore(_ message: Message) async throws -> CartContents {
+        guard let lines = message.parameters.call["lines"] as? [CartLine] else {
+            let text = "the parameter `lines` is not in the URL: a module passes it with the call"
+            throw RoutingError(.missingParameter, url: message.address.text, message: text)
+        }
         let user = try await self.user(of: message)
-        for line in message.parameters.call["lines"] as? [CartLine] ?? [] {
+        for line in lines {
             self.baskets[user.id, default: Basket()].add(line)
         }
         return self.contents(of: user)
@@ -72,7 +74,10 @@ extension CartModule {
     /// Who asks: the accounts know.
     private func user(of message: Message) async throws(RoutingError) -> User {
         let token = message.parameters["session"] ?? ""
-        let session: Session = try await self.bus.route("app://accounts/session", parameters: ["session": token])
+        let session: Session = try await self.bus.route(
+            "app://accounts/session",
+            parameters: ["session": token]
+        )
         return session.user
     }
 }

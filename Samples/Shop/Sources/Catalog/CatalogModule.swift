@@ -19,7 +19,9 @@ package actor CatalogModule: LoopBound {
 
     /// Registers what the module handles: all of `app://catalog`.
     package nonisolated func register() throws(RoutingError) {
-        try self.bus.register("app://catalog/categories", on: self) { catalog, _ in catalog.shelves.categories }
+        try self.bus.register("app://catalog/categories", on: self) { catalog, _ in
+            catalog.shelves.categories
+        }
         try self.bus.register("app://catalog/category/:name", on: self) { catalog, message in
             try catalog.shelves.products(in: message.parameters.require("name"))
         }

@@ -34,7 +34,8 @@ struct Shelves {
         return found
     }
 
-    /// The products with a word in their name that begins with a text; text that is not ASCII may stand anywhere.
+    /// The products with a word in their name that begins with a text; text that is not ASCII may stand
+    /// anywhere.
     func products(matching text: String, limit: Int) -> [Product] {
         let text = text.lowercased()
         let isAnywhere = !text.utf8.allSatisfy { $0 < 0x80 }

@@ -4,8 +4,9 @@ package import WaybillEventLoop
 
 /// What the customers have ordered.
 ///
-/// An order takes the lines out of the cart and the goods off the shelves; cancelling it brings them back. Neither the
-/// cart, the catalogue nor the payments are imported here: their URLs are all that this module knows of them.
+/// An order takes the lines out of the cart and the goods off the shelves; cancelling it brings them back.
+/// Neither the cart, the catalogue nor the payments are imported here: their URLs are all that this module
+/// knows of them.
 package actor OrdersModule: LoopBound {
     package nonisolated let eventLoop: EventLoop
     private let bus: MessageBus
@@ -18,21 +19,11 @@ package actor OrdersModule: LoopBound {
 
     /// Registers what the module handles: all of `app://orders`.
     package nonisolated func register() throws(RoutingError) {
-        try self.bus.register("app://orders/place", on: self) { orders, message in
-            try await orders.place(message)
-        }
-        try self.bus.register("app://orders/mine", on: self) { orders, message in
-            try await orders.mine(message)
-        }
-        try self.bus.register("app://orders/detail/:id", on: self) { orders, message in
-            try await orders.detail(message)
-        }
-        try self.bus.register("app://orders/settle/:id", on: self) { orders, message in
-            try await orders.settle(message)
-        }
-        try self.bus.register("app://orders/cancel/:id", on: self) { orders, message in
-            try await orders.cancel(message)
-        }
+        try self.bus.register("app://orders/place", on: self) { try await $0.place($1) }
+        try self.bus.register("app://orders/mine", on: self) { try await $0.mine($1) }
+        try self.bus.register("app://orders/detail/:id", on: self) { try await $0.detail($1) }
+        try self.bus.register("app://orders/settle/:id", on: self) { try await $0.settle($1) }
+        try self.bus.register("app://orders/cancel/:id", on: self) { try await $0.cancel($1) }
     }
 }
 
@@ -66,13 +57,15 @@ extension OrdersModule {
         try await self.order(message.parameters.require("id"), of: self.session(of: message).user)
     }
 
-    /// Writes down that the money is there.
+    /// Writes down that the money is there; the payments say whether it is.
     private func settle(_ message: Message) async throws -> Order {
+        let id = try await self.detail(message).id
+        try await self.bus.route("app://payments/receipt", parameters: ["order": id])
         var order = try await self.detail(message)
-        guard order.status == .placed else { throw ShopError.orderIsClosed(order.id, order.status) }
+        guard order.status == .placed else { throw ShopError.orderIsClosed(id, order.status) }
         order.status = .paid
-        self.orders[order.id] = order
-        self.log("\(order.user.name) paid order \(order.id)")
+        self.orders[id] = order
+        self.log("\(order.user.name) paid order \(id)")
         return order
     }
 
@@ -84,7 +77,9 @@ extension OrdersModule {
         order.status = .cancelled
         self.orders[order.id] = order
         if before == .paid {
-            try await self.bus.route("app://payments/refund", parameters: ["order": order.id])
+            let session = message.parameters["session"] ?? ""
+            let parameters: [String: any Sendable] = ["order": order.id, "session": session]
+            try await self.bus.route("app://payments/refund", parameters: parameters)
         }
         try await self.bus.route("app://catalog/release", parameters: ["lines": order.lines])
         self.log("\(order.user.name) cancelled order \(order.id)")

@@ -4,11 +4,13 @@ package import WaybillEventLoop
 
 /// The till.
 ///
-/// Before it takes the money it asks: the request is a reply before the last one, and the caller's callback answers it.
+/// Before it takes the money it asks: the request is a reply before the last one, and the caller's callback
+/// answers it.
 package actor PaymentsModule: LoopBound {
     package nonisolated let eventLoop: EventLoop
     private let bus: MessageBus
     private var receipts: [Order.ID: Receipt] = [:]
+    private var lastNumber = 0
 
     package init(bus: MessageBus) {
         self.bus = bus
@@ -17,29 +19,32 @@ package actor PaymentsModule: LoopBound {
 
     /// Registers what the module handles: all of `app://payments`.
     package nonisolated func register() throws(RoutingError) {
-        try self.bus.register("app://payments/pay", on: self) { payments, message in
-            try await payments.pay(message)
-        }
+        try self.bus.register("app://payments/pay", on: self) { try await $0.pay($1) }
         try self.bus.register("app://payments/receipt", on: self) { payments, message in
             try payments.receipt(of: message.parameters.require("order"))
         }
-        try self.bus.register("app://payments/refund", on: self) { payments, message in
-            try payments.refund(message.parameters.require("order"))
-        }
+        try self.bus.register("app://payments/refund", on: self) { try await $0.refund($1) }
     }
 }
 
 extension PaymentsModule {
     private func pay(_ message: Message) async throws -> Receipt {
         let id: Order.ID = try message.parameters.require("order")
-        let session: [String: any Sendable] = ["session": message.parameters["session"] ?? ""]
+        let session = self.session(of: message)
         let order: Order = try await self.bus.route("app://orders/detail/\(id)", parameters: session)
         guard order.status == .placed else { throw ShopError.orderIsClosed(id, order.status) }
         guard try await self.isConfirmed(order, message) else { throw ShopError.paymentCancelled(order: id) }
-        // The order may have been paid or cancelled while the customer thought about it: then this throws.
-        try await self.bus.route("app://orders/settle/\(id)", parameters: session)
-        let receipt = Receipt(number: self.receipts.count + 1, order: id, total: order.total)
+        // While the customer thought about it somebody else may have paid, or cancelled the order.
+        guard self.receipts[id] == nil else { throw ShopError.orderIsClosed(id, .paid) }
+        self.lastNumber += 1
+        let receipt = Receipt(number: self.lastNumber, order: id, total: order.total)
         self.receipts[id] = receipt
+        do {
+            try await self.bus.route("app://orders/settle/\(id)", parameters: session)
+        } catch {
+            self.receipts[id] = nil
+            throw error
+        }
         return receipt
     }
 
@@ -49,7 +54,8 @@ extension PaymentsModule {
         let request = PaymentRequest(order: order.id, total: order.total)
         do throws(RoutingError) {
             return try await message.reply(with: request, expecting: PaymentAnswer.self) == .confirm
-        } catch where error.code == .noHandler {
+        } catch {
+            guard error.code == .noHandler else { throw error }
             throw ShopError.nobodyToAsk(order: order.id)
         }
     }
@@ -59,11 +65,24 @@ extension PaymentsModule {
         return receipt
     }
 
-    private func refund(_ order: Order.ID) throws -> Receipt {
-        var receipt = try self.receipt(of: order)
+    /// Gives the money back for an order that has been cancelled; the orders say whether it has.
+    private func refund(_ message: Message) async throws -> Receipt {
+        let id: Order.ID = try message.parameters.require("order")
+        let order: Order = try await self.bus.route(
+            "app://orders/detail/\(id)",
+            parameters: self.session(of: message)
+        )
+        var receipt = try self.receipt(of: id)
+        guard order.status == .cancelled, !receipt.isRefunded else { throw ShopError.noRefund(order: id) }
         receipt.isRefunded = true
-        self.receipts[order] = receipt
-        self.bus.send("app://activity/log", parameters: ["text": "refunded \(receipt.total) for order \(order)"])
+        self.receipts[id] = receipt
+        let text = "refunded \(receipt.total) for order \(id)"
+        self.bus.send("app://activity/log", parameters: ["text": text])
         return receipt
+    }
+
+    /// The session of the customer who asks, for those who are asked next.
+    private func session(of message: Message) -> [String: any Sendable] {
+        ["session": message.parameters["session"] ?? ""]
     }
 }

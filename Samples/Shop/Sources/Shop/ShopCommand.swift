@@ -2,8 +2,8 @@ internal import ArgumentParser
 
 /// The shop at the command line.
 ///
-/// Read on in `Storefront.swift`, which puts the modules on the bus, then in `Sources/Orders`, which uses three of them
-/// by their URLs, and in `Tour/Tour.swift`, which is the story of one customer.
+/// Read on in `Storefront.swift`, which puts the modules on the bus, then in `Sources/Orders`, which uses
+/// three of them by their URLs, and in `Tour/Tour.swift`, which is the story of one customer.
 @main
 struct ShopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -16,6 +16,7 @@ extension CartContents: CustomStringConvertible {
     /// One line for each product, and the total.
     public var description: String {
         self.lines.isEmpty
-            ? "an empty cart" : (self.lines.map(\.description) + ["total \(self.total)"]).joined(separator: "\n")
+            ? "an empty cart"
+            : (self.lines.map(\.description) + ["total \(self.total)"]).joined(separator: "\n")
     }
 }

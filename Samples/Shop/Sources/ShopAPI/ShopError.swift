@@ -26,6 +26,8 @@ public enum ShopError: Error, Hashable, Sendable {
     case paymentCancelled(order: Int)
     /// The URL does not confirm the payment, and its caller does not answer questions.
     case nobodyToAsk(order: Int)
+    /// The order stands, or the money has been given back already.
+    case noRefund(order: Int)
     /// Nobody has paid for this order.
     case noReceipt(order: Int)
 }
@@ -47,6 +49,7 @@ extension ShopError: CustomStringConvertible {
         case .paymentCancelled(let order): "the customer cancelled the payment of order \(order)"
         case .nobodyToAsk(let order):
             "somebody has to confirm the payment of order \(order): add confirm=true, or answer the request"
+        case .noRefund(let order): "there is nothing to give back for order \(order)"
         case .noReceipt(let order): "order \(order) has not been paid"
         }
     }

@@ -4,8 +4,8 @@ internal import WaybillEventLoop
 
 /// Takes URLs to the bus one after the other, writes down the replies, and says in one line what went wrong.
 ///
-/// The clerk works on the loop of the modules, so that a URL gets there and back without a change of thread: the main
-/// thread hands over what it has read in large pieces.
+/// The clerk works on the loop of the modules, so that a URL gets there and back without a change of thread:
+/// the main thread hands over what it has read in large pieces.
 actor Clerk: LoopBound {
     /// Asks the customer whether to pay.
     typealias Asker = @Sendable (PaymentRequest) async -> PaymentAnswer
@@ -67,7 +67,9 @@ extension Clerk {
             try self.fail("line \(self.lineNumber): invalidURL: the line is not UTF-8")
         case .tooLong(let length):
             let limit = self.splitter.limit
-            try self.fail("line \(self.lineNumber): invalidURL: the line has \(length) bytes, \(limit) is the limit")
+            try self.fail(
+                "line \(self.lineNumber): invalidURL: the line has \(length) bytes, \(limit) is the limit"
+            )
         }
     }
 

@@ -7,7 +7,7 @@ extension RoutingError {
         return "\(self.code)\(place): \(SafeText.clip(self.reason, to: 400))"
     }
 
-    /// What happened. When a handler failed that is what it threw, and so on down to where it began.
+    /// What happened: when a handler failed, what it threw, and so on down to where it began.
     private var reason: String {
         switch self.cause {
         case let inner as RoutingError where inner.code == .handlerFailed: inner.reason

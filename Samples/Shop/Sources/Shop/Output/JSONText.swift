@@ -52,7 +52,8 @@ struct JSONText {
     /// Writes a number, a truth value, or null.
     mutating func write(literal: String) { self.bytes.append(contentsOf: literal.utf8) }
 
-    /// Writes text in quotes; control characters are escaped, those of C1 too, so that no reply drives a terminal.
+    /// Writes text in quotes; control characters are escaped, those of C1 too, so that no reply drives a
+    /// terminal.
     mutating func write(text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         if text.utf8.contains(where: Self.needsCare) {
@@ -63,9 +64,11 @@ struct JSONText {
         self.bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether a byte may begin something that is not written as it is; 0xc2 begins the control characters of C1.
+    /// Whether a byte may begin something that is not written as it is; 0xc2 begins the control characters of
+    /// C1.
     private static func needsCare(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f || byte == 0xc2
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
+            || byte == 0xc2
     }
 
     private mutating func write(escaping scalar: Unicode.Scalar) {

@@ -1,7 +1,7 @@
 /// Writes values as JSON, the keys in the order in which a type declares them.
 ///
-/// Foundation's encoder would do, but it sorts the keys or shuffles them, and builds a tree for each value; a million
-/// replies are written faster straight into bytes.
+/// Foundation's encoder would do, but it sorts the keys or shuffles them, and builds a tree for each value; a
+/// million replies are written faster straight into bytes.
 final class JSONWriter {
     /// What has been written of the value.
     var text = JSONText()

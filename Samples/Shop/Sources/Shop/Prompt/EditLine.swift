@@ -37,8 +37,12 @@ struct EditLine: Equatable {
     mutating func moveWordLeft() { self.cursor = self.wordStart }
 
     mutating func moveWordRight() {
-        while self.cursor < self.characters.count, !Self.isWord(self.characters[self.cursor]) { self.cursor += 1 }
-        while self.cursor < self.characters.count, Self.isWord(self.characters[self.cursor]) { self.cursor += 1 }
+        while self.cursor < self.characters.count, !Self.isWord(self.characters[self.cursor]) {
+            self.cursor += 1
+        }
+        while self.cursor < self.characters.count, Self.isWord(self.characters[self.cursor]) {
+            self.cursor += 1
+        }
     }
 
     mutating func deleteBackward() { self.delete(max(0, self.cursor - 1)..<self.cursor) }

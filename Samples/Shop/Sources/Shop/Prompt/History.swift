@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// The lines that were typed at the prompt, this time and before.
 ///
-/// They are kept in a file that only its owner can read, since a line may name a session. A history that cannot be
-/// read or written is a history that is forgotten; the shop is open all the same.
+/// They are kept in a file that only its owner can read, since a line may name a session. A history that
+/// cannot be read or written is a history that is forgotten; the shop is open all the same.
 struct History {
     /// How many lines are kept.
     static let limit = 1_000

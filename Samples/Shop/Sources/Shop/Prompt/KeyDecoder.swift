@@ -38,7 +38,9 @@ struct KeyDecoder {
             default: 1
             }
         guard self.pending.count >= length else { return nil }
-        guard let text = String(validating: self.pending.prefix(length), as: UTF8.self) else { return (nil, 1) }
+        guard let text = String(validating: self.pending.prefix(length), as: UTF8.self) else {
+            return (nil, 1)
+        }
         guard let scalar = text.unicodeScalars.first, scalar.properties.generalCategory != .control else {
             return (nil, length)
         }

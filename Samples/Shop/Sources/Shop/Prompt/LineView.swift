@@ -1,4 +1,5 @@
-/// How a line looks on a terminal: on one row, scrolled sideways if it is longer, so that the cursor is in view.
+/// How a line looks on a terminal: on one row, scrolled sideways if it is longer, so that the cursor is in
+/// view.
 struct LineView {
     let prompt: String
     let line: EditLine

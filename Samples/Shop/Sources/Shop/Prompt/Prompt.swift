@@ -51,7 +51,8 @@ struct Prompt {
             switch editor.handle(key) {
             case .redraw: try self.draw(editor.line)
             case .clear: try self.draw(editor.line, after: "\u{1b}[H\u{1b}[2J")
-            case .list(let words): try self.draw(editor.line, after: "\r\n\(words.joined(separator: "\r\n"))\r\n")
+            case .list(let words):
+                try self.draw(editor.line, after: "\r\n\(words.joined(separator: "\r\n"))\r\n")
             case .accept(let text):
                 try self.show("\r\n")
                 return text

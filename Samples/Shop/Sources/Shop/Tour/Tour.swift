@@ -3,8 +3,8 @@ internal import Waybill
 
 /// The story of one customer, told while it happens.
 ///
-/// Every line is a call that a program of your own could make: the types are those of `ShopAPI`, the addresses are
-/// URLs, and no module is imported.
+/// Every line is a call that a program of your own could make: the types are those of `ShopAPI`, the
+/// addresses are URLs, and no module is imported.
 struct Tour {
     let bus: MessageBus
     private var narrator = Narrator()
@@ -62,7 +62,10 @@ extension Tour {
     }
 
     private mutating func order(_ session: SessionToken) async throws -> Order {
-        try self.narrator.chapter("Order", "The orders take the lines out of the cart and the goods off the shelves.")
+        try self.narrator.chapter(
+            "Order",
+            "The orders take the lines out of the cart and the goods off the shelves."
+        )
         return try await self.ask("app://orders/place", session)
     }
 
@@ -81,7 +84,11 @@ extension Tour {
             "Pay",
             "Now she confirms. The fragment is a return URL: the receipt is routed there once it has been written."
         )
-        _ = try await self.pay("app://payments/pay?order=\(order.id)#activity/receipt", session, answer: .confirm)
+        _ = try await self.pay(
+            "app://payments/pay?order=\(order.id)#activity/receipt",
+            session,
+            answer: .confirm
+        )
     }
 
     private mutating func lookBack() async throws {
@@ -104,7 +111,10 @@ extension Tour {
 
 extension Tour {
     /// Routes a URL and tells of it.
-    private mutating func ask<Value: Sendable>(_ url: String, _ session: SessionToken? = nil) async throws -> Value {
+    private mutating func ask<Value: Sendable>(
+        _ url: String,
+        _ session: SessionToken? = nil
+    ) async throws -> Value {
         try self.narrator.sent(url)
         let parameters: [String: any Sendable] = session.map { ["session": $0] } ?? [:]
         let value: Value = try await self.bus.route(url, parameters: parameters)
