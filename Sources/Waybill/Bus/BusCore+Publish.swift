@@ -3,9 +3,8 @@ internal import WaybillRouting
 
 extension BusCore {
     func subscribe(
-        _ pattern: String,
-        on mailbox: Mailbox,
-        _ body: Handler.Body
+        _ handler: Handler,
+        _ pattern: String
     ) throws(RoutingError) -> Subscription {
         var table = RouteTable<Void>(
             conventions: self.configuration.conventions,
@@ -13,7 +12,6 @@ extension BusCore {
             limits: self.configuration.limits
         )
         try table.insert(pattern, ())
-        let handler = Handler(body, mailbox: mailbox, core: self)
         let id = self.topics.add(handler, to: table, named: pattern)
         return Subscription(pattern: pattern, core: self, id: id)
     }

@@ -4,14 +4,12 @@ internal import WaybillRouting
 
 extension BusCore {
     func register(
+        _ handler: Handler,
         _ pattern: String,
-        on mailbox: Mailbox,
         _ fileID: String,
-        _ line: Int,
-        _ body: Handler.Body
+        _ line: Int
     ) throws(RoutingError) -> Registration {
         guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
-        let handler = Handler(body, mailbox: mailbox, core: self)
         let id = try self.directory.change { table throws(RoutingError) in
             try table.insert(pattern, handler, fileID: fileID, line: line)
         }

@@ -3,40 +3,59 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Delivers a request in place, if it can be done without suspending.
+    /// Finds the handler of a request, if it can be called here and now.
     ///
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
-    func attempt(_ request: Request) -> Attempt {
+    func prepare(_ request: Request) -> Preparation {
         guard request.extras == nil, self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
         return self.home.deliverOnLoop { lane in
-            DeliveryContext.current == nil ? lane.attempt(request) : .elsewhere
+            DeliveryContext.current == nil ? lane.prepare(request) : .elsewhere
         } ?? .elsewhere
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.
     nonisolated(nonsending) func route(
         _ request: consuming Request,
-        after attempt: Attempt,
+        after preparation: Preparation,
         listener: Listener = noListener
     ) async -> Delivered {
-        var attempt = attempt
-        if case .elsewhere = attempt {
+        var lane = self.home
+        var preparation = preparation
+        if case .elsewhere = preparation {
             if let context = DeliveryContext.current { request.inherit(from: context) }
             if let error = self.objection(to: request) {
                 return self.lose(request, self.open(), error)
             }
-            guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
+            guard let current = self.currentLane else {
+                return await self.routeFromOutside(request, listener)
+            }
+            lane = current
             while !lane.eventLoop.consumeDeliveryBudget() { await lane.anchor.turn() }
-            attempt = lane.assumeOnLoop { $0.attempt(request) }
+            preparation = lane.assumeOnLoop { $0.prepare(request) }
         }
-        switch attempt {
-        case .replied(let id, let value): return Delivered(id: id, outcome: .replied(value))
-        case .failed(let error, let id): return Delivered(id: id, outcome: .failed(error))
+        switch preparation {
+        case .ready(let parcel): return self.call(parcel, on: lane)
         case .lost(let error, let id): return self.lose(request, id, error)
         case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
         case .elsewhere: preconditionFailure("a lane always gets somewhere")
         }
+    }
+
+    /// Calls the handler of a parcel that is ready for it.
+    private func call(_ parcel: Parcel, on lane: Lane) -> Delivered {
+        guard case .immediate(let body) = parcel.handler.body else {
+            preconditionFailure("only a handler that cannot suspend is ready")
+        }
+        let outcome = parcel.call(body)
+        switch outcome {
+        case .replied(let value):
+            lane.close()
+            self.conclude(parcel.message, value)
+        case .failed(let error):
+            lane.close(error)
+        }
+        return Delivered(id: parcel.message.id, outcome: outcome)
     }
 
     private nonisolated(nonsending) func routeFromOutside(

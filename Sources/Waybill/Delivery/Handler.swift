@@ -12,14 +12,36 @@ final class Handler: Sendable {
     }
 
     let body: Body
+
+    /// The ``ImmediateBody`` of a handler that cannot suspend.
+    let typed: (any AnyObject & Sendable)?
+
     let mailbox: Mailbox
     let core: BusCore
 
     /// The exchanges that wait for this handler, or nil once it has been unregistered.
     private let pending = Locked<[ObjectIdentifier: Exchange]?>([:])
 
-    init(_ body: Body, mailbox: Mailbox, core: BusCore) {
-        self.body = body
+    /// A handler that answers at once.
+    init<Value: Sendable>(
+        immediate: @escaping @Sendable (Message) throws -> Value,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.body = .immediate { try immediate($0) }
+        self.typed = ImmediateBody(immediate)
+        self.mailbox = mailbox
+        self.core = core
+    }
+
+    /// A handler that may suspend.
+    init<Value: Sendable>(
+        suspending: @escaping @Sendable (Message) async throws -> Value,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.body = .suspending { try await suspending($0) }
+        self.typed = nil
         self.mailbox = mailbox
         self.core = core
     }

@@ -12,8 +12,10 @@ actor Lane: LoopBound {
     private var snapshot: Snapshot
     private var lastID = CorrelationID.newBlock()
 
-    /// How many routes led to the handler that is being called in place; it cannot suspend, so there is one at most.
-    private var hops = Lane.nobody
+    /// How many routes led to the handler that is being called in place, or ``nobody``.
+    ///
+    /// It cannot suspend, so there is one at most. Only the loop's thread reads or writes it.
+    private nonisolated let hops = Atomic<Int>(Lane.nobody)
     private static let nobody = -1
 
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
@@ -23,9 +25,9 @@ actor Lane: LoopBound {
         self.snapshot = snapshot
     }
 
-    /// Delivers a request in place if its handler is on this loop and cannot suspend.
+    /// Finds the handler of a request; if it is on this loop and cannot suspend, the caller calls it next.
     @inline(__always)
-    func attempt(_ request: Request) -> Attempt {
+    func prepare(_ request: Request) -> Preparation {
         let id = self.nextID()
         Counters.increment(self.counters.sent)
         let found: Found
@@ -34,32 +36,33 @@ actor Lane: LoopBound {
         } catch {
             return .lost(error, id)
         }
-        let handler = found.handler
-        guard case .immediate(let body) = handler.body, handler.mailbox.eventLoop === self.eventLoop
-        else { return .handOver(found, id) }
-        if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            handler.mailbox.assumeOnLoop { $0.catchUp() }
+        guard found.handler.typed != nil, found.handler.mailbox.eventLoop === self.eventLoop else {
+            return .handOver(found, id)
         }
-        let message = request.message(id: id, parameters: found.parameters)
-        let outer = self.hops
-        self.hops = request.hops
-        defer { self.hops = outer }
-        do {
-            let value = try body(message)
-            Counters.increment(self.counters.replied)
-            if message.parameters.hasFragment { handler.core.conclude(message, value) }
-            return .replied(id, value)
-        } catch {
-            let error = RoutingError.thrown(error, by: message)
-            self.counters.close(Tally(error.code))
-            return .failed(error, id)
+        if found.handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
+            found.handler.mailbox.assumeOnLoop { $0.catchUp() }
         }
+        self.hops.store(request.hops, ordering: .relaxed)
+        return .ready(request.parcel(id: id, found))
+    }
+
+    /// Closes a message whose handler, called in place, has returned.
+    @inline(__always)
+    nonisolated func close() {
+        self.hops.store(Self.nobody, ordering: .relaxed)
+        Counters.increment(self.counters.replied)
+    }
+
+    /// Closes a message whose handler, called in place, has thrown.
+    nonisolated func close(_ error: RoutingError) {
+        self.hops.store(Self.nobody, ordering: .relaxed)
+        self.counters.close(Tally(error.code))
     }
 
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
-        if self.hops == Self.nobody { return DeliveryContext.current }
-        return DeliveryContext(hops: self.hops, deadline: nil)
+        let hops = self.hops.load(ordering: .relaxed)
+        return hops == Self.nobody ? DeliveryContext.current : DeliveryContext(hops: hops, deadline: nil)
     }
 
     func nextID() -> CorrelationID {

@@ -17,6 +17,12 @@ struct Request: Sendable {
         self.extras = extras.with(deadline: extras.deadline.map { min($0, outer) } ?? outer)
     }
 
+    /// The message, for the handler that was found.
+    @inline(__always)
+    func parcel(id: CorrelationID, _ found: consuming Found) -> Parcel {
+        Parcel(message: self.message(id: id, parameters: found.parameters), handler: found.handler)
+    }
+
     /// The message for the handler that was found.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {

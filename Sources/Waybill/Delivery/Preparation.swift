@@ -1,9 +1,9 @@
 internal import WaybillRouting
 
 /// How far a request gets without suspending.
-enum Attempt {
-    case replied(CorrelationID, any Sendable)
-    case failed(RoutingError, CorrelationID)
+enum Preparation {
+    /// The handler is on this loop and answers at once: it is to be called now, and the parcel closed.
+    case ready(Parcel)
     /// The handler is on another loop, or may suspend.
     indirect case handOver(Found, CorrelationID)
     /// No route matches.
