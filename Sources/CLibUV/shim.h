@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include <pthread.h>
+#include <sched.h>
 
 #if defined(__linux__)
 #include <sys/eventfd.h>
@@ -27,6 +28,9 @@ static inline void waybill_spin_hint(void) {
     __asm__ __volatile__("yield");
 #endif
 }
+
+// Lets another thread run on this core, if one waits.
+static inline void waybill_yield_core(void) { sched_yield(); }
 
 // The calling thread as a number: the register that pthread_self reads, without the call through the linker's table.
 static inline uintptr_t waybill_thread_id(void) {

@@ -8,11 +8,10 @@ extension BusCore {
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
     func attempt(_ request: Request) -> Attempt {
-        guard self.home.eventLoop.isInEventLoop, self.home.eventLoop.consumeDeliveryBudget(),
-            self.phase.load(ordering: .relaxed) == .open, request.extras == nil,
-            DeliveryContext.current == nil
-        else { return .elsewhere }
-        return self.home.assumeOnLoop { $0.attempt(request) }
+        guard request.extras == nil, self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
+        return self.home.deliverOnLoop { lane in
+            DeliveryContext.current == nil ? lane.attempt(request) : .elsewhere
+        } ?? .elsewhere
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.

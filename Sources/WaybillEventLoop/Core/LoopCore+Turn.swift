@@ -108,12 +108,16 @@ extension LoopCore {
     }
 
     /// Looks at the inbox for about a microsecond.
+    ///
+    /// Then it lets another thread have the core, if one waits for it: that may be the very thread with the answer, and
+    /// without this it would come on only after the loop had spun to the end.
     private func looksForWork() -> Bool {
         for _ in 0..<32 {
             if self.inbox.hasWork { return true }
             waybill_spin_hint()
         }
-        return false
+        waybill_yield_core()
+        return self.inbox.hasWork
     }
 
     func takeInbox() {

@@ -5,7 +5,7 @@ extension EventLoop {
     /// Runs a closure on the loop at an instant, without a task.
     ///
     /// May be called from any thread; on the loop's own it takes no lock. The closure runs up to a millisecond late,
-    /// never early, and not at all if the loop shuts down before.
+    /// never early, and not at all if the loop shuts down before. A timer does not keep its loop.
     ///
     /// - Parameters:
     ///   - deadline: When to run; in the past means in the loop's next turn.

@@ -49,7 +49,8 @@ public final class EventLoop: Sendable {
     /// Creates a loop inside a `uv_loop_t` that a host runs, on the thread that runs it.
     ///
     /// The host's loop is neither closed nor kept alive: `uv_run` returns when the host has nothing left and no job
-    /// is queued and no timer waits here. Before the host closes its loop it must shut this one down, with
+    /// is queued and no timer waits here. So work from other threads is seen while the host's loop has something of its
+    /// own to wait for, or at its next run. Before the host closes its loop it must shut this one down, with
     /// ``beginShutDown()`` and another `uv_run`, which lets the handles close.
     ///
     /// - Parameters:
