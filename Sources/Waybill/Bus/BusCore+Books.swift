@@ -1,5 +1,4 @@
 internal import Logging
-internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 

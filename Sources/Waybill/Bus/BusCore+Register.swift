@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {

@@ -11,13 +11,13 @@ final class BusCore: Sendable {
     let directory: Directory
     let topics = Topics()
     let books = Books()
-    let uncaught = Mutex<(@Sendable (Message) -> Void)?>(nil)
+    let uncaught = Locked<(@Sendable (Message) -> Void)?>(nil)
     let phase = Atomic<Phase>(.open)
 
     /// The loop on which plain closures run.
     let home: Lane
     private let others: [Lane]
-    private let mailboxes = Mutex<[ObjectIdentifier: Mailbox]>([:])
+    private let mailboxes = Locked<[ObjectIdentifier: Mailbox]>([:])
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension MessageBus {
     /// Ends the bus: takes no new messages, lets those in flight end, and fails the rest.
     ///

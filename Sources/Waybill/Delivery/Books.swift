@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import WaybillEventLoop
 
 /// What a bus writes down about its messages: how many there were, and how each ended.
 final class Books: Sendable {
@@ -6,7 +7,7 @@ final class Books: Sendable {
     let shared = Counters()
 
     private let ids = Atomic<UInt64>(CorrelationID.newBlock())
-    private let lanes = Mutex<[Counters]>([])
+    private let lanes = Locked<[Counters]>([])
 
     func open(_ counters: Counters) { self.lanes.withLock { $0.append(counters) } }
 

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -10,7 +9,7 @@ internal import WaybillRouting
 final class Exchange: Sendable {
     let url: String
     private let core: BusCore
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(url: String, core: BusCore) {
         self.url = url

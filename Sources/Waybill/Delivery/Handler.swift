@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -17,7 +16,7 @@ final class Handler: Sendable {
     let core: BusCore
 
     /// The exchanges that wait for this handler, or nil once it has been unregistered.
-    private let pending = Mutex<[ObjectIdentifier: Exchange]?>([:])
+    private let pending = Locked<[ObjectIdentifier: Exchange]?>([:])
 
     init(_ body: Body, mailbox: Mailbox, core: BusCore) {
         self.body = body

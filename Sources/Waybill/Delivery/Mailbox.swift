@@ -14,7 +14,7 @@ actor Mailbox: LoopBound {
 
     /// Messages that were given to the mailbox and have not been started.
     nonisolated let waiting = Atomic<Int>(0)
-    private nonisolated let posted = Mutex(PostBox())
+    private nonisolated let posted = Locked(PostBox())
 
     init(eventLoop: EventLoop, limit: Int) {
         self.eventLoop = eventLoop

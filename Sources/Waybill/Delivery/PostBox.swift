@@ -1,7 +1,7 @@
 internal import DequeModule
 
 /// The messages that wait in a mailbox and that nobody awaits, oldest first.
-struct PostBox: ~Copyable {
+struct PostBox {
     private var parcels: Deque<Parcel> = []
     private var isCollected = false
 

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The routes of a bus, and how its loops see them without a lock.
@@ -10,7 +11,7 @@ internal import WaybillRouting
 final class Directory: Sendable {
     /// Goes up with every change.
     let generation = Atomic<Int>(0)
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// A large table is copied when it has been read once for this many routes in it.
     private static let routesPerRead = 256
@@ -22,7 +23,7 @@ final class Directory: Sendable {
     }
 
     init(table: RouteTable<Handler>) {
-        self.state = Mutex(State(table: table))
+        self.state = Locked(State(table: table))
     }
 
     /// Changes the table; nobody sees it half changed.

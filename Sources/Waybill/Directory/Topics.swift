@@ -1,11 +1,11 @@
-internal import Synchronization
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// Who subscribed to what.
 ///
 /// Each pattern has a table of its own, since every one that matches counts, not the best.
 final class Topics: Sendable {
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     private struct State {
         var topics: [String: Topic] = [:]

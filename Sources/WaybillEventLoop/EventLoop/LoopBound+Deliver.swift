@@ -6,17 +6,14 @@ extension LoopBound {
     ///
     /// - Parameter body: what to run, isolated to the actor.
     /// - Returns: what the closure returns, or nil if it did not run.
+    /// - Throws: what the closure throws.
     @inlinable
     @inline(__always)
-    package nonisolated func deliverOnLoop<Result>(
-        _ body: (isolated Self) -> sending Result
-    ) -> sending Result? {
+    package nonisolated func deliverOnLoop<Result, Failure: Error>(
+        _ body: (isolated Self) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
         guard self.eventLoop.admitsDelivery() else { return nil }
-        // As in `assumeOnLoop`, whose check has just been made.
-        let isolated = IsolatedCall<Self, Result, Never> { actor, body in body(actor) }
-        let plain = unsafe unsafeBitCast(isolated, to: PlainCall<Self, Result, Never>.self)
-        nonisolated(unsafe) let result = plain.call(self, body)
-        return unsafe result
+        return try self.runUnchecked(body)
     }
 }
 
