@@ -2,6 +2,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The code of one registration, and where it runs.
+@usableFromInline
 final class Handler: Sendable {
     /// Whether a handler can suspend.
     ///
@@ -14,7 +15,7 @@ final class Handler: Sendable {
     let body: Body
 
     /// The ``ImmediateBody`` of a handler that cannot suspend.
-    let typed: (any AnyObject & Sendable)?
+    @usableFromInline let typed: (any AnyObject & Sendable)?
 
     let mailbox: Mailbox
     let core: BusCore
@@ -44,6 +45,15 @@ final class Handler: Sendable {
         self.typed = nil
         self.mailbox = mailbox
         self.core = core
+    }
+
+    /// Calls a handler that cannot suspend, and does not know the type of its answer.
+    @usableFromInline
+    func call(_ message: Message) throws -> any Sendable {
+        guard case .immediate(let body) = self.body else {
+            preconditionFailure("only a handler that cannot suspend is called in place")
+        }
+        return try body(message)
     }
 
     /// Notes that a caller waits, so that it can be told when the handler goes away.
