@@ -4,6 +4,8 @@ final class AddressRules: Sendable {
     let conventions: RoutingConventions
     let limits: RoutingLimits
     let defaultScheme: String
+    /// The key of the default scheme; 0 when it is long or schemes are not simple.
+    let defaultSchemeKey: UInt64
     /// Whether the scanner's result has to be worked on again before it can be matched.
     let hasDetours: Bool
     let fragmentByte: UInt8
@@ -37,6 +39,8 @@ final class AddressRules: Sendable {
         self.segmentLimit = limits.segments
         self.queryItemLimit = limits.queryItems
         self.hasSimpleSchemes = conventions.schemeIgnoresCase && conventions.schemeAliases.isEmpty
+        let key = SegmentKey.of(self.defaultScheme.utf8)
+        self.defaultSchemeKey = self.hasSimpleSchemes && !SegmentKey.isHash(key) ? key : 0
         self.requiresScheme = conventions.missingScheme == .isError || defaultScheme.isEmpty
         self.hasDetours =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment

@@ -73,8 +73,7 @@ extension AddressScan {
             var key: UInt64 = 0
             while true {
                 let word = Word.load(bytes, index)
-                var ends = Word.mask(word, UInt8(ascii: "/")) | Word.mask(word, UInt8(ascii: "?"))
-                ends |= Word.mask(word, fragmentByte)
+                var ends = Word.segmentEnds(word) | Word.mask(word, fragmentByte)
                 let left = count &- index
                 if left < 8 { ends |= 0x80 &<< UInt64(left &* 8) }
                 if ends == 0 {

@@ -2,44 +2,41 @@ extension TableBox {
     /// Reads a URL and finds the best route for it.
     @usableFromInline
     func match(_ text: String) throws(RoutingError) -> RouteMatch? {
+        var scan = AddressScan()
+        var walk = Walk()
+        let leaf = try self.find(text, &scan, &walk)
+        if leaf == TableCore.none { return nil }
+        if leaf == Self.unread { return try self.matchUnreadable(text) }
+        let isUnusual = walk.captured > Captures.capacity || self.core.rules.valuesNeedExactCase
+        let names =
+            isUnusual ? self.unusualNames(leaf, text, walk.otherCaptures()) : self.core.leaves[Int(leaf)].names
+        return RouteMatch(
+            parameters: Parameters(
+                text: text, layout: scan.layout, names: names, captures: walk.firstCaptures(),
+                route: self.core.leaves[Int(leaf)].route, passed: nil
+            )
+        )
+    }
+
+    /// What stands for a leaf when the text cannot be read as it is.
+    private static var unread: UInt32 { .max }
+
+    /// Reads a URL and finds the leaf of the best route.
+    @inline(never)
+    private func find(
+        _ text: String, _ scan: inout AddressScan, _ walk: inout Walk
+    ) throws(RoutingError) -> UInt32 {
         let rules = self.core.rules
         let bytes = text.utf8Span.span
-        var scan = AddressScan()
-        if let failure = scan.read(bytes, rules) { return try self.matchUnreadable(text, failure) }
+        guard scan.read(bytes, rules) == nil else { return Self.unread }
         let root = self.root(bytes, &scan)
         guard root != TableCore.none else {
             if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
-            return nil
+            return TableCore.none
         }
-        var walk = Walk()
-        var leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
-        if leaf == TableCore.none {
-            guard rules.fallsBack else { return nil }
-            leaf = self.fallBack(&walk, from: root, bytes, &scan)
-            guard leaf != TableCore.none else { return nil }
-        }
-        return self.routeMatch(text, leaf, &scan, &walk)
-    }
-
-    @inline(__always)
-    private func routeMatch(
-        _ text: String,
-        _ leaf: UInt32,
-        _ scan: inout AddressScan,
-        _ walk: inout Walk
-    ) -> RouteMatch {
-        let isUnusual = walk.captured > Captures.capacity || self.core.rules.valuesNeedExactCase
-        return RouteMatch(
-            parameters: Parameters(
-                text: text,
-                layout: scan.layout,
-                names: isUnusual
-                    ? self.unusualNames(leaf, text, walk.otherCaptures()) : self.core.leaves[Int(leaf)].names,
-                captures: walk.firstCaptures(),
-                route: self.core.leaves[Int(leaf)].route,
-                passed: nil
-            )
-        )
+        let leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
+        if leaf == TableCore.none, rules.fallsBack { return self.fallBack(&walk, from: root, bytes, &scan) }
+        return leaf
     }
 
     /// The names of a match that does not keep all its values where they usually are, or is to keep none.
@@ -52,11 +49,11 @@ extension TableBox {
         return overflow.isEmpty ? leaf.names : leaf.names.with(overflow: overflow)
     }
 
+    /// Says why a text is no URL, unless the conventions know what it hides.
     @inline(never)
-    private func matchUnreadable(
-        _ text: String,
-        _ failure: AddressScan.Failure
-    ) throws(RoutingError) -> RouteMatch? {
+    private func matchUnreadable(_ text: String) throws(RoutingError) -> RouteMatch? {
+        var scan = AddressScan()
+        guard let failure = scan.read(text.utf8Span.span, self.core.rules) else { return nil }
         guard let whole = self.core.rules.wholeURL(decodedFrom: text, failure) else {
             throw failure.routingError(text, self.core.rules.limits)
         }
@@ -72,6 +69,7 @@ extension TableBox {
         // What a scheme may be made of stays as it is, or becomes lower case, with this bit set.
         let word = Word.prefix(Word.load(bytes, 0) | (Word.ones &* 0x20), end)
         let key = SegmentKey.short(word, end)
+        if key == self.core.rules.defaultSchemeKey { return self.core.defaultRoot }
         return self.literalChild(of: TableCore.top, .init(key: key), bytes, isPlain: true)
     }
 

@@ -2,67 +2,84 @@ extension TableBox {
     /// Walks down the trie along an address and returns the best leaf.
     ///
     /// At each node the ways on are tried from the most to the least specific. Where more than one is left, the walk
-    /// remembers the place, and comes back to it when it gets stuck.
+    /// remembers the place, and comes back to it when it gets stuck. This loop knows literals and placeholders; the
+    /// rest is done elsewhere, so that everything here stays in registers.
     @inline(__always)
     func walk(
-        _ walk: inout Walk,
-        from root: UInt32,
-        to end: Int,
-        _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan
+        _ walk: inout Walk, from root: UInt32, to end: Int, _ bytes: Span<UInt8>, _ scan: inout AddressScan
     ) -> UInt32 {
         let isPlain = !scan.layout.hasEscapes && !self.core.rules.foldsCase
+        let backtracks = self.core.rules.backtracks
         var best: Best?
-        var place = Walk.Choice(node: root, step: .literal)
+        var place = Walk.Place(node: root, index: 0)
         while true {
             let node = self.core.nodes[Int(place.node)]
             var next = TableCore.none
-            if Int(place.index) == end {
+            if place.index == end {
                 if node.leaf != TableCore.none {
                     if self.core.rules.stopsAtFirst { return node.leaf }
                     self.consider(node.leaf, &walk, &best)
                 }
-            } else if place.step == .literal {
+            } else {
                 if node.literals > 0 {
-                    next = self.literalChild(
-                        of: place.node,
-                        scan.segment(Int(place.index)),
-                        bytes,
-                        isPlain: isPlain
-                    )
+                    let segment = scan.segment(place.index)
+                    next = self.literalChild(of: place.node, segment, bytes, isPlain: isPlain)
+                    if next != TableCore.none, backtracks, node.hasOthers {
+                        walk.push(Walk.Choice(place, walk.captured))
+                    }
                 }
                 if next == TableCore.none {
-                    if node.mixed | node.any | node.rest == 0 {
-                        if node.placeholder != TableCore.none {
-                            walk.capture(scan.range(Int(place.index)))
-                            next = node.placeholder
+                    if node.mixed | node.any | node.rest != 0 {
+                        let choice = Walk.Choice(place, walk.captured)
+                        let found = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)
+                        if found.node != TableCore.none {
+                            place = found
+                            continue
                         }
-                    } else {
-                        place.step = .mixed
-                        next = self.otherChild(node, &place, &walk, end, bytes, &scan, isPlain: isPlain)
+                    } else if node.placeholder != TableCore.none {
+                        walk.capture(scan.range(place.index))
+                        next = node.placeholder
                     }
-                } else if node.hasOthers, self.core.rules.backtracks {
-                    place.step = .mixed
-                    place.captures = UInt16(truncatingIfNeeded: walk.captured)
-                    walk.push(place)
                 }
-            } else {
-                next = self.otherChild(node, &place, &walk, end, bytes, &scan, isPlain: isPlain)
             }
             if next != TableCore.none {
-                place.node = next
-                place.index &+= 1
-                place.step = .literal
-                if walk.enters(next, place.index) { continue }
+                place = Walk.Place(node: next, index: place.index &+ 1)
+                if walk.enters(place) { continue }
             }
-            guard let choice = walk.pop() else { return self.finish(&walk, best) }
-            place = choice
-            walk.forgetCaptures(behind: Int(choice.captures))
+            place = self.back(&walk, end, bytes, &scan, isPlain: isPlain)
+            if place.node == TableCore.none { return self.finish(&walk, best) }
         }
     }
 
-    /// The child by the next way that is not literal; what is left to try is remembered.
+    /// Goes back to where another way is left, and takes it.
     @inline(never)
+    private func back(
+        _ walk: inout Walk, _ end: Int, _ bytes: Span<UInt8>, _ scan: inout AddressScan, isPlain: Bool
+    ) -> Walk.Place {
+        while let choice = walk.pop() {
+            walk.forgetCaptures(behind: Int(choice.captures))
+            let place = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)
+            if place.node != TableCore.none { return place }
+        }
+        return Walk.Place(node: TableCore.none, index: 0)
+    }
+
+    /// Goes on by the best way of a choice, unless that leads to a place where the walk has been before.
+    @inline(never)
+    private func other(
+        _ choice: Walk.Choice, _ walk: inout Walk, _ end: Int, _ bytes: Span<UInt8>, _ scan: inout AddressScan,
+        isPlain: Bool
+    ) -> Walk.Place {
+        var choice = choice
+        let next = self.otherChild(
+            self.core.nodes[Int(choice.node)], &choice, &walk, end, bytes, &scan, isPlain: isPlain
+        )
+        guard next != TableCore.none else { return Walk.Place(node: TableCore.none, index: 0) }
+        let place = Walk.Place(node: next, index: Int(choice.index) &+ 1)
+        return walk.enters(place) ? place : Walk.Place(node: TableCore.none, index: 0)
+    }
+
+    /// The child by the next way that is not literal; what is left to try is remembered.
     private func otherChild(
         _ node: TableCore.Node,
         _ place: inout Walk.Choice,

@@ -14,6 +14,12 @@ struct Walk: ~Copyable {
         var step = Step.mixed
     }
 
+    /// A node, and how many segments led to it.
+    struct Place {
+        let node: UInt32
+        let index: Int
+    }
+
     /// The ways on from a node, best first.
     enum Step: UInt8 {
         case literal
@@ -89,9 +95,7 @@ extension Walk {
 
     /// Whether the walk may go on at a place: it may not where it has been before.
     @inline(__always)
-    mutating func enters(_ node: UInt32, _ index: UInt16) -> Bool {
-        self.passed < 0 || self.isNew(node, Int(index))
-    }
+    mutating func enters(_ place: Place) -> Bool { self.passed < 0 || self.isNew(place.node, place.index) }
 
     @inline(never)
     private mutating func isNew(_ node: UInt32, _ index: Int) -> Bool {
@@ -154,5 +158,15 @@ extension Walk {
     private mutating func forgetFar(behind count: Int) {
         let spill = self.spilled()
         spill.captures.removeLast(spill.captures.count - max(0, count - Captures.capacity))
+    }
+}
+
+extension Walk.Choice {
+    /// The choice of all ways from a place but the literal one.
+    @inline(__always)
+    init(_ place: Walk.Place, _ captured: Int) {
+        self.node = place.node
+        self.index = UInt16(truncatingIfNeeded: place.index)
+        self.captures = UInt16(truncatingIfNeeded: captured)
     }
 }

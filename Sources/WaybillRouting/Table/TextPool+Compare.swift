@@ -1,6 +1,8 @@
 extension TextPool {
     /// Whether a text of at least eight bytes is the same as a segment.
-    @inline(__always)
+    ///
+    /// Inlined, it would take the registers that the walk needs.
+    @inline(never)
     func equals(_ text: TextRange, _ segment: AddressScan.Segment, of other: Span<UInt8>) -> Bool {
         let length = segment.range.count
         guard length == Int(text.end &- text.start) else { return false }
