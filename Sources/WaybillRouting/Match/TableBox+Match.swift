@@ -9,11 +9,16 @@ extension TableBox {
         if leaf == Self.unread { return try self.matchUnreadable(text) }
         let isUnusual = walk.captured > Captures.capacity || self.core.rules.valuesNeedExactCase
         let names =
-            isUnusual ? self.unusualNames(leaf, text, walk.otherCaptures()) : self.core.leaves[Int(leaf)].names
+            isUnusual
+            ? self.unusualNames(leaf, text, walk.otherCaptures()) : self.core.leaves[Int(leaf)].names
         return RouteMatch(
             parameters: Parameters(
-                text: text, layout: scan.layout, names: names, captures: walk.firstCaptures(),
-                route: self.core.leaves[Int(leaf)].route, passed: nil
+                text: text,
+                layout: scan.layout,
+                names: names,
+                captures: walk.firstCaptures(),
+                route: self.core.leaves[Int(leaf)].route,
+                passed: nil
             )
         )
     }
@@ -24,7 +29,9 @@ extension TableBox {
     /// Reads a URL and finds the leaf of the best route.
     @inline(never)
     private func find(
-        _ text: String, _ scan: inout AddressScan, _ walk: inout Walk
+        _ text: String,
+        _ scan: inout AddressScan,
+        _ walk: inout Walk
     ) throws(RoutingError) -> UInt32 {
         let rules = self.core.rules
         let bytes = text.utf8Span.span

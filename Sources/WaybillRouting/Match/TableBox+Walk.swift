@@ -6,7 +6,11 @@ extension TableBox {
     /// rest is done elsewhere, so that everything here stays in registers.
     @inline(__always)
     func walk(
-        _ walk: inout Walk, from root: UInt32, to end: Int, _ bytes: Span<UInt8>, _ scan: inout AddressScan
+        _ walk: inout Walk,
+        from root: UInt32,
+        to end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout AddressScan
     ) -> UInt32 {
         let isPlain = !scan.layout.hasEscapes && !self.core.rules.foldsCase
         let backtracks = self.core.rules.backtracks
@@ -54,37 +58,49 @@ extension TableBox {
     /// Goes back to where another way is left, and takes it.
     @inline(never)
     private func back(
-        _ walk: inout Walk, _ end: Int, _ bytes: Span<UInt8>, _ scan: inout AddressScan, isPlain: Bool
+        _ walk: inout Walk,
+        _ end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout AddressScan,
+        isPlain: Bool
     ) -> Walk.Place {
         while let choice = walk.pop() {
             walk.forgetCaptures(behind: Int(choice.captures))
             let place = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)
             if place.node != TableCore.none { return place }
         }
-        return Walk.Place(node: TableCore.none, index: 0)
+        return .nowhere
     }
 
     /// Goes on by the best way of a choice, unless that leads to a place where the walk has been before.
     @inline(never)
     private func other(
-        _ choice: Walk.Choice, _ walk: inout Walk, _ end: Int, _ bytes: Span<UInt8>, _ scan: inout AddressScan,
+        _ choice: Walk.Choice,
+        _ walk: inout Walk,
+        _ end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout AddressScan,
         isPlain: Bool
     ) -> Walk.Place {
         var choice = choice
-        let next = self.otherChild(
-            self.core.nodes[Int(choice.node)], &choice, &walk, end, bytes, &scan, isPlain: isPlain
-        )
-        guard next != TableCore.none else { return Walk.Place(node: TableCore.none, index: 0) }
-        let place = Walk.Place(node: next, index: Int(choice.index) &+ 1)
-        return walk.enters(place) ? place : Walk.Place(node: TableCore.none, index: 0)
+        let node = self.core.nodes[Int(choice.node)]
+        if choice.step < .rest {
+            let next = self.singleChild(node, &choice, &walk, bytes, &scan, isPlain: isPlain)
+            if next != TableCore.none {
+                let place = Walk.Place(node: next, index: Int(choice.index) &+ 1)
+                return walk.enters(place) ? place : .nowhere
+            }
+            choice.step = .rest
+        }
+        guard node.rest != TableCore.none else { return .nowhere }
+        return self.placeBehindRest(node.rest, &choice, &walk, end, &scan)
     }
 
-    /// The child by the next way that is not literal; what is left to try is remembered.
-    private func otherChild(
+    /// The child by the next way that takes one segment and is not literal; what is left to try is remembered.
+    private func singleChild(
         _ node: TableCore.Node,
         _ place: inout Walk.Choice,
         _ walk: inout Walk,
-        _ end: Int,
         _ bytes: Span<UInt8>,
         _ scan: inout AddressScan,
         isPlain: Bool
@@ -123,44 +139,42 @@ extension TableBox {
             }
             place.step = .any
         }
-        if place.step == .any {
-            if node.any != TableCore.none {
-                if keepsChoices, node.rest != TableCore.none {
-                    place.step = .rest
-                    walk.push(place)
-                }
-                return node.any
-            }
+        guard node.any != TableCore.none else { return TableCore.none }
+        if keepsChoices, node.rest != TableCore.none {
             place.step = .rest
+            walk.push(place)
         }
-        return node.rest == TableCore.none
-            ? TableCore.none : self.restChild(node.rest, &place, &walk, end, &scan)
+        return node.any
     }
 
-    /// The child behind a rest, which takes one segment at first and one more each time the walk comes back.
-    private func restChild(
+    /// The place behind a rest, which takes one segment at first and one more each time the walk comes back.
+    private func placeBehindRest(
         _ child: UInt32,
-        _ place: inout Walk.Choice,
+        _ choice: inout Walk.Choice,
         _ walk: inout Walk,
         _ count: Int,
         _ scan: inout AddressScan
-    ) -> UInt32 {
-        let isEnd = !self.core.nodes[Int(child)].hasChildren
-        let start = scan.range(Int(place.index)).start
+    ) -> Walk.Place {
+        let start = scan.range(Int(choice.index)).start
         // The segment at which the rest ends; nothing can follow a rest that is the end of all its patterns.
-        var end = place.step == .longerRest ? place.detail &+ 1 : UInt32(place.index)
-        if isEnd { end = UInt32(truncatingIfNeeded: count &- 1) }
-        guard Int(end) < count else { return TableCore.none }
-        if !isEnd, Int(end) &+ 1 < count {
-            place.step = .longerRest
-            place.detail = end
-            walk.push(place)
+        let isEnd = !self.core.nodes[Int(child)].hasChildren
+        let least = choice.step == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
+        let end = isEnd ? count &- 1 : least
+        guard end < count else { return .nowhere }
+        let place = Walk.Place(node: child, index: end &+ 1)
+        choice.captures = UInt16(truncatingIfNeeded: walk.captured)
+        if !isEnd {
             walk.beginWatching()
+            // Who was here before has taken every longer rest as well.
+            guard walk.enters(place) else { return .nowhere }
+            if end &+ 1 < count {
+                choice.step = .longerRest
+                choice.detail = UInt32(truncatingIfNeeded: end)
+                walk.push(choice)
+            }
         }
-        walk.capture(URLRange(start, scan.range(Int(end)).end))
-        place.index = UInt16(truncatingIfNeeded: end)
-        place.detail = 0
-        return child
+        walk.capture(URLRange(start, scan.range(end).end))
+        return place
     }
 
     /// Whether a segment passes an edge that only some may take.

@@ -18,10 +18,12 @@ struct Walk: ~Copyable {
     struct Place {
         let node: UInt32
         let index: Int
+
+        static var nowhere: Self { Self(node: TableCore.none, index: 0) }
     }
 
     /// The ways on from a node, best first.
-    enum Step: UInt8 {
+    enum Step: UInt8, Comparable {
         case literal
         case mixed
         case placeholder
@@ -169,4 +171,9 @@ extension Walk.Choice {
         self.index = UInt16(truncatingIfNeeded: place.index)
         self.captures = UInt16(truncatingIfNeeded: captured)
     }
+}
+
+extension Walk.Step {
+    @inline(__always)
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
