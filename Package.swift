@@ -20,7 +20,8 @@ let package = Package(
         .library(name: "Waybill", targets: ["Waybill"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-log", from: "1.6.0")
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
     ],
     targets: [
         .systemLibrary(
@@ -38,6 +39,7 @@ let package = Package(
             name: "Waybill",
             dependencies: [
                 "WaybillRouting", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings
         ),
@@ -52,6 +54,12 @@ let package = Package(
             dependencies: ["WaybillEventLoop", "CLibUV"],
             swiftSettings: settings
         ),
-        .testTarget(name: "WaybillTests", dependencies: ["Waybill"], swiftSettings: settings),
+        .testTarget(
+            name: "WaybillTests",
+            dependencies: ["Waybill", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings
+        ),
+        // The public face as a program, with the settings of a new package.
+        .executableTarget(name: "Face", dependencies: ["Waybill", "WaybillEventLoop"], path: "Tests/Face"),
     ]
 )

@@ -1,2 +1,3 @@
-@testable import Waybill
 import Testing
+
+@testable import Waybill

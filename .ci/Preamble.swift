@@ -1,0 +1,27 @@
+// What the examples in the documentation may take for granted.
+import Waybill
+import WaybillEventLoop
+
+struct User: Codable, Sendable, Equatable {
+    var uid: Int
+    var name: String
+}
+
+struct Receipt: Codable, Sendable, Equatable {
+    var total: Int
+}
+
+struct Progress: Codable, Sendable {
+    var percent: Int
+    var isAcceptable: Bool { self.percent <= 100 }
+}
+
+actor Accounts: LoopBound {
+    let eventLoop: EventLoop
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+    func detail(uid: Int) -> User { User(uid: uid, name: "Lili") }
+}
+
+let eventLoop = EventLoop()
+let bus = MessageBus(eventLoop: eventLoop)
+let accounts = Accounts(eventLoop: eventLoop)

@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let waybill: [Target.Dependency] = [
+    .product(name: "Waybill", package: "waybill"),
+    .product(name: "WaybillEventLoop", package: "waybill"),
+]
+
+/// A module of the shop knows the bus and the values that travel on it, and no other module.
+func module(_ name: String, resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: ["ShopAPI"] + waybill, resources: resources, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "shop",
+    platforms: [.macOS(.v26)],
+    products: [
+        .executable(name: "shop", targets: ["Shop"])
+    ],
+    dependencies: [
+        // A link to the repository: a package is known by its folder, and a clone may be called anything.
+        .package(name: "waybill", path: "../waybill"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
+    targets: [
+        .target(name: "ShopAPI", swiftSettings: settings),
+        module("Accounts"),
+        module("Catalog", resources: [.embedInCode("products.json")]),
+        module("Cart"),
+        module("Orders"),
+        module("Payments"),
+        module("Activity"),
+        .executableTarget(
+            name: "Shop",
+            dependencies: [
+                "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ] + waybill,
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ShopTests",
+            dependencies: ["Shop", "ShopAPI"] + waybill,
+            path: "Tests/ShopTests",
+            swiftSettings: settings
+        ),
+    ]
+)

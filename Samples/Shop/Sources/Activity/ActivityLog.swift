@@ -1,0 +1,25 @@
+internal import ShopAPI
+
+/// The last entries, in a ring: a shop that is open for years remembers no more than this.
+struct ActivityLog {
+    static let limit = 1_000
+
+    private var entries: [ActivityEntry] = []
+    private var count = 0
+
+    mutating func append(_ text: String) {
+        let entry = ActivityEntry(number: self.count + 1, text: text)
+        if self.count < Self.limit {
+            self.entries.append(entry)
+        } else {
+            self.entries[self.count % Self.limit] = entry
+        }
+        self.count += 1
+    }
+
+    /// The newest entries, oldest first.
+    func recent(_ wanted: Int) -> [ActivityEntry] {
+        let first = self.count - min(max(0, wanted), self.entries.count)
+        return (first..<self.count).map { self.entries[$0 % Self.limit] }
+    }
+}

@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import Waybill
+
+/// `shop URL...`, `shop < urls.txt`, and the prompt: routes URLs and prints the replies.
+struct DeliverCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "deliver",
+        abstract: "Route URLs, and print the reply of each.",
+        discussion: """
+            With URLs, routes each one. Without, reads URLs from standard input, one a line; blank lines and lines \
+            that begin with # are skipped. On a terminal it is a prompt with history, Tab completion and help.
+
+            What cannot be routed is one line on standard error, and the next URL is routed all the same. The exit \
+            status is 0 if every URL got its reply, and 1 if not.
+            """
+    )
+
+    @Option(help: "How replies are printed. (default: json; text at the prompt)")
+    var format: ReplyFormat?
+
+    @Argument(help: "URLs to route; quote those with ? or &.")
+    var urls: [String] = []
+
+    func run() async throws {
+        let shop = try Storefront()
+        do {
+            if self.urls.isEmpty, Terminal.isInteractive {
+                try await self.prompt(shop)
+            } else {
+                try await self.serve(shop)
+            }
+        } catch let error as FileError where error.isBrokenPipe {
+            // Whoever read the replies has seen enough.
+            throw ExitCode.failure
+        }
+        await shop.bus.shutDown(graceful: .now + .seconds(2))
+    }
+
+    private func serve(_ shop: Storefront) async throws {
+        let clerk = Clerk(bus: shop.bus, format: self.format ?? .json)
+        if self.urls.isEmpty {
+            var input = FileInput(0)
+            while let piece = try input.read() { try await clerk.serve(piece: piece) }
+            try await clerk.serveLastLine()
+        } else {
+            try await clerk.serve(self.urls)
+        }
+        if await clerk.failures > 0 { throw ExitCode.failure }
+    }
+
+    private func prompt(_ shop: Storefront) async throws {
+        let customer = Customer()
+        let clerk = Clerk(bus: shop.bus, format: self.format ?? .text) { await customer.answer($0) }
+        var prompt = Prompt(bus: shop.bus, clerk: clerk)
+        try await prompt.run()
+    }
+}

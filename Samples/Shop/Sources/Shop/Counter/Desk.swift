@@ -1,0 +1,24 @@
+/// Where the clerk puts what is printed: replies on standard output, complaints on standard error.
+struct Desk {
+    var printer: ReplyPrinter
+    private var output = FileOutput(1)
+    private var errors = FileOutput(2)
+
+    init(format: ReplyFormat) { self.printer = ReplyPrinter(format: format) }
+
+    /// Puts down the value of a reply.
+    mutating func put(_ value: any Sendable) throws {
+        try self.printer.print(value, to: &self.output.bytes)
+        try self.output.flushIfNeeded()
+    }
+
+    /// Puts down one line about something that went wrong, after all replies before it.
+    mutating func complain(_ line: String) throws(FileError) {
+        try self.output.flush()
+        self.errors.bytes.append(contentsOf: "shop: \(line)\n".utf8)
+        try self.errors.flush()
+    }
+
+    /// Shows everything that has been put down.
+    mutating func flush() throws(FileError) { try self.output.flush() }
+}

@@ -1,0 +1,37 @@
+internal import Glibc
+
+/// A file descriptor to write to, behind a buffer.
+struct FileOutput {
+    /// How much is collected before it is written.
+    private static let chunk = 64 * 1_024
+
+    /// Whether somebody looks on.
+    let isTerminal: Bool
+    private let descriptor: Int32
+
+    /// What waits to be written.
+    var bytes: [UInt8] = []
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        self.isTerminal = isatty(descriptor) == 1
+    }
+
+    /// Writes what has been collected if it is worth a call: there is much of it, or somebody looks on.
+    mutating func flushIfNeeded() throws(FileError) {
+        if self.isTerminal || self.bytes.count >= Self.chunk { try self.flush() }
+    }
+
+    /// Writes what has been collected.
+    mutating func flush() throws(FileError) {
+        guard !self.bytes.isEmpty else { return }
+        defer { self.bytes.removeAll(keepingCapacity: true) }
+        var written = 0
+        while written < self.bytes.count {
+            let count = unsafe self.bytes.withUnsafeBytes { bytes in
+                unsafe write(self.descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+            }
+            if count >= 0 { written += count } else if errno != EINTR { throw .last }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+internal import Logging
+
+/// Writes what the bus logs as one line on standard error, as the clerk's complaints are: a dead letter, most of all.
+struct PlainLogHandler: LogHandler {
+    var logLevel = Logger.Level.warning
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { self.metadata[key] }
+        set { self.metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let text = event.metadata?["error"].map { "\(event.message): \($0)" } ?? "\(event.message)"
+        var errors = FileOutput(2)
+        errors.bytes.append(contentsOf: "shop: \(SafeText.clip(text, to: 400))\n".utf8)
+        try? errors.flush()
+    }
+}

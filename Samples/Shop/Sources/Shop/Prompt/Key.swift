@@ -1,0 +1,18 @@
+/// What a person pressed.
+enum Key: Equatable {
+    case character(Character)
+    case enter
+    case tab
+    case backspace
+    case delete
+    case left
+    case right
+    case up
+    case down
+    case home
+    case end
+    case wordLeft
+    case wordRight
+    /// A letter together with Ctrl, in lower case.
+    case control(Character)
+}

@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// The terminal that the shop runs on.
+enum Terminal {
+    /// Whether a person sits there, at something that can move its cursor.
+    static var isInteractive: Bool {
+        isatty(0) == 1 && isatty(1) == 1 && Environment["TERM"] != nil && Environment["TERM"] != "dumb"
+    }
+
+    /// How wide it is.
+    static var columns: Int {
+        var size = winsize()
+        let isKnown = unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isKnown ? Int(size.ws_col) : 80
+    }
+
+    /// Runs a closure while every key comes as it is pressed, and nothing is echoed.
+    static func withoutEcho<Result>(_ body: () throws -> Result) throws -> Result {
+        var before = termios()
+        guard unsafe tcgetattr(0, &before) == 0 else { throw FileError.last }
+        var raw = before
+        unsafe cfmakeraw(&raw)
+        guard unsafe tcsetattr(0, TCSADRAIN, &raw) == 0 else { throw FileError.last }
+        defer { _ = unsafe tcsetattr(0, TCSADRAIN, &before) }
+        return try body()
+    }
+}

@@ -1,0 +1,32 @@
+internal import ArgumentParser
+
+/// The shop at the command line.
+///
+/// Read on in `Storefront.swift`, which puts the modules on the bus, then in `Sources/Orders`, which uses
+/// three of them by their URLs, and in `Tour/Tour.swift`, which is the story of one customer.
+@main
+struct ShopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shop",
+        abstract: "A shop of modules that know nothing of each other but URLs.",
+        usage: """
+            shop [--format json|text] URL...
+            shop [--format json|text] < urls.txt
+            shop routes
+            shop tour
+            """,
+        discussion: """
+            Routes each URL and prints its reply. Without URLs it reads them from standard input, one a line; on a \
+            terminal it is a prompt with history, Tab completion and help. Once somebody has signed in, later URLs \
+            that name no session are that customer's.
+
+            EXAMPLES:
+              shop app://catalog/categories
+              shop --format text "app://catalog/search?text=tea"
+              shop "app://accounts/sign-in?name=Lili" "app://cart/add?product=copper-kettle"
+              shop < urls.txt
+            """,
+        subcommands: [DeliverCommand.self, RoutesCommand.self, TourCommand.self],
+        defaultSubcommand: DeliverCommand.self
+    )
+}

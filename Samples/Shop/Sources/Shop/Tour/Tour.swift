@@ -1,0 +1,152 @@
+internal import ShopAPI
+internal import Waybill
+
+/// The story of one customer, told while it happens.
+///
+/// Every line is a call that a program of your own could make: the types are those of `ShopAPI`, the
+/// addresses are URLs, and no module is imported.
+struct Tour {
+    let bus: MessageBus
+    private var narrator = Narrator()
+
+    init(bus: MessageBus) { self.bus = bus }
+
+    mutating func run() async throws {
+        try self.narrator.title("A day in a shop whose modules know nothing of each other but URLs")
+        let session = try await self.signIn()
+        try await self.browse()
+        try await self.fillTheCart(session)
+        try await self.mistype()
+        let order = try await self.order(session)
+        try await self.payAndCancel(order, session)
+        try await self.pay(order, session)
+        try await self.lookBack()
+        try await self.close()
+    }
+}
+
+extension Tour {
+    private mutating func signIn() async throws -> SessionToken {
+        try self.narrator.chapter("Sign in", "Lili says who she is. The accounts answer with a session.")
+        let url = "app://accounts/sign-in?name=Lili"
+        try self.narrator.sent(url)
+        let session: Session = try await self.bus.route(url)
+        try self.narrator.replied(session)
+        return session.token
+    }
+
+    private mutating func browse() async throws {
+        try self.narrator.chapter("Browse", "She looks at the shelves, then for tea.")
+        let shelves: [ProductCategory] = try await self.ask("app://catalog/categories")
+        let found: [Product] = try await self.ask("app://catalog/search?text=tea&limit=4")
+        guard !shelves.isEmpty, !found.isEmpty else { throw ShopError.unknownProduct("tea") }
+    }
+
+    private mutating func fillTheCart(_ session: SessionToken) async throws {
+        try self.narrator.chapter(
+            "Fill the cart",
+            """
+            The session travels with the call, beside the parameters of the URL. The cart asks the accounts whose it is
+            and the catalogue what a kettle costs, and tells the activity what happened, without waiting for it.
+            """
+        )
+        let _: CartContents = try await self.ask("app://cart/add?product=copper-kettle", session)
+        let _: CartContents = try await self.ask("app://cart/add?product=sencha-100-g&quantity=2", session)
+    }
+
+    private mutating func mistype() async throws {
+        try self.narrator.chapter("Mistype", "Nobody is at this address; the error names who is nearby.")
+        try await self.fail(.noRoute) { (tour) async throws in
+            let _: CartContents = try await tour.ask("app://cart/shwo")
+        }
+    }
+
+    private mutating func order(_ session: SessionToken) async throws -> Order {
+        try self.narrator.chapter(
+            "Order",
+            "The orders take the lines out of the cart and the goods off the shelves."
+        )
+        return try await self.ask("app://orders/place", session)
+    }
+
+    private mutating func payAndCancel(_ order: Order, _ session: SessionToken) async throws {
+        try self.narrator.chapter(
+            "Pay, and think better of it",
+            "Before they take the money the payments ask: a reply before the last one, which a callback answers."
+        )
+        try await self.fail(.handlerFailed) { (tour) async throws in
+            _ = try await tour.pay("app://payments/pay?order=\(order.id)", session, answer: .cancel)
+        }
+    }
+
+    private mutating func pay(_ order: Order, _ session: SessionToken) async throws {
+        try self.narrator.chapter(
+            "Pay",
+            "Now she confirms. The fragment is a return URL: the receipt is routed there once it has been written."
+        )
+        _ = try await self.pay(
+            "app://payments/pay?order=\(order.id)#activity/receipt",
+            session,
+            answer: .confirm
+        )
+    }
+
+    private mutating func lookBack() async throws {
+        try self.narrator.chapter(
+            "Look back",
+            "The activity heard of it all, and has the receipt, with the number of the message that it answers."
+        )
+        let _: [ActivityEntry] = try await self.ask("app://activity/recent?limit=5")
+    }
+
+    private mutating func close() async throws {
+        try self.narrator.chapter("Close", "Every message had exactly one end, and the books say which.")
+        await self.bus.shutDown(graceful: .now + .seconds(2))
+        let books = self.bus.statistics
+        try self.narrator.replied(
+            "\(books.sent) sent: \(books.replied) replied, \(books.failed) failed, \(books.deadLettered) to nobody"
+        )
+    }
+}
+
+extension Tour {
+    /// Routes a URL and tells of it.
+    private mutating func ask<Value: Sendable>(
+        _ url: String,
+        _ session: SessionToken? = nil
+    ) async throws -> Value {
+        try self.narrator.sent(url)
+        let parameters: [String: any Sendable] = session.map { ["session": $0] } ?? [:]
+        let value: Value = try await self.bus.route(url, parameters: parameters)
+        try self.narrator.replied(value)
+        return value
+    }
+
+    /// Routes the URL of a payment, and answers when the payments ask.
+    private mutating func pay(
+        _ url: String,
+        _ session: SessionToken,
+        answer: PaymentAnswer
+    ) async throws -> Receipt {
+        try self.narrator.sent(url)
+        let receipt: Receipt = try await self.bus.route(url, parameters: ["session": session]) {
+            (request: PaymentRequest) in
+            try self.narrator.asked(request, answered: answer)
+            return answer
+        }
+        try self.narrator.replied(receipt)
+        return receipt
+    }
+
+    /// Does what must fail, and tells how it failed.
+    private mutating func fail(
+        _ code: RoutingError.Code,
+        _ body: (inout Tour) async throws -> Void
+    ) async throws {
+        do {
+            try await body(&self)
+        } catch let error as RoutingError where error.code == code {
+            try self.narrator.failed(error)
+        }
+    }
+}

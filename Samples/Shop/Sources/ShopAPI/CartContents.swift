@@ -1,0 +1,22 @@
+/// What is in a customer's cart.
+public struct CartContents: Codable, Hashable, Sendable {
+    /// One line for each product, in the order in which they were added.
+    public let lines: [CartLine]
+    /// What it all costs.
+    public let total: Money
+
+    /// Makes the contents of a cart.
+    public init(lines: [CartLine]) {
+        self.lines = lines
+        self.total = lines.total
+    }
+}
+
+extension CartContents: CustomStringConvertible {
+    /// One line for each product, and the total.
+    public var description: String {
+        self.lines.isEmpty
+            ? "an empty cart"
+            : (self.lines.map(\.description) + ["total \(self.total)"]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,32 @@
+/// Some of one product, in a cart or an order, at the price it had when it was put there.
+public struct CartLine: Codable, Hashable, Sendable {
+    /// The product's ID.
+    public let product: String
+    /// The product's name.
+    public let name: String
+    /// What one of it costs.
+    public let price: Money
+    /// How many.
+    public var quantity: Int
+
+    /// Makes a line of a product.
+    public init(_ product: Product, quantity: Int) {
+        self.product = product.id
+        self.name = product.name
+        self.price = product.price
+        self.quantity = quantity
+    }
+
+    /// What all of them cost.
+    public var total: Money { self.price * self.quantity }
+}
+
+extension CartLine: CustomStringConvertible {
+    /// As a bill shows it: `2 x Copper Kettle 1.2 l, 109.80`.
+    public var description: String { "\(self.quantity) x \(self.name), \(self.total)" }
+}
+
+extension [CartLine] {
+    /// What all lines cost together.
+    public var total: Money { self.reduce(.zero) { $0 + $1.total } }
+}

@@ -1,0 +1,20 @@
+/// What the payments ask the customer before they take the money: a reply before the last one.
+///
+/// The customer's callback answers it with a ``PaymentAnswer``.
+public struct PaymentRequest: Codable, Hashable, Sendable {
+    /// The order to pay.
+    public let order: Int
+    /// What it costs.
+    public let total: Money
+
+    /// Makes a request.
+    public init(order: Int, total: Money) {
+        self.order = order
+        self.total = total
+    }
+}
+
+extension PaymentRequest: CustomStringConvertible {
+    /// The question.
+    public var description: String { "Pay \(self.total) for order \(self.order)?" }
+}

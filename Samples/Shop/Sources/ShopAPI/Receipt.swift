@@ -1,0 +1,26 @@
+/// What a customer gets for paying.
+public struct Receipt: Codable, Hashable, Sendable {
+    /// The receipt's number.
+    public let number: Int
+    /// The order that was paid.
+    public let order: Int
+    /// What was paid.
+    public let total: Money
+    /// Whether the money has been given back.
+    public var isRefunded: Bool
+
+    /// Makes a receipt.
+    public init(number: Int, order: Int, total: Money) {
+        self.number = number
+        self.order = order
+        self.total = total
+        self.isRefunded = false
+    }
+}
+
+extension Receipt: CustomStringConvertible {
+    /// As it is printed: `receipt 1 for order 1: 54.90`.
+    public var description: String {
+        "receipt \(self.number) for order \(self.order): \(self.total)\(self.isRefunded ? ", refunded" : "")"
+    }
+}

@@ -1,0 +1,18 @@
+/// A customer's visit, from signing in to signing out.
+public struct Session: Codable, Hashable, Sendable {
+    /// What the customer shows from now on.
+    public let token: SessionToken
+    /// Who has signed in.
+    public let user: User
+
+    /// Makes a session.
+    public init(token: SessionToken, user: User) {
+        self.token = token
+        self.user = user
+    }
+}
+
+extension Session: CustomStringConvertible {
+    /// Who, and the token to use.
+    public var description: String { "\(self.user), session=\(self.token)" }
+}

@@ -1,0 +1,28 @@
+/// What a signed-in customer shows to the modules: the parameter `session` of a URL.
+public struct SessionToken: Hashable, Sendable {
+    /// The token as it stands in a URL.
+    public let description: String
+
+    /// Makes a token that nobody can guess.
+    public static func random() -> Self {
+        Self(String(UInt64.random(in: .min ... .max), radix: 36))
+    }
+}
+
+extension SessionToken: LosslessStringConvertible {
+    /// Takes the text of a URL, so that `parameters.require("session")` is a token.
+    public init(_ description: String) { self.description = description }
+}
+
+extension SessionToken: Codable {
+    /// Reads the text of the token.
+    public init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the text of the token.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.description)
+    }
+}

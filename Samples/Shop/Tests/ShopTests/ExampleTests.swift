@@ -1,0 +1,28 @@
+import ShopAPI
+import Testing
+import Waybill
+
+@testable import Shop
+
+@Suite
+struct ExampleTests {
+    @Test func `every example works, one after the other`() async throws {
+        let shop = try await OpenShop()
+        // The customer has signed in already; there is nothing to order once the cart is empty, or to pay twice.
+        let urls = Example.all.map(\.url).filter { !$0.contains("sign-in") && !$0.contains("#") }
+        for url in urls {
+            if url == "app://orders/place" {
+                try await shop.ask("app://cart/add?product=copper-kettle", as: CartContents.self)
+            }
+            let parameters: [String: any Sendable] = ["session": shop.session, "confirm": true]
+            await #expect(throws: Never.self, "\(url)") {
+                try await shop.bus.route(url, parameters: parameters)
+            }
+        }
+    }
+
+    @Test func `every example has a route`() throws {
+        let bus = try Storefront().bus
+        for example in Example.all { #expect(bus.canRoute(example.url), "\(example.url)") }
+    }
+}

@@ -1,0 +1,40 @@
+import ShopAPI
+import Waybill
+
+@testable import Shop
+
+/// A shop of its own for each test, and a customer in it.
+struct OpenShop {
+    let bus: MessageBus
+    let session: SessionToken
+
+    init() async throws {
+        self.bus = try Storefront().bus
+        let session: Session = try await self.bus.route("app://accounts/sign-in?name=Lili")
+        self.session = session.token
+    }
+
+    /// Routes a URL for the customer.
+    @discardableResult
+    func ask<Value: Sendable>(_ url: String, as: Value.Type = Value.self) async throws -> Value {
+        try await self.bus.route(url, parameters: ["session": self.session])
+    }
+
+    /// What a module said when it could not do what it was asked.
+    func complaint(about url: String) async throws -> ShopError? {
+        do {
+            try await self.bus.route(url, parameters: ["session": self.session])
+            return nil
+        } catch {
+            var cause: (any Error)? = error
+            while let routing = cause as? RoutingError { cause = routing.cause }
+            return cause as? ShopError
+        }
+    }
+
+    /// Puts a kettle into the cart and orders it.
+    func orderKettle() async throws -> Order {
+        try await self.ask("app://cart/add?product=copper-kettle", as: CartContents.self)
+        return try await self.ask("app://orders/place")
+    }
+}

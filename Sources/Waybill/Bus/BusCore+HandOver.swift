@@ -1,0 +1,65 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// Takes a request to a handler on another loop, or to one that may suspend.
+    nonisolated(nonsending) func handOver(
+        _ request: Request,
+        _ found: Found,
+        _ id: CorrelationID,
+        _ listener: Listener
+    ) async -> Delivered {
+        let handler = found.handler
+        if case .immediate = handler.body, request.extras?.deadline == nil {
+            // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
+            let message = request.message(id: id, parameters: found.parameters)
+            let outcome = await self.hop(Parcel(message: message, handler: handler))
+            self.close(Tally(outcome))
+            if case .replied(let value) = outcome { self.conclude(message, value) }
+            return Delivered(id: id, outcome: outcome)
+        }
+        let exchange = self.begin(request, found, id)
+        let outcome = await exchange.listen(listener)
+        return Delivered(id: id, outcome: outcome)
+    }
+
+    private nonisolated(nonsending) func hop(_ parcel: Parcel) async -> Outcome {
+        do throws(RoutingError) {
+            try parcel.handler.mailbox.enter(url: parcel.message.parameters.url)
+        } catch {
+            return .failed(error)
+        }
+        return await parcel.handler.mailbox.perform(parcel)
+    }
+
+    /// Has the handler run in a task of its own; whatever prevents it ends the exchange.
+    func begin(_ request: Request, _ found: Found, _ id: CorrelationID) -> Exchange {
+        let exchange = Exchange(url: request.url, core: self)
+        let handler = found.handler
+        let message = request.message(id: id, parameters: found.parameters, exchange: exchange)
+        guard exchange.bind(handler: handler) else {
+            exchange.finish(.failed(.unregistered(url: exchange.url)))
+            return exchange
+        }
+        do throws(RoutingError) {
+            try handler.mailbox.enter(url: exchange.url)
+        } catch {
+            exchange.finish(.failed(error))
+            return exchange
+        }
+        if let deadline = request.extras?.deadline {
+            let timer = self.timekeeper.schedule(at: deadline) {
+                exchange.finish(.failed(.deadlineExceeded(url: exchange.url)))
+            }
+            exchange.bind(timer: timer)
+        }
+        handler.mailbox.start(Parcel(message: message, handler: handler), exchange)
+        return exchange
+    }
+
+    /// The loop whose timer watches a deadline of the calling thread: not the one that the handler may be holding.
+    private var timekeeper: EventLoop { self.currentLane?.eventLoop ?? Self.timekeeper }
+
+    /// Watches the deadlines of callers that are on no loop of a bus; made when the first one has a deadline.
+    private static let timekeeper = EventLoop(name: "waybill-deadlines")
+}

@@ -1,0 +1,61 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    func subscribe(
+        _ pattern: String,
+        on mailbox: Mailbox,
+        _ body: Handler.Body
+    ) throws(RoutingError) -> Subscription {
+        var table = RouteTable<Void>(
+            conventions: self.configuration.conventions,
+            defaultScheme: self.configuration.defaultScheme,
+            limits: self.configuration.limits
+        )
+        try table.insert(pattern, ())
+        let handler = Handler(body, mailbox: mailbox, core: self)
+        let id = self.topics.add(handler, to: table, named: pattern)
+        return Subscription(pattern: pattern, core: self, id: id)
+    }
+
+    func unsubscribe(_ subscription: Subscription) {
+        self.topics.remove(subscription.id, named: subscription.pattern)?.retire(
+            with: RoutingError.unregistered
+        )
+    }
+
+    /// Gives a request to every subscriber at once and counts who took it.
+    nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
+        if let context = DeliveryContext.current { request.inherit(from: context) }
+        if let error = self.objection(to: request) { throw error }
+        let subscribers = try self.topics.find(request.url)
+        var started: [Exchange] = []
+        var taken = 0
+        for subscriber in subscribers {
+            let id = self.open()
+            guard case .immediate(let body) = subscriber.handler.body,
+                subscriber.handler.mailbox.eventLoop.isInEventLoop
+            else {
+                started.append(self.begin(request, subscriber, id))
+                continue
+            }
+            let message = request.message(id: id, parameters: subscriber.parameters)
+            let outcome = Parcel(message: message, handler: subscriber.handler).call(body)
+            self.close(Tally(outcome))
+            taken += self.took(request.url, outcome)
+        }
+        for exchange in started { taken += self.took(request.url, await exchange.listen(noListener)) }
+        return taken
+    }
+
+    /// 1 if a subscriber took the message; a failure concerns nobody else, and is written down.
+    private func took(_ url: String, _ outcome: Outcome) -> Int {
+        switch outcome {
+        case .replied:
+            return 1
+        case .failed(let error):
+            self.log(url, error)
+            return 0
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import WaybillEventLoop
+
+// The standard library's ways to suspend take the caller's isolation as a parameter, and in a function that is
+// `nonisolated(nonsending)` its default is nil: they would leave the caller's loop and come back by way of two threads.
+// So whatever suspends on a loop does it as a method of an actor of that loop; calling one from there is no hop.
+extension BusCore {
+    /// An actor with the executor that the caller is on, if that is an event loop.
+    var anchor: Anchor? { self.currentLane?.anchor ?? EventLoop.current.map(Anchor.init) }
+}
+
+/// Stands for a loop where an actor has to be named.
+actor Anchor: LoopBound {
+    nonisolated let eventLoop: EventLoop
+
+    init(_ eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    /// Suspends until the loop has polled for I/O and timers, and the jobs before this one have run.
+    func turn() async {
+        await withCheckedContinuation { continuation in
+            self.eventLoop.execute { continuation.resume() }
+        }
+    }
+
+    /// What comes next in an exchange.
+    func next(in exchange: Exchange) async -> Exchange.Event {
+        await withTaskCancellationHandler {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await withCheckedContinuation { exchange.read($0) }
+        } onCancel: {
+            exchange.cancel()
+        }
+    }
+
+    /// Waits for the answer to a progress reply.
+    func offer(_ value: any Sendable, in exchange: Exchange) async throws -> any Sendable {
+        try await withCheckedThrowingContinuation { exchange.offer(value, answer: $0) }
+    }
+}

@@ -1,0 +1,99 @@
+public import WaybillRouting
+
+extension MessageBus {
+    /// Routes a URL and waits for the reply.
+    ///
+    /// - Parameter url: where to; without a scheme the default scheme is meant.
+    /// - Returns: the reply, with the value and the message's ID.
+    /// - Throws: the reason that there is no reply: `noRoute` if nobody is there, `deadlineExceeded` if somebody is
+    ///   slow, `handlerFailed` if somebody failed, or another code that says what happened.
+    @discardableResult
+    public nonisolated(nonsending) func route(_ url: String) async throws(RoutingError) -> Reply {
+        let request = Request(url: url)
+        return try await self.core.route(request, after: self.core.attempt(request)).reply(from: url)
+    }
+
+    /// Routes a URL and waits for the reply's value.
+    ///
+    /// ```swift
+    /// let user: User = try await bus.route("app://user/detail?uid=1")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - as: the value's type, where it does not follow from the context; a caller that asks for `Void` discards it.
+    /// - Returns: what the handler returned.
+    /// - Throws: what ``route(_:)`` throws, and `typeMismatch`, naming both types, if the reply carries another type.
+    @inlinable
+    public nonisolated(nonsending) func route<Value: Sendable>(
+        _ url: String,
+        as: Value.Type = Value.self
+    ) async throws(RoutingError) -> Value {
+        switch self.routeInPlace(url) {
+        case .value(let value):
+            if let value = value as? Value { return value }
+            return try Self.discard(value, as: Value.self, url: url)
+        case .pending(let pending):
+            return try await self.finish(pending, as: Value.self)
+        }
+    }
+
+    /// Routes a URL with more than the URL says, and waits for the reply.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    /// - Returns: the reply, with the value and the message's ID.
+    /// - Throws: what ``route(_:)`` throws.
+    @discardableResult
+    public nonisolated(nonsending) func route(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil
+    ) async throws(RoutingError) -> Reply {
+        let extras = MessageExtras.make(headers: headers, deadline: deadline)
+        let request = Request(url: url, parameters: parameters, extras: extras)
+        return try await self.core.route(request, after: self.core.attempt(request)).reply(from: url)
+    }
+
+    /// Routes a URL with more than the URL says, and waits for the reply's value.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - as: the value's type, where it does not follow from the context.
+    /// - Returns: what the handler returned.
+    /// - Throws: what ``route(_:as:)`` throws.
+    public nonisolated(nonsending) func route<Value: Sendable>(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        as: Value.Type = Value.self
+    ) async throws(RoutingError) -> Value {
+        let extras = MessageExtras.make(headers: headers, deadline: deadline)
+        let request = Request(url: url, parameters: parameters, extras: extras)
+        let delivered = await self.core.route(request, after: self.core.attempt(request))
+        return try delivered.outcome.value(as: Value.self, url: url)
+    }
+
+    /// Sends a message that nobody awaits.
+    ///
+    /// It is handled after the caller has gone on, in the order sent. A message that comes to nothing is a dead letter:
+    /// a warning in the log that names the URL and the reason.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
+    {
+        let extras = headers.isEmpty ? nil : MessageExtras(headers: headers)
+        self.core.send(Request(url: url, parameters: parameters, extras: extras))
+    }
+}

@@ -1,0 +1,15 @@
+internal import WaybillRouting
+
+/// A handler's place in a bus; keep it to take the handler out again.
+public struct Registration: Sendable {
+    /// The pattern that the handler was registered for.
+    public let pattern: String
+
+    let core: BusCore
+    let id: RouteID
+
+    /// Unregisters the handler: nothing reaches it any more, and whoever waits for it fails at once with `noHandler`.
+    ///
+    /// Doing so again, or after another handler took the place, changes nothing.
+    public func cancel() { self.core.unregister(self.id) }
+}

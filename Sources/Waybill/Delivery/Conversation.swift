@@ -1,0 +1,34 @@
+internal import WaybillRouting
+
+/// An exchange whose caller comes and goes; it is over when the caller does not come back.
+final class Conversation: Sendable {
+    let id: CorrelationID
+    private let exchange: Exchange
+
+    init(id: CorrelationID, exchange: Exchange) {
+        self.id = id
+        self.exchange = exchange
+    }
+
+    deinit { self.exchange.cancel() }
+
+    nonisolated(nonsending) func next() async -> Exchange.Event { await self.exchange.next() }
+}
+
+extension BusCore {
+    /// Makes a request whose replies are asked for one by one.
+    func converse(_ request: Request) -> Conversation {
+        var request = request
+        if let context = DeliveryContext.current { request.inherit(from: context) }
+        let id = self.open()
+        do throws(RoutingError) {
+            if let error = self.objection(to: request) { throw error }
+            let found = try self.find(request.url, on: self.currentLane)
+            return Conversation(id: id, exchange: self.begin(request, found, id))
+        } catch {
+            let exchange = Exchange(url: request.url, core: self)
+            exchange.finish(.failed(error))
+            return Conversation(id: id, exchange: exchange)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension Exchange {
+    /// Decides; ``Exchange`` acts.
+    struct State {
+        private var outcome: Outcome?
+        private var reader: Reader?
+        private var unread: [Progress] = []
+        private var task: Task<Void, Never>?
+        private var timer: ScheduledTimer?
+        private var handler: Handler?
+
+        /// What the end of an exchange sets free.
+        struct Effects {
+            var reader: Reader?
+            var unanswered: [Progress]
+            var task: Task<Void, Never>?
+            var timer: ScheduledTimer?
+            var handler: Handler?
+        }
+
+        enum OfferAction {
+            case deliver(Reader)
+            case keep
+            case refuse
+        }
+
+        mutating func finish(_ outcome: Outcome) -> Effects? {
+            guard self.outcome == nil else { return nil }
+            self.outcome = outcome
+            let effects = Effects(
+                reader: self.reader,
+                unanswered: self.unread,
+                task: self.task,
+                timer: self.timer,
+                handler: self.handler
+            )
+            self.reader = nil
+            self.unread = []
+            self.task = nil
+            self.timer = nil
+            self.handler = nil
+            return effects
+        }
+
+        /// The next event, or nil if the reader has to wait for it.
+        mutating func read(_ reader: Reader) -> Event? {
+            if let outcome { return .finished(outcome) }
+            if !self.unread.isEmpty { return .progress(self.unread.removeFirst()) }
+            self.reader = reader
+            return nil
+        }
+
+        mutating func offer(_ progress: Progress) -> OfferAction {
+            guard self.outcome == nil else { return .refuse }
+            if let reader = self.reader.take() { return .deliver(reader) }
+            self.unread.append(progress)
+            return .keep
+        }
+
+        /// Keeps the handler that knows of the exchange; true if the exchange is over and it should forget it.
+        mutating func bind(handler: Handler) -> Bool {
+            guard self.outcome == nil else { return true }
+            self.handler = handler
+            return false
+        }
+
+        /// Keeps the handler's task; true if the exchange is over and the task should stop.
+        mutating func bind(task: Task<Void, Never>) -> Bool {
+            guard self.outcome == nil else { return true }
+            self.task = task
+            return false
+        }
+
+        /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
+        mutating func bind(timer: ScheduledTimer) -> Bool {
+            guard self.outcome == nil else { return true }
+            self.timer = timer
+            return false
+        }
+    }
+}

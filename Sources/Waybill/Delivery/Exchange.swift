@@ -1,0 +1,121 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// What happens between one caller and one handler that may suspend: progress replies, answers, and the one outcome.
+///
+/// Whoever is first decides the outcome: the handler, the deadline, the caller's cancellation, or the end of the
+/// handler's registration. The others find it decided. What must happen is decided by ``State``; this class does it,
+/// outside the lock.
+final class Exchange: Sendable {
+    let url: String
+    private let core: BusCore
+    private let state = Locked(State())
+
+    init(url: String, core: BusCore) {
+        self.url = url
+        self.core = core
+    }
+
+    /// Ends the exchange and writes down how, if nobody has ended it yet.
+    ///
+    /// - Returns: whether this was the call that ended it.
+    @discardableResult
+    func finish(_ outcome: Outcome) -> Bool {
+        let effects = self.state.withLock { $0.finish(outcome) }
+        guard let effects else { return false }
+        self.core.close(Tally(outcome))
+        effects.reader?.resume(returning: .finished(outcome))
+        effects.timer?.cancel()
+        effects.handler?.detach(self)
+        if case .failed = outcome { effects.task?.cancel() }
+        for progress in effects.unanswered { progress.answer.resume(throwing: Unheard()) }
+        return true
+    }
+
+    /// Ends the exchange because its caller was cancelled.
+    func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
+
+    /// What comes next from the handler: a progress reply, or the end.
+    ///
+    /// A caller that is cancelled while it waits ends the exchange.
+    nonisolated(nonsending) func next() async -> Event {
+        if let anchor = self.core.anchor { return await anchor.next(in: self) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { self.read($0) }
+        } onCancel: {
+            self.cancel()
+        }
+    }
+
+    /// Resumes a reader with the next event, as soon as there is one.
+    func read(_ reader: Reader) {
+        if let event = self.state.withLock({ $0.read(reader) }) { reader.resume(returning: event) }
+    }
+
+    /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
+    nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
+        while true {
+            switch await self.next() {
+            case .finished(let outcome): return outcome
+            case .progress(let progress):
+                do {
+                    progress.answer.resume(returning: try await listener(progress.value))
+                } catch {
+                    progress.answer.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    /// Gives the caller a progress reply and waits for its answer.
+    nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
+        if let anchor = self.core.anchor { return try await anchor.offer(value, in: self) }
+        return try await withCheckedThrowingContinuation { self.offer(value, answer: $0) }
+    }
+
+    /// Gives the caller a progress reply; the answer goes where it is said.
+    func offer(_ value: any Sendable, answer: CheckedContinuation<any Sendable, any Error>) {
+        let progress = Progress(value: value, answer: answer)
+        switch self.state.withLock({ $0.offer(progress) }) {
+        case .deliver(let reader): reader.resume(returning: .progress(progress))
+        case .keep: break
+        case .refuse: answer.resume(throwing: Unheard())
+        }
+    }
+
+    /// Has the exchange fail when the handler is unregistered; false if it has been already.
+    func bind(handler: Handler) -> Bool {
+        guard handler.attach(self) else { return false }
+        if self.state.withLock({ $0.bind(handler: handler) }) { handler.detach(self) }
+        return true
+    }
+
+    /// Hands over the task that the end of the exchange stops.
+    func bind(task: Task<Void, Never>) {
+        if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
+    }
+
+    /// Hands over the timer of the deadline.
+    func bind(timer: ScheduledTimer) {
+        if self.state.withLock({ $0.bind(timer: timer) }) { timer.cancel() }
+    }
+}
+
+extension Exchange {
+    /// A reply before the last one, and where its answer goes.
+    struct Progress: Sendable {
+        let value: any Sendable
+        let answer: CheckedContinuation<any Sendable, any Error>
+    }
+
+    /// What a caller hears.
+    enum Event: Sendable {
+        case progress(Progress)
+        case finished(Outcome)
+    }
+
+    /// Thrown to a handler whose caller does not listen, or no longer.
+    struct Unheard: Error {}
+
+    typealias Reader = CheckedContinuation<Event, Never>
+}

@@ -1,0 +1,93 @@
+internal import DequeModule
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The bounded queue in front of a module, and the place where its handlers are called: the module's loop.
+///
+/// A message that is awaited comes with its caller's task and waits in the loop's queue; one that nobody awaits waits in
+/// ``posted``. Whoever runs a message first runs what was posted before it, so that one sender's messages are handled
+/// in the order sent.
+actor Mailbox: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    nonisolated let limit: Int
+
+    /// Messages that were given to the mailbox and have not been started.
+    nonisolated let waiting = Atomic<Int>(0)
+    private nonisolated let posted = Locked(PostBox())
+
+    init(eventLoop: EventLoop, limit: Int) {
+        self.eventLoop = eventLoop
+        self.limit = limit
+    }
+
+    /// Takes a place in the queue; the message must be performed afterwards.
+    nonisolated func enter(url: String) throws(RoutingError) {
+        if self.waiting.add(1, ordering: .relaxed).newValue > self.limit {
+            self.waiting.subtract(1, ordering: .relaxed)
+            throw .mailboxFull(url: url, limit: self.limit)
+        }
+    }
+
+    /// Leaves a message that nobody awaits.
+    nonisolated func post(_ parcel: Parcel) throws(RoutingError) {
+        try self.enter(url: parcel.message.parameters.url)
+        guard self.posted.withLock({ $0.append(parcel) }) else { return }
+        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    }
+
+    /// Runs a message that has a place in the queue.
+    func perform(_ parcel: Parcel) async -> Outcome {
+        self.waiting.subtract(1, ordering: .relaxed)
+        self.catchUp()
+        return await parcel.run(isolation: self)
+    }
+
+    /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
+    nonisolated func start(_ parcel: Parcel, _ exchange: Exchange) {
+        if self.eventLoop.isInEventLoop {
+            self.assumeOnLoop { $0.startInPlace(parcel, exchange) }
+        } else {
+            // It begins on this thread, and at once waits in line for the loop.
+            exchange.bind(task: Task.immediate { await self.perform(parcel, exchange) })
+        }
+    }
+
+    private func startInPlace(_ parcel: Parcel, _ exchange: Exchange) {
+        exchange.bind(task: Task.immediate { await self.perform(parcel, exchange) })
+    }
+
+    private func perform(_ parcel: Parcel, _ exchange: Exchange) async {
+        let outcome = await self.perform(parcel)
+        guard exchange.finish(outcome), case .replied(let value) = outcome else { return }
+        parcel.handler.core.conclude(parcel.message, value)
+    }
+
+    /// Runs what was posted before now.
+    func catchUp() {
+        while let batch = self.posted.withLock({ $0.takeAll() }) {
+            for parcel in batch { self.start(parcel) }
+        }
+    }
+
+    /// Runs what is posted, and lets the loop poll now and then.
+    private func drain() {
+        while self.eventLoop.consumeDeliveryBudget() {
+            guard let parcel = self.posted.withLock({ $0.takeFirst() }) else { return }
+            self.start(parcel)
+        }
+        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    }
+
+    private func start(_ parcel: Parcel) {
+        self.waiting.subtract(1, ordering: .relaxed)
+        switch parcel.handler.body {
+        case .immediate(let body):
+            parcel.settle(parcel.call(body))
+        case .suspending:
+            Task.immediate {
+                parcel.settle(await parcel.run(isolation: self))
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+internal import WaybillRouting
+
+/// How a message ended; every message has exactly one.
+enum Outcome: Sendable {
+    case replied(any Sendable)
+    case failed(RoutingError)
+}
+
+extension Outcome {
+    /// The value, as the type that the caller needs.
+    @inline(__always)
+    func value<Value: Sendable>(as type: Value.Type, url: String) throws(RoutingError) -> Value {
+        switch self {
+        case .replied(let value):
+            guard let value = value as? Value else {
+                throw .typeMismatch(url: url, wanted: type, found: value)
+            }
+            return value
+        case .failed(let error): throw error
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import WaybillRouting
+
+/// What a caller gives to the bus, before it has an ID and a handler.
+///
+/// It is kept small and of a fixed size: instants and payloads would make it neither, so they stay behind a reference.
+struct Request: Sendable {
+    let url: String
+    var parameters: [String: any Sendable] = [:]
+    var extras: MessageExtras?
+    var hops = 0
+
+    /// Takes over what a message sent inside a handler owes to the one that is being handled.
+    mutating func inherit(from context: DeliveryContext) {
+        self.hops = max(self.hops, context.hops + 1)
+        guard let outer = context.deadline else { return }
+        let extras = self.extras ?? .empty
+        self.extras = extras.with(deadline: extras.deadline.map { min($0, outer) } ?? outer)
+    }
+
+    /// The message for the handler that was found.
+    @inline(__always)
+    func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
+        if !self.parameters.isEmpty { parameters.call = self.parameters }
+        return Message(id: id, parameters: parameters, hops: self.hops, extras: self.extras)
+    }
+
+    /// The message for a handler that may reply more than once.
+    func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
+        if !self.parameters.isEmpty { parameters.call = self.parameters }
+        let extras = (self.extras ?? .empty).with(exchange: exchange)
+        return Message(id: id, parameters: parameters, hops: self.hops, extras: extras)
+    }
+}

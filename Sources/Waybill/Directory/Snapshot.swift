@@ -1,0 +1,27 @@
+internal import WaybillRouting
+
+/// The routes as they were at one moment.
+final class Snapshot: Sendable {
+    private let table: RouteTable<Handler>
+    let generation: Int
+
+    init(table: RouteTable<Handler>, generation: Int) {
+        self.table = table
+        self.generation = generation
+    }
+
+    /// Looks a URL up in place; a table taken out of here would be copied.
+    @inline(__always)
+    func find(_ url: String) throws(RoutingError) -> Found {
+        guard let match = try self.table.match(url), let handler = self.table[match] else {
+            throw self.table.noRoute(for: url)
+        }
+        return Found(handler: handler, parameters: match.parameters)
+    }
+
+    func read<Result>(
+        _ body: (borrowing RouteTable<Handler>) throws(RoutingError) -> Result
+    ) throws(RoutingError) -> Result {
+        try body(self.table)
+    }
+}

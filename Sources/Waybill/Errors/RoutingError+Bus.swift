@@ -1,0 +1,61 @@
+internal import WaybillRouting
+
+extension RoutingError {
+    static func typeMismatch<Value>(url: String, wanted: Value.Type, found: any Sendable) -> Self {
+        Self(.typeMismatch, url: url, message: "a \(wanted) was asked for, and a \(type(of: found)) is there")
+    }
+
+    static func shutDown(url: String) -> Self {
+        Self(.shutDown, url: url, message: "the bus has been shut down")
+    }
+
+    static func cancelled(url: String) -> Self {
+        Self(.cancelled, url: url, message: "the caller was cancelled")
+    }
+
+    static func deadlineExceeded(url: String) -> Self {
+        Self(.deadlineExceeded, url: url, message: "no reply arrived before the deadline")
+    }
+
+    static func unregistered(url: String) -> Self {
+        Self(.noHandler, url: url, message: "its handler was unregistered while the message waited for it")
+    }
+
+    static func unheard(url: String) -> Self {
+        Self(
+            .noHandler,
+            url: url,
+            message: "its caller does not listen for replies before the last one any more"
+        )
+    }
+
+    static func mailboxFull(url: String, limit: Int) -> Self {
+        Self(
+            .mailboxFull,
+            url: url,
+            message: "\(limit) messages wait for the module, which is its mailbox's limit"
+        )
+    }
+
+    static func hopLimitExceeded(url: String, limit: Int) -> Self {
+        Self(
+            .hopLimitExceeded,
+            url: url,
+            message: "the message was routed on \(limit) times; do two routes lead to each other?"
+        )
+    }
+
+    /// What a caller sees when a handler throws.
+    ///
+    /// An error about this very message passes as it is: a missing parameter, a refusal. Anything else, an error
+    /// about a message that the handler sent included, is this handler's failure with the error as its cause, so that
+    /// "nobody is there" is never said of somebody who was there and failed.
+    static func thrown(_ error: any Error, by message: Message) -> Self {
+        let url = message.parameters.url
+        if let error = error as? RoutingError, error.url.isEmpty || error.url == url { return error }
+        if error is CancellationError, Task.isCancelled {
+            return .cancelled(url: url)
+        }
+        return Self(.handlerFailed, url: url, message: "its handler threw an error", cause: error)
+    }
+}

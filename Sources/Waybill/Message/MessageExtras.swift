@@ -1,0 +1,53 @@
+/// The parts of a message that a plain request does not have, behind one reference.
+final class MessageExtras: Sendable {
+    let payload: (any Sendable)?
+    let headers: [String: String]
+    let deadline: ContinuousClock.Instant?
+    let correlationID: CorrelationID?
+
+    /// Where progress replies go: the exchange with the caller.
+    let exchange: Exchange?
+
+    static let empty = MessageExtras()
+
+    init(
+        payload: (any Sendable)? = nil,
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        correlationID: CorrelationID? = nil,
+        exchange: Exchange? = nil
+    ) {
+        self.payload = payload
+        self.headers = headers
+        self.deadline = deadline
+        self.correlationID = correlationID
+        self.exchange = exchange
+    }
+
+    /// The extras of a request, or nil if it needs none.
+    @inline(__always)
+    static func make(headers: [String: String], deadline: ContinuousClock.Instant?) -> MessageExtras? {
+        if headers.isEmpty, deadline == nil { return nil }
+        return MessageExtras(headers: headers, deadline: deadline)
+    }
+
+    func with(deadline: ContinuousClock.Instant) -> MessageExtras {
+        MessageExtras(
+            payload: self.payload,
+            headers: self.headers,
+            deadline: deadline,
+            correlationID: self.correlationID,
+            exchange: self.exchange
+        )
+    }
+
+    func with(exchange: Exchange) -> MessageExtras {
+        MessageExtras(
+            payload: self.payload,
+            headers: self.headers,
+            deadline: self.deadline,
+            correlationID: self.correlationID,
+            exchange: exchange
+        )
+    }
+}

@@ -1,0 +1,55 @@
+public import WaybillRouting
+
+/// The replies to one request as they come, the last one included.
+///
+/// The request is made when the iteration begins. The handler goes no faster than the loop over the replies: it waits
+/// until the next one is asked for. Leaving the loop early cancels the handler.
+public struct Replies: AsyncSequence, Sendable {
+    /// Why there are no more replies, if the handler did not return.
+    public typealias Failure = RoutingError
+
+    let core: BusCore
+    let request: Request
+
+    /// Begins an iteration, which makes a request of its own.
+    public func makeAsyncIterator() -> Iterator { Iterator(core: self.core, request: self.request) }
+
+    /// One request, and its replies.
+    public struct Iterator: AsyncIteratorProtocol {
+        let core: BusCore
+        let request: Request
+        private var conversation: Conversation?
+        private var unanswered: Exchange.Progress?
+        private var isAtEnd = false
+
+        init(core: BusCore, request: Request) {
+            self.core = core
+            self.request = request
+        }
+
+        /// The next reply, or nil after the last one.
+        ///
+        /// - Throws: the reason that there is no last reply, once.
+        public mutating func next() async throws(RoutingError) -> Reply? {
+            guard !self.isAtEnd else { return nil }
+            let conversation = self.conversation ?? self.core.converse(self.request)
+            self.conversation = conversation
+            self.unanswered.take()?.answer.resume(returning: ())
+            switch await conversation.next() {
+            case .progress(let progress):
+                self.unanswered = progress
+                return self.reply(conversation.id, progress.value, isLast: false)
+            case .finished(let outcome):
+                self.isAtEnd = true
+                switch outcome {
+                case .replied(let value): return self.reply(conversation.id, value, isLast: true)
+                case .failed(let error): throw error
+                }
+            }
+        }
+
+        private func reply(_ id: CorrelationID, _ value: any Sendable, isLast: Bool) -> Reply {
+            Reply(correlationID: id, value: value, url: self.request.url, isLast: isLast)
+        }
+    }
+}

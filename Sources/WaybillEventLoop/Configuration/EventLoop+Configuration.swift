@@ -1,0 +1,37 @@
+public import Logging
+
+extension EventLoop {
+    /// How a loop behaves; every value has a default that was chosen by measurement.
+    public struct Configuration: Sendable {
+        /// What the loop does when it has nothing to do.
+        public var idlePolicy: IdlePolicy
+
+        /// How long the loop runs jobs before it looks at I/O and timers again.
+        public var timeSlice: Duration
+
+        /// How long one job may hold the loop before that is logged; nil to never look.
+        public var watchdogThreshold: Duration?
+
+        /// Where the loop logs.
+        public var logger: Logger
+
+        /// Creates a configuration.
+        ///
+        /// - Parameters:
+        ///   - idlePolicy: What the loop does when it has nothing to do.
+        ///   - timeSlice: How long the loop runs jobs before it looks at I/O and timers again.
+        ///   - watchdogThreshold: How long one job may hold the loop before that is logged; nil to never look.
+        ///   - logger: Where the loop logs.
+        public init(
+            idlePolicy: IdlePolicy = .park,
+            timeSlice: Duration = .microseconds(250),
+            watchdogThreshold: Duration? = .milliseconds(100),
+            logger: Logger = Logger(label: "waybill.event-loop")
+        ) {
+            self.idlePolicy = idlePolicy
+            self.timeSlice = timeSlice
+            self.watchdogThreshold = watchdogThreshold
+            self.logger = logger
+        }
+    }
+}

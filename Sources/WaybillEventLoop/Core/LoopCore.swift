@@ -1,0 +1,111 @@
+internal import Synchronization
+
+/// The works of an ``EventLoop``: its queues, its handles, and the thread that runs it.
+///
+/// The loop and its thread both hold the core, and the core holds of the loop only its memory. So a loop that is
+/// dropped goes away although its thread sleeps, and its `deinit` wakes the thread to end it. Jobs need no more: each
+/// holds its actor, and the actor its loop.
+///
+/// The compiler cannot check `Sendable` here. What makes it so: `state` is touched by one thread at a time, the one
+/// that `thread` names; all else is constant, atomic, or behind a lock.
+@safe
+final class LoopCore: @unchecked Sendable {
+    /// Who runs the loop.
+    enum Host {
+        /// A thread of the loop's own.
+        case ownThread
+        /// The thread that calls `run()`.
+        case caller
+        /// Somebody else's `uv_run`.
+        case adopted
+    }
+
+    let name: String
+    let host: Host
+    let configuration: EventLoop.Configuration
+    let afterlife = Afterlife()
+    let lifecycle = LoopLifecycle()
+    let uv: UVLoop
+    let wakeUp: WakeUp
+    let state: UnsafeMutablePointer<LoopState>
+    let spin: Int64
+
+    /// The thread that runs the loop at this moment, or none.
+    let thread = Atomic<UInt>(ThreadID.none)
+
+    // Above is what every thread reads, then what foreign threads write, then what the loop's thread writes.
+    private let beforeInbox = CacheLinePadding()
+    let inbox = Inbox()
+    private let beforeCounters = CacheLinePadding()
+    let counters = LoopCounters()
+
+    init(
+        name: String,
+        host: Host,
+        on uv: UVLoop,
+        configuration: EventLoop.Configuration
+    ) throws(EventLoopError) {
+        self.name = name
+        self.host = host
+        self.configuration = configuration
+        self.uv = uv
+        self.wakeUp = try WakeUp(on: uv)
+        self.spin = configuration.idlePolicy.nanoseconds
+        unsafe self.state = .allocate(capacity: 1)
+        unsafe self.state.initialize(
+            to: LoopState(budget: PollBudget(slice: configuration.timeSlice.wholeNanoseconds))
+        )
+        let handles = try LoopHandles(
+            on: uv,
+            beforePoll: { self.beforePoll() },
+            afterPoll: { self.afterPoll() },
+            onTimer: { self.fireTimers() }
+        )
+        unsafe self.state.pointee.handles = handles
+        if host == .adopted { self.wakeUp.unreference() }
+    }
+
+    deinit {
+        unsafe self.state.deinitialize(count: 1)
+        unsafe self.state.deallocate()
+    }
+
+    /// The loop, or nil if nobody holds it any more; for the loop's thread.
+    var loop: EventLoop? { unsafe self.state.pointee.reference?.loop }
+
+    /// Whether the calling thread is the one that runs the loop.
+    @inline(__always)
+    var isOnThread: Bool { self.thread.load(ordering: .relaxed) == ThreadID.current }
+
+    /// Queues work, from any thread.
+    @inline(__always)
+    func submit(_ item: WorkItem) {
+        if self.isOnThread {
+            self.pushLocal(item)
+        } else {
+            self.pushForeign(item)
+        }
+    }
+
+    private func pushLocal(_ item: WorkItem) {
+        unsafe self.state.pointee.ready.append(item)
+        LoopCounters.increment(self.counters.localPushes)
+        if unsafe !self.state.pointee.isTurning { self.keepFromBlocking() }
+    }
+
+    /// Makes the loop turn once more without blocking: something was queued outside its callbacks.
+    func keepFromBlocking() {
+        unsafe self.state.pointee.handles?.idle.start()
+    }
+
+    private func pushForeign(_ item: WorkItem) {
+        // Once published the item may run and drop the last reference to the loop before this thread has woken it.
+        var kept: Unmanaged<LoopCore>?
+        switch self.inbox.push(item, willWake: { unsafe kept = Unmanaged.passRetained(self) }) {
+        case .queued: break
+        case .wake: self.wakeUp.signal()
+        case .closed: self.leaveToAfterlife(item)
+        }
+        if let kept = unsafe kept { unsafe kept.release() }
+    }
+}

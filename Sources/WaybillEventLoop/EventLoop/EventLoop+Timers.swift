@@ -1,0 +1,23 @@
+extension EventLoop {
+    /// A clock whose sleepers wait on this loop's timer.
+    public var clock: EventLoopClock { EventLoopClock(eventLoop: self) }
+
+    /// Runs a closure on the loop at an instant, without a task.
+    ///
+    /// May be called from any thread; on the loop's own it takes no lock. The closure runs up to a millisecond late,
+    /// never early, and not at all if the loop shuts down before. A timer does not keep its loop.
+    ///
+    /// - Parameters:
+    ///   - deadline: When to run; in the past means in the loop's next turn.
+    ///   - body: What to run on the loop's thread.
+    /// - Returns: What cancels it; may be dropped.
+    @discardableResult
+    package func schedule(
+        at deadline: ContinuousClock.Instant,
+        _ body: @escaping @Sendable () -> Void
+    ) -> ScheduledTimer {
+        let timer = ScheduledTimer(core: self.core)
+        self.core.schedule(timer, .body(body), at: MonotonicTime.nanoseconds(of: deadline))
+        return timer
+    }
+}

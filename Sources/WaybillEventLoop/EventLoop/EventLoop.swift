@@ -1,0 +1,100 @@
+/// A libuv loop, the thread that runs it, and the serial executor of every actor bound to it.
+///
+/// Make one with ``init(name:configuration:)`` and it runs on a thread of its own; ``onCallingThread(name:configuration:)``
+/// makes one for a thread that you have, and ``adopting(_:name:configuration:)`` one inside a loop that a host runs.
+/// Bind actors to it with ``LoopBound``: whatever they do runs on the loop's thread, one job at a time, and an `await`
+/// from one to another costs neither a thread switch nor a turn of the loop.
+///
+/// That also means that two actors of one loop which call each other for ever never come back to the loop by
+/// themselves, and its timers and I/O wait. Such code has to yield now and then (`await Task.yield()`); a message
+/// bus on the loop does so for its modules.
+///
+/// A loop that nobody holds any more shuts down by itself. Actors hold their loop.
+public final class EventLoop: Sendable {
+    let core: LoopCore
+    let taskExecutorReference = Locked(WeakTaskExecutor())
+
+    /// The name, as thread names and logs show it.
+    public var name: String { self.core.name }
+
+    /// Creates a loop that runs on a thread of its own, from now on.
+    ///
+    /// The system must have a thread and four file descriptors left; the process traps if it has not.
+    ///
+    /// - Parameters:
+    ///   - name: A name for threads and logs; "event-loop" if nil.
+    ///   - configuration: How the loop behaves.
+    public convenience init(name: String? = nil, configuration: Configuration = .init()) {
+        self.init(core: .make(name: name, host: .ownThread, configuration: configuration))
+        let core = self.core
+        _ = core.lifecycle.attach()
+        LoopThread.start(name: core.name) { core.runToTheEnd() }
+    }
+
+    /// Creates a loop for a thread that you have, the main thread for example; that thread calls ``run()``.
+    ///
+    /// What is queued before then waits.
+    ///
+    /// - Parameters:
+    ///   - name: A name for logs; "event-loop" if nil.
+    ///   - configuration: How the loop behaves.
+    /// - Returns: The loop, which does nothing yet.
+    public static func onCallingThread(
+        name: String? = nil,
+        configuration: Configuration = .init()
+    ) -> EventLoop {
+        EventLoop(core: .make(name: name, host: .caller, configuration: configuration))
+    }
+
+    /// Creates a loop inside a `uv_loop_t` that a host runs, on the thread that runs it.
+    ///
+    /// The host's loop is neither closed nor kept alive: `uv_run` returns when the host has nothing left and no job
+    /// is queued and no timer waits here. So work from other threads is seen while the host's loop has something of its
+    /// own to wait for, or at its next run. Before the host closes its loop it must shut this one down, with
+    /// ``beginShutDown()`` and another `uv_run`, which lets the handles close.
+    ///
+    /// - Parameters:
+    ///   - hostLoop: The address of the host's `uv_loop_t`; it must stay valid until this loop has shut down.
+    ///   - name: A name for logs; "event-loop" if nil.
+    ///   - configuration: How the loop behaves.
+    /// - Returns: The loop, which runs whenever the host's does.
+    /// - Throws: ``EventLoopError`` with the code `system` if the system has no file descriptor left.
+    @unsafe
+    public static func adopting(
+        _ hostLoop: UnsafeMutableRawPointer,
+        name: String? = nil,
+        configuration: Configuration = .init()
+    ) throws(EventLoopError) -> EventLoop {
+        let core = try unsafe LoopCore(
+            name: name ?? LoopCore.defaultName,
+            host: .adopted,
+            on: UVLoop(borrowing: hostLoop),
+            configuration: configuration
+        )
+        _ = core.lifecycle.attach()
+        core.enter()
+        return EventLoop(core: core)
+    }
+
+    private init(core: LoopCore) {
+        self.core = core
+        unsafe core.state.pointee.reference = LoopReference(self)
+        unsafe core.state.pointee.memoryOfLoop = self
+    }
+
+    deinit {
+        self.core.requestShutDown()
+    }
+
+    /// Runs the loop on the calling thread until it has shut down.
+    ///
+    /// For a loop that was made by ``onCallingThread(name:configuration:)``; returns at once if it has shut down already, and
+    /// traps if another thread runs it.
+    public func run() {
+        switch self.core.lifecycle.attach() {
+        case .attached: self.core.runToTheEnd()
+        case .running: preconditionFailure("the event loop \"\(self.name)\" runs already")
+        case .closed: break
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import CLibUV
+
+/// A libuv handle of any type: the memory that libuv knows by address, and what to do when it fires.
+///
+/// The typed handles in this folder are the ones to use; this is what they share. libuv's `data` field owns the object
+/// from a successful initialisation until the close callback, the only place where the memory goes back.
+/// Everything here happens on the loop's thread.
+@safe
+final class LoopHandle {
+    let memory: UnsafeMutableRawPointer
+    private let onEvent: () -> Void
+    private var onClosed: (() -> Void)?
+
+    /// Allocates a handle and has `initialise` hand it to libuv.
+    ///
+    /// - Parameters:
+    ///   - type: The libuv type, which decides the size.
+    ///   - onEvent: Runs each time the handle fires.
+    ///   - initialise: Calls the `uv_*_init` function; its status decides whether the handle lives.
+    /// - Throws: ``EventLoopError`` with the code `system` if libuv refuses.
+    init(
+        _ type: uv_handle_type,
+        onEvent: @escaping () -> Void,
+        initialise: (UnsafeMutableRawPointer) -> Int32
+    ) throws(EventLoopError) {
+        // The size comes from the library that runs, not from the header that was compiled against.
+        unsafe self.memory = .allocate(byteCount: uv_handle_size(type), alignment: 16)
+        self.onEvent = onEvent
+        let status = unsafe initialise(self.memory)
+        if status < 0 {
+            unsafe self.memory.deallocate()
+            try EventLoopError.check(status, "open a handle")
+        }
+        unsafe uv_handle_set_data(self.base, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// The handle as what every libuv handle begins with.
+    var base: UnsafeMutablePointer<uv_handle_t> {
+        unsafe self.memory.assumingMemoryBound(to: uv_handle_t.self)
+    }
+
+    /// Lets the loop end although the handle is active.
+    func unreference() { unsafe uv_unref(self.base) }
+
+    /// Closes the handle; `onClosed` runs when libuv has let go of its memory.
+    func close(onClosed: @escaping () -> Void) {
+        self.onClosed = onClosed
+        unsafe uv_close(self.base) { handle in
+            guard let handle = unsafe handle, let data = unsafe uv_handle_get_data(handle) else { return }
+            let owner = unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeRetainedValue()
+            unsafe owner.memory.deallocate()
+            // Taken out, since it may own whoever owns the handle.
+            owner.onClosed.take()?()
+        }
+    }
+
+    /// Runs the event closure of the handle at `memory`, for use in libuv's callbacks.
+    static func fire(_ memory: UnsafeMutableRawPointer?) {
+        guard let memory = unsafe memory,
+            let data = unsafe uv_handle_get_data(memory.assumingMemoryBound(to: uv_handle_t.self))
+        else { return }
+        unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue().onEvent()
+    }
+}

@@ -1,0 +1,44 @@
+internal import CLibUV
+
+/// A `uv_loop_t`: our own, or a host's that we only borrow.
+@safe
+final class UVLoop {
+    let pointer: UnsafeMutablePointer<uv_loop_t>
+    private let isOwned: Bool
+
+    /// A loop of our own.
+    init() throws(EventLoopError) {
+        unsafe self.pointer =
+            UnsafeMutableRawPointer
+            .allocate(byteCount: uv_loop_size(), alignment: 16)
+            .bindMemory(to: uv_loop_t.self, capacity: 1)
+        self.isOwned = true
+        let status = unsafe uv_loop_init(self.pointer)
+        if status < 0 {
+            unsafe UnsafeMutableRawPointer(self.pointer).deallocate()
+            try EventLoopError.check(status, "create an event loop")
+        }
+    }
+
+    /// A loop that a host owns, runs and closes.
+    @unsafe
+    init(borrowing memory: UnsafeMutableRawPointer) {
+        unsafe self.pointer = memory.assumingMemoryBound(to: uv_loop_t.self)
+        self.isOwned = false
+    }
+
+    /// Runs until no referenced handle is left.
+    func run() {
+        _ = unsafe uv_run(self.pointer, UV_RUN_DEFAULT)
+    }
+
+    /// Gives a loop of our own back; a borrowed one stays as it is.
+    ///
+    /// Every handle must have been closed and its close callback must have run.
+    func close() {
+        guard self.isOwned else { return }
+        let status = unsafe uv_loop_close(self.pointer)
+        precondition(status == 0, "a handle is still open on a loop that closes")
+        unsafe UnsafeMutableRawPointer(self.pointer).deallocate()
+    }
+}

@@ -1,0 +1,57 @@
+/// How long a loop may run work before it polls for I/O and timers again.
+///
+/// Work is counted and the clock is read once per grain. Grains shrink when the work is slow and grow when it is fast,
+/// so that neither a clock read per job nor a slow job among many is noticed.
+struct PollBudget {
+    private static let largestGrain = 64
+
+    /// Nanoseconds of work between two polls.
+    let slice: Int64
+
+    private var polledAt: Int64 = 0
+    private var grainBeganAt: Int64 = 0
+    private var grain = 8
+    private var left = 0
+
+    init(slice: Int64) {
+        self.slice = slice
+    }
+
+    /// Fills the budget up: the loop has just polled.
+    mutating func refill(at now: Int64) {
+        self.polledAt = now
+        self.grainBeganAt = now
+        self.left = self.grain
+    }
+
+    /// Takes one unit.
+    ///
+    /// - Parameter now: Nanoseconds; asked for only when a grain is used up.
+    /// - Returns: Whether there was one left. Once it is false it stays so until the next refill.
+    @inline(__always)
+    mutating func consume(at now: () -> Int64) -> Bool {
+        self.left &-= 1
+        if self.left >= 0 { return true }
+        return self.startGrain(at: now())
+    }
+
+    /// Whether the last unit is gone, as far as is known without reading the clock.
+    var isExhausted: Bool { self.left < 0 }
+
+    @inline(never)
+    private mutating func startGrain(at now: Int64) -> Bool {
+        let took = now - self.grainBeganAt
+        self.grainBeganAt = now
+        if took > self.slice / 4 {
+            self.grain = max(1, self.grain / 4)
+        } else if took < self.slice / 16 {
+            self.grain = min(Self.largestGrain, self.grain * 2)
+        }
+        guard now - self.polledAt < self.slice else {
+            self.left = -1
+            return false
+        }
+        self.left = self.grain - 1
+        return true
+    }
+}

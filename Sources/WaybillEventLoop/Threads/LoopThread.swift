@@ -1,0 +1,49 @@
+internal import CLibUV
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Starts threads that nobody joins: each ends with its body.
+enum LoopThread {
+    private final class Start {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    /// Starts a thread.
+    ///
+    /// - Parameters:
+    ///   - name: What debuggers and `top -H` show; Linux keeps the first 15 bytes.
+    ///   - body: What the thread runs.
+    static func start(name: String, body: @escaping @Sendable () -> Void) {
+        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        let status = unsafe pthread_create(&thread, nil, { Self.main($0) }, start.toOpaque())
+        if let thread = unsafe thread { unsafe pthread_detach(thread) }
+        #else
+        var thread = pthread_t()
+        let status = unsafe pthread_create(&thread, nil, { unsafe Self.main($0) }, start.toOpaque())
+        if status == 0 { pthread_detach(thread) }
+        #endif
+        precondition(status == 0, "the system has no thread left for \(name)")
+    }
+
+    private static func main(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let context = unsafe context else { return nil }
+        let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+        // Cut at 15 bytes, the longest name that Linux takes at all.
+        let name = String(decoding: start.name.utf8.prefix(15), as: UTF8.self)
+        unsafe waybill_name_thread(name)
+        start.body()
+        return nil
+    }
+}

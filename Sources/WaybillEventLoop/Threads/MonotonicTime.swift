@@ -1,0 +1,35 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// `ContinuousClock` in whole nanoseconds, as a loop's queues and timers count.
+enum MonotonicTime {
+    private static let attosecondsPerNanosecond: UInt64 = 1_000_000_000
+
+    /// Nanoseconds of now.
+    static var now: Int64 {
+        #if os(Linux)
+        // The clock that `ContinuousClock` reads on Linux, without the detour through 128-bit arithmetic.
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        #else
+        return self.nanoseconds(of: .now)
+        #endif
+    }
+
+    /// Nanoseconds of an instant, rounded up, so that nothing is due early; the far future is cut off at 292 years.
+    static func nanoseconds(of instant: ContinuousClock.Instant) -> Int64 {
+        // An instant is the duration since the system's epoch, and nothing else; `systemEpoch` itself relies on it.
+        let attoseconds = unsafe unsafeBitCast(instant, to: Duration.self).attoseconds
+        let (high, low) = (attoseconds >> 64, UInt64(truncatingIfNeeded: attoseconds))
+        if high < 0 { return 0 }
+        guard high < Int128(Self.attosecondsPerNanosecond / 2 - 1) else { return .max }
+        // One machine instruction; the division of two 128-bit numbers costs more than the timer.
+        let (quotient, remainder) = Self.attosecondsPerNanosecond
+            .dividingFullWidth((UInt64(truncatingIfNeeded: high), low))
+        return Int64(quotient) + (remainder > 0 ? 1 : 0)
+    }
+}

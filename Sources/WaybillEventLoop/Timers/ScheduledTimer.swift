@@ -1,0 +1,43 @@
+internal import Synchronization
+
+/// A closure that waits for its time on a loop; cancel it with ``cancel()``.
+///
+/// It may be dropped: the closure runs all the same.
+package final class ScheduledTimer: Sendable {
+    private static let unscheduled: UInt64 = 0
+    private static let cancelled: UInt64 = .max
+
+    private let core: LoopCore
+    /// The key in the loop's heap; written on the loop's thread only.
+    private let key = Atomic<UInt64>(ScheduledTimer.unscheduled)
+
+    init(core: LoopCore) {
+        self.core = core
+    }
+
+    /// Forgets the closure, unless it ran or runs already; from any thread, as often as wanted.
+    ///
+    /// On the loop's thread it is forgotten at once. From another thread it may still run until the loop has
+    /// noticed.
+    package func cancel() {
+        guard !self.core.isOnThread else { return self.cancelOnLoop() }
+        self.core.submit(WorkItem { self.cancelOnLoop() })
+    }
+
+    /// Puts the payload into the heap, on the loop's thread.
+    func start(_ payload: TimerPayload, at deadline: Int64) {
+        if self.key.load(ordering: .relaxed) == Self.cancelled {
+            return payload.fail(with: CancellationError())
+        }
+        guard let key = self.core.insertTimer(payload, at: deadline) else {
+            return payload.fail(with: EventLoopError.shutDown(self.core.name))
+        }
+        self.key.store(key.bits, ordering: .relaxed)
+    }
+
+    private func cancelOnLoop() {
+        let bits = self.key.exchange(Self.cancelled, ordering: .relaxed)
+        guard bits != Self.unscheduled, bits != Self.cancelled else { return }
+        self.core.removeTimer(TimerHeap<TimerPayload>.Key(bits: bits))?.fail(with: CancellationError())
+    }
+}

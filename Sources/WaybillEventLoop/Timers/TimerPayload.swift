@@ -1,0 +1,33 @@
+/// What waits for a deadline.
+///
+/// Each payload is taken out of the heap once, and then meets exactly one of the two methods.
+enum TimerPayload: Sendable {
+    case body(@Sendable () -> Void)
+    case sleeper(Sleeper)
+
+    /// A task that waits; boxed, since the compiler does not know how a continuation is laid out, and moving a payload
+    /// about would take calls into the runtime.
+    final class Sleeper: Sendable {
+        let continuation: CheckedContinuation<Void, any Error>
+
+        init(_ continuation: CheckedContinuation<Void, any Error>) {
+            self.continuation = continuation
+        }
+    }
+
+    /// The deadline has come.
+    func fire() {
+        switch self {
+        case .body(let body): body()
+        case .sleeper(let sleeper): sleeper.continuation.resume()
+        }
+    }
+
+    /// The deadline will not come: the timer was cancelled, or the loop shuts down.
+    func fail(with error: @autoclosure () -> any Error) {
+        switch self {
+        case .body: break
+        case .sleeper(let sleeper): sleeper.continuation.resume(throwing: error())
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import CLibUV
+
+#if os(Linux)
+internal import Glibc
+#endif
+
+/// How another thread gets a sleeping loop out of its poll.
+///
+/// An eventfd under `uv_poll` on Linux, `uv_async` elsewhere; Docs/Decisions/0002 has the figures. The lock lets `close`
+/// and `signal` race: it is taken once per sleep, beside a system call.
+@safe
+final class WakeUp {
+    #if os(Linux)
+    private let handle: PollHandle
+    private let descriptor: Locked<Int32?>
+
+    init(on loop: UVLoop) throws(EventLoopError) {
+        let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        try EventLoopError.check(descriptor < 0 ? -errno : 0, "open an eventfd")
+        do throws(EventLoopError) {
+            self.handle = try PollHandle(on: loop, descriptor: descriptor) {
+                var count: UInt64 = 0
+                // Nothing to do on failure: it only means that nobody has signalled since.
+                _ = unsafe read(descriptor, &count, 8)
+            }
+        } catch {
+            _ = Glibc.close(descriptor)
+            throw error
+        }
+        self.descriptor = Locked(descriptor)
+        self.handle.start()
+    }
+
+    /// Wakes the loop, from any thread; does nothing once closed.
+    func signal() {
+        self.descriptor.withLock { descriptor in
+            guard let descriptor else { return }
+            var one: UInt64 = 1
+            // Fails only when 2^64 - 2 signals wait to be read.
+            _ = unsafe write(descriptor, &one, 8)
+        }
+    }
+
+    /// Closes everything, on the loop's thread.
+    func close(onClosed: @escaping () -> Void) {
+        let descriptor = self.descriptor.withLock { $0.take() }
+        self.handle.close {
+            if let descriptor { _ = Glibc.close(descriptor) }
+            onClosed()
+        }
+    }
+    #else
+    private let handle: AsyncHandle
+    private let isOpen = Locked(true)
+
+    init(on loop: UVLoop) throws(EventLoopError) {
+        self.handle = try AsyncHandle(on: loop) {}
+    }
+
+    /// Wakes the loop, from any thread; does nothing once closed.
+    func signal() {
+        self.isOpen.withLock { isOpen in
+            if isOpen { self.handle.send() }
+        }
+    }
+
+    /// Closes everything, on the loop's thread.
+    func close(onClosed: @escaping () -> Void) {
+        self.isOpen.withLock { $0 = false }
+        self.handle.close(onClosed: onClosed)
+    }
+    #endif
+
+    /// Lets the loop end although it could still be woken.
+    func unreference() { self.handle.unreference() }
+}

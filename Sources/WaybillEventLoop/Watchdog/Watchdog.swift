@@ -1,0 +1,92 @@
+internal import CLibUV
+internal import Logging
+internal import Synchronization
+
+/// Logs when one job holds a loop for too long.
+///
+/// One thread looks at all loops of the process, four times per threshold: a job that lasts longer than the threshold
+/// and a quarter is always seen. The loops do nothing for it but count their jobs. The thread ends with the last
+/// loop.
+final class Watchdog: Sendable {
+    struct Entry {
+        let core: LoopCore
+        var watch: JobWatch
+    }
+
+    struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        var hasThread = false
+    }
+
+    struct Finding {
+        let core: LoopCore
+        let duration: Int64
+    }
+
+    static let shared = Watchdog()
+
+    private let state = Locked(State())
+
+    /// Looks at a loop from now on.
+    func add(_ core: LoopCore, threshold: Duration) {
+        let needsThread = self.state.withLock { state in
+            state.entries[ObjectIdentifier(core)] = Entry(
+                core: core,
+                watch: JobWatch(threshold: threshold.wholeNanoseconds)
+            )
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        if needsThread { LoopThread.start(name: "loop watchdog") { self.run() } }
+    }
+
+    /// Looks at a loop no more.
+    func remove(_ core: LoopCore) {
+        let removed = self.state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(core)) }
+        // Let go of outside the lock.
+        _ = consume removed
+    }
+
+    private func run() {
+        while let pause = self.pause() {
+            uv_sleep(pause)
+            for finding in self.look() { Self.report(finding) }
+        }
+    }
+
+    /// Milliseconds until the next look, or nil if there is nothing to look at and the thread ends.
+    private func pause() -> UInt32? {
+        self.state.withLock { state in
+            guard let shortest = state.entries.values.map(\.watch.threshold).min() else {
+                state.hasThread = false
+                return nil
+            }
+            return UInt32(clamping: max(1, shortest / 4_000_000))
+        }
+    }
+
+    private func look() -> [Finding] {
+        self.state.withLock { state in
+            let now = MonotonicTime.now
+            return Array(state.entries.keys).compactMap { key in
+                guard let core = state.entries[key]?.core else { return nil }
+                let duration = state.entries[key]?.watch.sample(
+                    runs: core.counters.runs.load(ordering: .relaxed),
+                    isBusy: core.counters.isBusy.load(ordering: .relaxed),
+                    at: now
+                )
+                return duration.map { Finding(core: core, duration: $0) }
+            }
+        }
+    }
+
+    private static func report(_ finding: Finding) {
+        finding.core.configuration.logger.warning(
+            "one job holds the event loop",
+            metadata: [
+                "event-loop": .string(finding.core.name),
+                "held-ms": .stringConvertible(finding.duration / 1_000_000),
+            ]
+        )
+    }
+}

@@ -1,0 +1,97 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct AdoptionTests {
+    @Test
+    func `host and guest both make progress, and the host's loop can be closed afterwards`() async throws {
+        let result = try await HostThread.run { host in
+            var ticks = 0
+            host.startTimer(every: 1) { ticks += 1 }
+            let loop = try host.adopt(name: "guest")
+            let counter = Counter(eventLoop: loop)
+            let task = Task {
+                for _ in 0..<200 { await counter.increment() }
+                try await loop.clock.sleep(for: .milliseconds(20))
+                return await counter.count
+            }
+            let done = Flag()
+            Task {
+                _ = await task.result
+                await loop.shutDown()
+                done.raise()
+            }
+            while !loop.isShutDown { host.runOnce() }
+            host.stopTimer()
+            host.run()
+            return (ticks: ticks, task: task, loop: loop, status: host.close())
+        }
+        #expect(result.ticks > 5)
+        #expect(try await result.task.value == 200)
+        #expect(result.status == 0)
+        await result.loop.shutDown()
+    }
+
+    @Test
+    func `a guest with nothing to do does not keep the host's loop`() async throws {
+        let status = try await HostThread.run { host in
+            let loop = try host.adopt(name: "idle")
+            host.run()
+            #expect(loop.isInEventLoop)
+            loop.beginShutDown()
+            host.run()
+            #expect(!loop.isInEventLoop)
+            return host.close()
+        }
+        #expect(status == 0)
+    }
+
+    @Test
+    func `a guest's queued closure and its timer do keep the host's loop`() async throws {
+        let seen = try await HostThread.run { host in
+            let loop = try host.adopt(name: "busy")
+            let seen = Journal<String>()
+            loop.execute { seen.add("closure") }
+            loop.schedule(at: .now + .milliseconds(5)) { seen.add("timer") }
+            let cancelled = loop.schedule(at: .now + .seconds(600)) {}
+            loop.execute { cancelled.cancel() }
+            host.run()
+            loop.beginShutDown()
+            host.run()
+            #expect(host.close() == 0)
+            return seen.entries
+        }
+        #expect(seen == ["closure", "timer"])
+    }
+
+    @Test
+    func `a guest that is dropped goes with the host's next run`() async throws {
+        let status = try await HostThread.run { host in
+            var loop: EventLoop? = try host.adopt(name: "dropped")
+            host.run()
+            loop?.execute {}
+            loop = nil
+            host.run()
+            return host.close()
+        }
+        #expect(status == 0)
+    }
+
+    @Test
+    func `a host's loop can have two guests, one after the other`() async throws {
+        let status = try await HostThread.run { host in
+            for round in 0..<2 {
+                let loop = try host.adopt(name: "guest \(round)")
+                let count = Locked(0)
+                loop.execute { count.withLock { $0 += 1 } }
+                host.run()
+                #expect(count.withLock { $0 } == 1)
+                loop.beginShutDown()
+                host.run()
+            }
+            return host.close()
+        }
+        #expect(status == 0)
+    }
+}

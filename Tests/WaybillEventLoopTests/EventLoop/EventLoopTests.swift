@@ -1,0 +1,94 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct EventLoopTests {
+    @Test
+    func `closures run on the loop's thread, in the order in which they were given`() async {
+        let loop = EventLoop()
+        let seen = Journal<Int>()
+        for index in 0..<1000 {
+            loop.execute {
+                loop.preconditionInEventLoop()
+                seen.add(index)
+            }
+        }
+        await loop.run {}
+        #expect(seen.entries == Array(0..<1000))
+        #expect(!loop.isInEventLoop)
+    }
+
+    @Test
+    func `what a closure queues runs after what was queued before`() async {
+        let loop = EventLoop()
+        let seen = Journal<Int>()
+        await loop.run {
+            loop.execute {
+                seen.add(1)
+                loop.execute { seen.add(3) }
+            }
+            loop.execute { seen.add(2) }
+        }
+        await loop.run {}
+        await loop.run {}
+        #expect(seen.entries == [1, 2, 3])
+    }
+
+    @Test
+    func `the current loop is the one whose thread this is`() async {
+        let (first, second) = (EventLoop(name: "first"), EventLoop(name: "second"))
+        #expect(EventLoop.current == nil)
+        #expect(await first.run { EventLoop.current?.name } == "first")
+        #expect(await second.run { EventLoop.current?.name } == "second")
+        #expect(await first.run { !second.isInEventLoop && first.isInEventLoop })
+    }
+
+    @Test
+    func `a loop has a name`() {
+        #expect(EventLoop().name == "event-loop")
+        #expect(EventLoop(name: "orders").name == "orders")
+    }
+
+    @Test
+    func `insisting on the loop traps elsewhere`() async {
+        await #expect(processExitsWith: .failure) {
+            EventLoop(name: "other").preconditionInEventLoop("here")
+        }
+    }
+
+    @Test
+    func `a loop runs on the thread that calls run, and what was queued before waits for it`() async {
+        let loop = EventLoop.onCallingThread(name: "mine")
+        let ran = Locked(false)
+        loop.execute {
+            ran.withLock { $0 = true }
+            #expect(EventLoop.current === loop)
+            loop.beginShutDown()
+        }
+        #expect(!ran.withLock { $0 })
+        loop.run()
+        #expect(ran.withLock { $0 })
+        #expect(loop.isShutDown)
+        #expect(EventLoop.current == nil)
+        // It is over: a second call has nothing to do.
+        loop.run()
+    }
+
+    @Test
+    func `a loop that nobody ever ran can be shut down, and dropped`() async {
+        let loop = EventLoop.onCallingThread()
+        let ran = Locked(false)
+        loop.execute { ran.withLock { $0 = true } }
+        await loop.shutDown()
+        #expect(ran.withLock { $0 })
+        _ = EventLoop.onCallingThread()
+    }
+
+    @Test
+    func `running a loop twice at once traps`() async {
+        await #expect(processExitsWith: .failure) {
+            EventLoop().run()
+        }
+    }
+}

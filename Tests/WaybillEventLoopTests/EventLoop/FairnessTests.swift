@@ -1,0 +1,92 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+/// A timer of one millisecond fires within five, whatever keeps the loop busy.
+///
+/// A busy loop uses all the time of its thread, so that is what counts: other tests want the processors too.
+@Suite(.timeLimit(.minutes(1)))
+struct FairnessTests {
+    private let loop = EventLoop(name: "fair")
+    private let stop = Flag()
+
+    /// How long the loop works before a timer of a millisecond fires, in the middle of several.
+    private func delayOfTimer() async -> Duration {
+        let loop = self.loop
+        var delays: [Duration] = []
+        for _ in 0..<15 {
+            await delays.append(
+                withCheckedContinuation { continuation in
+                    loop.execute {
+                        let began = ThreadTime.now
+                        loop.schedule(at: .now + .milliseconds(1)) {
+                            continuation.resume(returning: ThreadTime.now - began)
+                        }
+                    }
+                }
+            )
+        }
+        return delays.sorted()[delays.count / 2]
+    }
+
+    @Test
+    func `while closures queue closures for ever`() async {
+        let (loop, stop) = (self.loop, self.stop)
+        @Sendable func again() {
+            if !stop.isRaised { loop.execute(again) }
+        }
+        for _ in 0..<10 { loop.execute(again) }
+        #expect(await self.delayOfTimer() < .milliseconds(5))
+        stop.raise()
+    }
+
+    @Test
+    func `while other threads queue closures as fast as they can`() async {
+        let (loop, stop) = (self.loop, self.stop)
+        let pusher = Task.detached {
+            while !stop.isRaised {
+                for _ in 0..<100 { loop.execute {} }
+                while loop.statistics.queueDepth > 10_000 { await Task.yield() }
+            }
+        }
+        #expect(await self.delayOfTimer() < .milliseconds(5))
+        stop.raise()
+        await pusher.value
+    }
+
+    @Test
+    func `while two actors call each other for ever and mind the budget`() async {
+        actor Player: LoopBound {
+            let eventLoop: EventLoop
+            var hits = 0
+            init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+            func hit() { self.hits += 1 }
+            func play(with other: Player, until stop: Flag) async {
+                while !stop.isRaised {
+                    if !self.eventLoop.consumeDeliveryBudget() { await Task.yield() }
+                    await other.hit()
+                }
+            }
+        }
+        let (one, two) = (Player(eventLoop: self.loop), Player(eventLoop: self.loop))
+        let stop = self.stop
+        async let first: Void = one.play(with: two, until: stop)
+        async let second: Void = two.play(with: one, until: stop)
+        #expect(await self.delayOfTimer() < .milliseconds(5))
+        stop.raise()
+        _ = await (first, second)
+        #expect(await one.hits > 0)
+    }
+
+    @Test
+    func `while timers schedule timers for ever`() async {
+        let (loop, stop) = (self.loop, self.stop)
+        @Sendable func again() {
+            if !stop.isRaised { loop.schedule(at: .now, again) }
+        }
+        again()
+        #expect(await self.delayOfTimer() < .milliseconds(5))
+        #expect(await loop.run { true })
+        stop.raise()
+    }
+}

@@ -1,0 +1,95 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct SerialExecutorTests {
+    @Test
+    func `an actor runs on its loop, whoever calls`() async {
+        let counter = Counter(eventLoop: EventLoop())
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<500 { await counter.increment() } }
+            }
+        }
+        #expect(await counter.count == 4000)
+    }
+
+    @Test
+    func `a call between two actors of one loop does not go through the loop`() async {
+        let loop = EventLoop()
+        let (first, second) = (Counter(eventLoop: loop), Counter(eventLoop: loop))
+        let before = loop.statistics.jobsRun
+        await first.increment(second, times: 10_000)
+        #expect(loop.statistics.jobsRun - before < 10)
+        #expect(await second.count == 10_000)
+    }
+
+    @Test
+    func `actors of two loops call each other`() async {
+        let (first, second) = (Counter(eventLoop: EventLoop()), Counter(eventLoop: EventLoop()))
+        async let one: Void = first.increment(second, times: 500)
+        async let two: Void = second.increment(first, times: 500)
+        _ = await (one, two)
+        #expect(await first.count == 500)
+        #expect(await second.count == 500)
+    }
+
+    @Test
+    func `a task that an actor starts stays on the loop`() async {
+        actor Starter: LoopBound {
+            let eventLoop: EventLoop
+            init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+            func start() -> Task<Bool, Never> {
+                Task {
+                    await Task.yield()
+                    _ = self
+                    return self.eventLoop.isInEventLoop
+                }
+            }
+        }
+        #expect(await Starter(eventLoop: EventLoop()).start().value)
+    }
+
+    @Test
+    func `isolation can be assumed in closures on the loop, and checked`() async {
+        let counter = Counter(eventLoop: EventLoop())
+        let count = await counter.eventLoop.run {
+            counter.eventLoop.preconditionIsolated()
+            counter.preconditionIsolated()
+            return counter.assumeIsolated { $0.increment() } + counter.assumeOnLoop { $0.increment() }
+        }
+        #expect(count == 3)
+        #expect(counter.eventLoop.isIsolatingCurrentContext() == false)
+    }
+
+    @Test
+    func `assuming isolation off the loop traps`() async {
+        await #expect(processExitsWith: .failure) {
+            Counter(eventLoop: EventLoop()).assumeOnLoop { _ in }
+        }
+        await #expect(processExitsWith: .failure) {
+            func assume(_ counter: Counter) { counter.assumeIsolated { _ in } }
+            assume(Counter(eventLoop: EventLoop()))
+        }
+    }
+
+    @Test
+    func `an error comes out of assumed isolation`() async {
+        struct Refusal: Error {}
+        let counter = Counter(eventLoop: EventLoop())
+        let refused = await counter.eventLoop.run {
+            do {
+                try counter.assumeOnLoop { counter throws(Refusal) in
+                    counter.increment()
+                    throw Refusal()
+                }
+                return false
+            } catch {
+                return true
+            }
+        }
+        #expect(refused)
+        #expect(await counter.count == 1)
+    }
+}

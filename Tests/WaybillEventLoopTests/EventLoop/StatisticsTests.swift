@@ -1,0 +1,55 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct StatisticsTests {
+    private let loop = EventLoop(name: "counted")
+
+    @Test
+    func `jobs are counted as they start`() async {
+        let before = await self.loop.run { 0 }
+        let first = self.loop.statistics.jobsRun + before
+        for _ in 0..<100 { self.loop.execute {} }
+        await self.loop.run {}
+        #expect(self.loop.statistics.jobsRun == first + 101)
+    }
+
+    @Test
+    func `what waits behind a long job shows`() async {
+        let gate = Flag()
+        self.loop.execute { while !gate.isRaised {} }
+        for _ in 0..<10 { self.loop.execute {} }
+        while self.loop.statistics.queueDepth > 10 { await Task.yield() }
+        #expect(self.loop.statistics.queueDepth == 10)
+        gate.raise()
+        await self.loop.run {}
+        #expect(self.loop.statistics.queueDepth == 0)
+    }
+
+    @Test
+    func `a loop that sleeps is idle all the time, one that works is not`() async throws {
+        await self.loop.run {}
+        let start = self.loop.statistics.idleTime
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(self.loop.statistics.idleTime - start >= .milliseconds(15))
+        let gate = Flag()
+        self.loop.execute { while !gate.isRaised {} }
+        while self.loop.statistics.jobsRun < 2 { await Task.yield() }
+        let busy = self.loop.statistics.idleTime
+        try await Task.sleep(for: .milliseconds(10))
+        #expect(self.loop.statistics.idleTime == busy)
+        gate.raise()
+    }
+
+    @Test
+    func `pending timers are counted`() async {
+        let loop = self.loop
+        let timers = (0..<5).map { _ in loop.schedule(at: .now + .seconds(600)) {} }
+        await loop.run {}
+        #expect(loop.statistics.pendingTimers == 5)
+        for timer in timers { timer.cancel() }
+        await loop.run {}
+        #expect(loop.statistics.pendingTimers == 0)
+    }
+}

@@ -1,2 +1,0 @@
-@testable import WaybillEventLoop
-import Testing

@@ -1,0 +1,60 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+struct PollBudgetTests {
+    /// Takes units that cost `cost` nanoseconds each and says how many there were, and when the last one ended.
+    private func drain(_ budget: inout PollBudget, from start: Int64, cost: Int64) -> (count: Int, end: Int64)
+    {
+        var now = start
+        var count = 0
+        while budget.consume(at: { now }), count < 1_000_000 {
+            now += cost
+            count += 1
+        }
+        return (count, now)
+    }
+
+    @Test(arguments: [50, 1_000, 20_000, 300_000, 2_000_000] as [Int64])
+    func `units of any cost end the slice soon after its time`(cost: Int64) {
+        var budget = PollBudget(slice: 250_000)
+        var start: Int64 = 0
+        for round in 0..<10 {
+            budget.refill(at: start)
+            let (count, end) = self.drain(&budget, from: start, cost: cost)
+            #expect(count > 0)
+            // The first rounds find out how slow the units are.
+            if round > 2 { #expect(end - start <= 250_000 + 8 * max(cost, 30_000)) }
+            if cost <= 1_000 { #expect(end - start >= 250_000) }
+            start = end
+        }
+    }
+
+    @Test
+    func `what is used up stays used up until the next poll`() {
+        var budget = PollBudget(slice: 1_000)
+        budget.refill(at: 0)
+        _ = self.drain(&budget, from: 0, cost: 100)
+        let late = budget.consume(at: { 10_000 })
+        #expect(!late)
+        #expect(budget.isExhausted)
+        budget.refill(at: 10_000)
+        #expect(!budget.isExhausted)
+        let fresh = budget.consume(at: { 10_000 })
+        #expect(fresh)
+    }
+
+    @Test
+    func `the clock is read once per grain`() {
+        var budget = PollBudget(slice: 1_000_000)
+        budget.refill(at: 0)
+        var reads: Int64 = 0
+        for _ in 0..<10_000 {
+            _ = budget.consume(at: {
+                reads += 1
+                return reads
+            })
+        }
+        #expect(reads < 400)
+    }
+}

@@ -1,0 +1,75 @@
+internal import CLibUV
+internal import Foundation
+
+@testable internal import WaybillEventLoop
+
+/// A program that had libuv before it had Waybill: its own loop, its own timer, its own `uv_run`.
+@safe
+final class HostThread {
+    private final class Tick {
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+    }
+
+    private let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+    private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+
+    private init() {
+        unsafe uv_loop_init(self.loop)
+    }
+
+    /// Runs a host's program on a thread of its own, outside any task.
+    static func run<Result: Sendable>(
+        _ program: @escaping @Sendable (HostThread) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Swift.Result { try program(HostThread()) })
+            }
+        }
+    }
+
+    func adopt(name: String) throws(EventLoopError) -> EventLoop {
+        try unsafe EventLoop.adopting(UnsafeMutableRawPointer(self.loop), name: name)
+    }
+
+    func startTimer(every milliseconds: UInt64, _ body: @escaping () -> Void) {
+        unsafe uv_timer_init(self.loop, self.timer)
+        unsafe self.timer.pointee.data = Unmanaged.passRetained(Tick(body)).toOpaque()
+        unsafe uv_timer_start(
+            self.timer,
+            { timer in
+                guard let data = unsafe timer?.pointee.data else { return }
+                unsafe Unmanaged<Tick>.fromOpaque(data).takeUnretainedValue().body()
+            },
+            milliseconds,
+            milliseconds
+        )
+    }
+
+    func stopTimer() {
+        unsafe UnsafeMutableRawPointer(self.timer).withMemoryRebound(to: uv_handle_t.self, capacity: 1) {
+            handle in
+            unsafe uv_close(handle) { handle in
+                guard let data = unsafe handle?.pointee.data else { return }
+                unsafe Unmanaged<Tick>.fromOpaque(data).release()
+            }
+        }
+    }
+
+    func run() { unsafe uv_run(self.loop, UV_RUN_DEFAULT) }
+
+    func runOnce() { unsafe uv_run(self.loop, UV_RUN_ONCE) }
+
+    /// Closes the loop.
+    ///
+    /// - Returns: What libuv says: zero, or `UV_EBUSY` if somebody left a handle.
+    func close() -> Int32 {
+        let status = unsafe uv_loop_close(self.loop)
+        if status == 0 {
+            unsafe self.loop.deallocate()
+            unsafe self.timer.deallocate()
+        }
+        return status
+    }
+}

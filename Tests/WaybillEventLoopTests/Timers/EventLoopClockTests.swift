@@ -1,0 +1,103 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct EventLoopClockTests {
+    private let loop = EventLoop(name: "clock")
+
+    @Test(arguments: [0, 1, 3, 20] as [Int64])
+    func `a sleep lasts as long as it says`(milliseconds: Int64) async throws {
+        for _ in 0..<10 {
+            let began = ContinuousClock.now
+            try await self.loop.clock.sleep(for: .milliseconds(milliseconds))
+            #expect(began.duration(to: .now) >= .milliseconds(milliseconds))
+        }
+    }
+
+    @Test
+    func `a deadline in the past does not wait`() async throws {
+        try await self.loop.clock.sleep(until: .now - .seconds(1))
+    }
+
+    @Test
+    func `an actor of the loop sleeps on it too`() async throws {
+        actor Sleeper: LoopBound {
+            let eventLoop: EventLoop
+            init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+            func nap() async throws {
+                try await self.eventLoop.clock.sleep(for: .milliseconds(2))
+                self.eventLoop.preconditionInEventLoop()
+            }
+        }
+        try await Sleeper(eventLoop: self.loop).nap()
+    }
+
+    @Test
+    func `the far future is no problem`() async throws {
+        let loop = self.loop
+        let sleeper = Task { try await loop.clock.sleep(for: .seconds(Int64.max / 4)) }
+        while loop.statistics.pendingTimers == 0 { await Task.yield() }
+        try await loop.clock.sleep(for: .milliseconds(2))
+        #expect(loop.statistics.pendingTimers == 1)
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+    }
+
+    @Test
+    func `cancelling wakes a sleeper at once`() async throws {
+        let loop = self.loop
+        let sleeper = Task { try await loop.clock.sleep(for: .seconds(600)) }
+        while loop.statistics.pendingTimers == 0 { await Task.yield() }
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(loop.statistics.pendingTimers == 0)
+    }
+
+    @Test
+    func `a cancelled task does not begin to sleep`() async throws {
+        let loop = self.loop
+        let sleeper = Task { @Sendable in
+            while !Task.isCancelled { await Task.yield() }
+            try await loop.clock.sleep(for: .seconds(600))
+        }
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+    }
+
+    #if os(Linux)
+    @Test
+    func `100,000 sleepers take less than 200 MB, and can be cancelled`() async throws {
+        await #expect(processExitsWith: .success) {
+            let loop = EventLoop(name: "crowd")
+            let before = try ProcessUsage.now.residentBytes
+            let sleepers = (0..<100_000).map { index in
+                Task { try await loop.clock.sleep(for: .seconds(600) + .milliseconds(index % 1000)) }
+            }
+            while loop.statistics.pendingTimers < 100_000 { try await Task.sleep(for: .milliseconds(5)) }
+            #if DEBUG
+            // Unoptimised frames are larger. The tasks alone take 150 MB, and with `Task.sleep` 320.
+            let limit = 300_000_000
+            #else
+            let limit = 200_000_000
+            #endif
+            try #require(try ProcessUsage.now.residentBytes - before < limit || ProcessUsage.isSanitized)
+            for sleeper in sleepers { sleeper.cancel() }
+            for sleeper in sleepers {
+                guard case .failure(let error) = await sleeper.result, error is CancellationError else {
+                    Issue.record("a sleeper was not cancelled")
+                    return
+                }
+            }
+            try #require(loop.statistics.pendingTimers == 0)
+        }
+    }
+    #endif
+
+    @Test
+    func `its instants are those of the continuous clock`() {
+        let clock = self.loop.clock
+        #expect(clock.now.duration(to: ContinuousClock.now) < .seconds(1))
+        #expect(clock.minimumResolution == .milliseconds(1))
+    }
+}

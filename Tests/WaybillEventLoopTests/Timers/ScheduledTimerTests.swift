@@ -1,0 +1,100 @@
+internal import Synchronization
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct ScheduledTimerTests {
+    private let loop = EventLoop(name: "timers")
+
+    @Test
+    func `a closure runs on the loop, not before its time`() async {
+        let loop = self.loop
+        let deadline = ContinuousClock.now + .milliseconds(5)
+        let (inLoop, fired) = await withCheckedContinuation { continuation in
+            loop.schedule(at: deadline) {
+                continuation.resume(returning: (loop.isInEventLoop, ContinuousClock.now))
+            }
+        }
+        #expect(inLoop)
+        #expect(fired >= deadline)
+    }
+
+    @Test
+    func `closures run in the order of their deadlines`() async throws {
+        let loop = self.loop
+        let ran = Journal<Int>()
+        let start = ContinuousClock.now + .milliseconds(5)
+        for index in [3, 1, 2, 0] {
+            loop.schedule(at: start + .microseconds(100 * index)) { ran.add(index) }
+        }
+        try await loop.clock.sleep(until: start + .milliseconds(1))
+        await loop.run {}
+        #expect(ran.entries == [0, 1, 2, 3])
+    }
+
+    @Test
+    func `a closure that was cancelled on the loop never runs, however late`() async throws {
+        let loop = self.loop
+        let fired = Locked(0)
+        await loop.run {
+            let past = ContinuousClock.now - .seconds(1)
+            let timer = loop.schedule(at: past) { fired.withLock { $0 += 1 } }
+            timer.cancel()
+            timer.cancel()
+        }
+        try await loop.clock.sleep(for: .milliseconds(5))
+        #expect(fired.withLock { $0 } == 0)
+    }
+
+    @Test
+    func `a closure can be cancelled from another thread, and lets go of what it holds`() async throws {
+        final class Held: Sendable {}
+        var held: Held? = Held()
+        weak let observer = held
+        let timer = self.loop.schedule(at: .now + .seconds(600)) { [held] in _ = held }
+        held = nil
+        timer.cancel()
+        await self.loop.run {}
+        #expect(observer == nil)
+        #expect(self.loop.statistics.pendingTimers == 0)
+    }
+
+    @Test
+    func `cancelling what has fired harms nobody`() async throws {
+        let loop = self.loop
+        let fired = Journal<Int>()
+        let first = loop.schedule(at: .now) { fired.add(1) }
+        try await loop.clock.sleep(for: .milliseconds(3))
+        // The second one gets the first one's slot.
+        loop.schedule(at: .now + .milliseconds(3)) { fired.add(2) }
+        first.cancel()
+        try await loop.clock.sleep(for: .milliseconds(6))
+        #expect(fired.entries == [1, 2])
+    }
+
+    @Test
+    func `closures that schedule closures do not keep the loop from anything else`() async throws {
+        let loop = self.loop
+        let stop = Atomic(false)
+        @Sendable func again() {
+            if !stop.load(ordering: .relaxed) { loop.schedule(at: .now, again) }
+        }
+        again()
+        for _ in 0..<10 { await loop.run {} }
+        try await loop.clock.sleep(for: .milliseconds(2))
+        stop.store(true, ordering: .relaxed)
+    }
+
+    @Test
+    func `10,000 timers that are cancelled leave nothing behind`() async {
+        let loop = self.loop
+        await loop.run {
+            let timers = (0..<10_000).map { index in
+                loop.schedule(at: .now + .seconds(60) + .microseconds(index * 7919 % 10_000)) {}
+            }
+            for timer in timers { timer.cancel() }
+        }
+        #expect(loop.statistics.pendingTimers == 0)
+    }
+}

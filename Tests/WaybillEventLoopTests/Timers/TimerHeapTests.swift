@@ -1,0 +1,103 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+struct TimerHeapTests {
+    /// Numbers that look random and are the same in each run.
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            self.state = self.state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return self.state ^ (self.state >> 33)
+        }
+    }
+
+    private func drain(_ heap: inout TimerHeap<Int>, at now: Int64 = .max) -> [Int] {
+        var payloads: [Int] = []
+        while let payload = heap.popDue(at: now) { payloads.append(payload) }
+        return payloads
+    }
+
+    @Test
+    func `timers come out by deadline, equal ones in the order of insertion`() {
+        var heap = TimerHeap<Int>()
+        for (payload, deadline) in [30, 10, 20, 10, 30, 10].enumerated() {
+            _ = heap.insert(payload, at: Int64(deadline))
+        }
+        #expect(heap.nextDeadline == 10)
+        let payloads = self.drain(&heap)
+        #expect(payloads == [1, 3, 5, 2, 0, 4])
+    }
+
+    @Test
+    func `nothing comes out before its time`() {
+        var heap = TimerHeap<Int>()
+        _ = heap.insert(1, at: 10)
+        let early = heap.popDue(at: 9)
+        let due = heap.popDue(at: 10)
+        #expect(early == nil)
+        #expect(due == 1)
+        #expect(heap.nextDeadline == nil)
+    }
+
+    @Test
+    func `a key is good for one removal`() {
+        var heap = TimerHeap<Int>()
+        let first = heap.insert(1, at: 10)
+        let removed = [heap.remove(first), heap.remove(first)]
+        #expect(removed == [1, nil])
+        let second = heap.insert(2, at: 20)
+        #expect(first != second)
+        let stale = heap.remove(first)
+        let fresh = heap.remove(TimerHeap<Int>.Key(bits: second.bits))
+        #expect(stale == nil)
+        #expect(fresh == 2)
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `random insertions and removals agree with a sorted list`(seed: UInt64) {
+        var generator = Generator(state: seed)
+        var heap = TimerHeap<Int>()
+        var model: [(deadline: Int64, payload: Int, key: TimerHeap<Int>.Key)] = []
+        for payload in 0..<2_000 {
+            switch UInt.random(in: 0..<10, using: &generator) {
+            case 0..<5:
+                let deadline = Int64.random(in: 0..<500, using: &generator)
+                model.append((deadline, payload, heap.insert(payload, at: deadline)))
+            case 5..<8 where !model.isEmpty:
+                let victim = model.remove(at: Int.random(in: 0..<model.count, using: &generator))
+                let removed = heap.remove(victim.key)
+                #expect(removed == victim.payload)
+            default:
+                let now = Int64.random(in: 0..<50, using: &generator)
+                // A stable sort: equal deadlines stay in the order of insertion.
+                let due = model.filter { $0.deadline <= now }.enumerated()
+                    .sorted { ($0.element.deadline, $0.offset) < ($1.element.deadline, $1.offset) }
+                let payloads = self.drain(&heap, at: now)
+                #expect(payloads == due.map(\.element.payload))
+                model.removeAll { $0.deadline <= now }
+            }
+            #expect(heap.count == model.count)
+            #expect(heap.nextDeadline == model.map(\.deadline).min())
+        }
+    }
+
+    @Test
+    func `all timers come out at once, earliest first`() {
+        var heap = TimerHeap<Int>()
+        for payload in 0..<100 { _ = heap.insert(payload, at: Int64(100 - payload)) }
+        let payloads = heap.removeAll()
+        #expect(payloads == Array((0..<100).reversed()))
+        #expect(heap.count == 0)
+    }
+
+    @Test
+    func `keys of an emptied heap mean nothing to it afterwards`() {
+        var heap = TimerHeap<Int>()
+        let key = heap.insert(1, at: 1)
+        _ = heap.removeAll()
+        let removed = heap.remove(key)
+        #expect(removed == nil)
+    }
+}

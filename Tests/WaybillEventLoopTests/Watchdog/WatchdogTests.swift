@@ -1,0 +1,70 @@
+internal import Logging
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct WatchdogTests {
+    /// Remembers what was logged.
+    private final class Log: Sendable {
+        let entries = Locked<[Logger.Metadata]>([])
+
+        var names: [String] { self.entries.withLock { $0.compactMap { $0["event-loop"]?.description } } }
+    }
+
+    private struct Handler: LogHandler {
+        let log: Log
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { self.metadata[key] }
+            set { self.metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            self.log.entries.withLock { $0.append(event.metadata ?? [:]) }
+        }
+    }
+
+    private func loop(_ name: String, threshold: Duration?, _ log: Log) -> EventLoop {
+        let logger = Logger(label: "test") { _ in Handler(log: log) }
+        return EventLoop(name: name, configuration: .init(watchdogThreshold: threshold, logger: logger))
+    }
+
+    private func hold(_ loop: EventLoop, for duration: Duration) async {
+        await loop.run {
+            let end = ContinuousClock.now + duration
+            while ContinuousClock.now < end {}
+        }
+    }
+
+    @Test
+    func `a job that holds the loop is logged, with the loop's name`() async {
+        let log = Log()
+        let loop = self.loop("stuck", threshold: .milliseconds(20), log)
+        await loop.run {
+            let end = ContinuousClock.now + .seconds(10)
+            while log.names.isEmpty, ContinuousClock.now < end {}
+        }
+        #expect(log.names == ["stuck"])
+        #expect(log.entries.withLock { $0.first?["held-ms"] != nil })
+    }
+
+    @Test
+    func `many short jobs are not, nor is sleep`() async throws {
+        let log = Log()
+        let loop = self.loop("busy", threshold: .milliseconds(100), log)
+        for _ in 0..<100 { await self.hold(loop, for: .milliseconds(1)) }
+        try await Task.sleep(for: .milliseconds(150))
+        #expect(log.names.isEmpty)
+    }
+
+    @Test
+    func `a loop without a threshold is never looked at`() async {
+        let log = Log()
+        let loop = self.loop("free", threshold: nil, log)
+        await self.hold(loop, for: .milliseconds(150))
+        #expect(log.names.isEmpty)
+    }
+}
