@@ -17,6 +17,8 @@ final class AddressRules: Sendable {
     let fallsBack: Bool
     let isPathFirst: Bool
     let valuesNeedExactCase: Bool
+    /// Whether what a walk finds, or does not find, may not be the last word.
+    let needsSecondLook: Bool
     let urlLength: Int
     let segmentLimit: Int
     let queryItemLimit: Int
@@ -35,6 +37,7 @@ final class AddressRules: Sendable {
         self.fallsBack = conventions.fallsBack
         self.valuesNeedExactCase = conventions.valuesNeedExactCase && conventions.segmentsIgnoreCase
         self.isPathFirst = conventions.precedence == .pathBeforeQuery
+        self.needsSecondLook = self.valuesNeedExactCase || self.fallsBack
         self.urlLength = min(limits.urlLength, URLRange.longest)
         self.segmentLimit = limits.segments
         self.queryItemLimit = limits.queryItems

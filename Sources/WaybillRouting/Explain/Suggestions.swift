@@ -115,7 +115,7 @@ extension PatternSegment {
         case .literal(let text): return EditDistance.between(segment, text)
         case .placeholder, .any, .rest: return 0
         case .mixed(let pieces):
-            var walk = Walk()
+            var walk = LargeWalk()
             let matcher = SegmentMatcher(pieces, folding: false)
             return matcher.matches(segment.span, 0..<segment.count, &walk) ? 0 : 2
         }

@@ -6,7 +6,7 @@ extension TableBox {
     }
 
     @inline(never)
-    func consider(_ candidate: UInt32, _ walk: inout Walk, _ best: inout Best?) {
+    func consider(_ candidate: UInt32, _ walk: inout some Walk & ~Copyable, _ best: inout Best?) {
         if let rival = best?.leaf {
             let (new, old) = (self.core.leaves[Int(candidate)], self.core.leaves[Int(rival)])
             let isBetter =
@@ -20,7 +20,7 @@ extension TableBox {
     }
 
     @inline(never)
-    func finish(_ walk: inout Walk, _ best: Best?) -> UInt32 {
+    func finish(_ walk: inout some Walk & ~Copyable, _ best: Best?) -> UInt32 {
         guard let best else { return TableCore.none }
         walk.forgetCaptures(behind: 0)
         for range in best.captures { walk.capture(range) }

@@ -6,16 +6,16 @@ extension TableBox {
     /// rest is done elsewhere, so that everything here stays in registers.
     @inline(__always)
     func walk(
-        _ walk: inout Walk,
+        _ walk: inout some Walk & ~Copyable,
         from root: UInt32,
         to end: Int,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan
+        _ scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         let isPlain = !scan.layout.hasEscapes && !self.core.rules.foldsCase
         let backtracks = self.core.rules.backtracks
         var best: Best?
-        var place = Walk.Place(node: root, index: 0)
+        var place = WalkPlace(node: root, index: 0)
         while true {
             let node = self.core.nodes[Int(place.node)]
             var next = TableCore.none
@@ -29,12 +29,12 @@ extension TableBox {
                     let segment = scan.segment(place.index)
                     next = self.literalChild(of: place.node, segment, bytes, isPlain: isPlain)
                     if next != TableCore.none, backtracks, node.hasOthers {
-                        walk.push(Walk.Choice(place, walk.captured))
+                        walk.push(WalkChoice(place, walk.captured))
                     }
                 }
                 if next == TableCore.none {
                     if node.mixed | node.any | node.rest != 0 {
-                        let choice = Walk.Choice(place, walk.captured)
+                        let choice = WalkChoice(place, walk.captured)
                         let found = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)
                         if found.node != TableCore.none {
                             place = found
@@ -47,7 +47,7 @@ extension TableBox {
                 }
             }
             if next != TableCore.none {
-                place = Walk.Place(node: next, index: place.index &+ 1)
+                place = WalkPlace(node: next, index: place.index &+ 1)
                 if walk.enters(place) { continue }
             }
             place = self.back(&walk, end, bytes, &scan, isPlain: isPlain)
@@ -58,12 +58,12 @@ extension TableBox {
     /// Goes back to where another way is left, and takes it.
     @inline(never)
     private func back(
-        _ walk: inout Walk,
+        _ walk: inout some Walk & ~Copyable,
         _ end: Int,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan,
+        _ scan: inout some AddressScan & ~Copyable,
         isPlain: Bool
-    ) -> Walk.Place {
+    ) -> WalkPlace {
         while let choice = walk.pop() {
             walk.forgetCaptures(behind: Int(choice.captures))
             let place = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)
@@ -75,19 +75,19 @@ extension TableBox {
     /// Goes on by the best way of a choice, unless that leads to a place where the walk has been before.
     @inline(never)
     private func other(
-        _ choice: Walk.Choice,
-        _ walk: inout Walk,
+        _ choice: WalkChoice,
+        _ walk: inout some Walk & ~Copyable,
         _ end: Int,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan,
+        _ scan: inout some AddressScan & ~Copyable,
         isPlain: Bool
-    ) -> Walk.Place {
+    ) -> WalkPlace {
         var choice = choice
         let node = self.core.nodes[Int(choice.node)]
         if choice.step < .rest {
             let next = self.singleChild(node, &choice, &walk, bytes, &scan, isPlain: isPlain)
             if next != TableCore.none {
-                let place = Walk.Place(node: next, index: Int(choice.index) &+ 1)
+                let place = WalkPlace(node: next, index: Int(choice.index) &+ 1)
                 return walk.enters(place) ? place : .nowhere
             }
             choice.step = .rest
@@ -99,10 +99,10 @@ extension TableBox {
     /// The child by the next way that takes one segment and is not literal; what is left to try is remembered.
     private func singleChild(
         _ node: TableCore.Node,
-        _ place: inout Walk.Choice,
-        _ walk: inout Walk,
+        _ place: inout WalkChoice,
+        _ walk: inout some Walk & ~Copyable,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan,
+        _ scan: inout some AddressScan & ~Copyable,
         isPlain: Bool
     ) -> UInt32 {
         let segment = scan.segment(Int(place.index))
@@ -150,18 +150,18 @@ extension TableBox {
     /// The place behind a rest, which takes one segment at first and one more each time the walk comes back.
     private func placeBehindRest(
         _ child: UInt32,
-        _ choice: inout Walk.Choice,
-        _ walk: inout Walk,
+        _ choice: inout WalkChoice,
+        _ walk: inout some Walk & ~Copyable,
         _ count: Int,
-        _ scan: inout AddressScan
-    ) -> Walk.Place {
+        _ scan: inout some AddressScan & ~Copyable
+    ) -> WalkPlace {
         let start = scan.range(Int(choice.index)).start
         // The segment at which the rest ends; nothing can follow a rest that is the end of all its patterns.
         let isEnd = !self.core.nodes[Int(child)].hasChildren
         let least = choice.step == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
         let end = isEnd ? count &- 1 : least
         guard end < count else { return .nowhere }
-        let place = Walk.Place(node: child, index: end &+ 1)
+        let place = WalkPlace(node: child, index: end &+ 1)
         choice.captures = UInt16(truncatingIfNeeded: walk.captured)
         if !isEnd {
             walk.beginWatching()
@@ -180,9 +180,9 @@ extension TableBox {
     /// Whether a segment passes an edge that only some may take.
     private func matches(
         _ matcher: Int,
-        _ segment: AddressScan.Segment,
+        _ segment: ScannedSegment,
         _ bytes: Span<UInt8>,
-        _ walk: inout Walk,
+        _ walk: inout some Walk & ~Copyable,
         isPlain: Bool
     ) -> Bool {
         let range = segment.range.range

@@ -3,7 +3,7 @@ extension TextPool {
     ///
     /// Inlined, it would take the registers that the walk needs.
     @inline(never)
-    func equals(_ text: TextRange, _ segment: AddressScan.Segment, of other: Span<UInt8>) -> Bool {
+    func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
         let length = segment.range.count
         guard length == Int(text.end &- text.start) else { return false }
         let own = self.bytes.span
@@ -21,7 +21,7 @@ extension TextPool {
     @inline(never)
     func equals(
         _ text: TextRange,
-        decoding segment: AddressScan.Segment,
+        decoding segment: ScannedSegment,
         of other: Span<UInt8>,
         folding: Bool
     ) -> Bool {
