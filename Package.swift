@@ -54,7 +54,9 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillToolTests",
-            dependencies: ["WaybillTool"],
+            dependencies: [
+                "WaybillTool", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
