@@ -17,8 +17,8 @@ final class AddressRules: Sendable {
     let fallsBack: Bool
     let isPathFirst: Bool
     let valuesNeedExactCase: Bool
-    /// Whether what a walk finds, or does not find, may not be the last word.
-    let needsSecondLook: Bool
+    /// Whether the first match that a walk finds is the answer, and nothing else is when it finds none.
+    let takesFirst: Bool
     let urlLength: Int
     let segmentLimit: Int
     let queryItemLimit: Int
@@ -37,7 +37,7 @@ final class AddressRules: Sendable {
         self.fallsBack = conventions.fallsBack
         self.valuesNeedExactCase = conventions.valuesNeedExactCase && conventions.segmentsIgnoreCase
         self.isPathFirst = conventions.precedence == .pathBeforeQuery
-        self.needsSecondLook = self.valuesNeedExactCase || self.fallsBack
+        self.takesFirst = self.stopsAtFirst && !self.valuesNeedExactCase && !self.fallsBack
         self.urlLength = min(limits.urlLength, URLRange.longest)
         self.segmentLimit = limits.segments
         self.queryItemLimit = limits.queryItems

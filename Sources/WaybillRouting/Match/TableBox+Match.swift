@@ -13,8 +13,7 @@ extension TableBox {
                 layout: scan.layout,
                 names: self.core.leaves[Int(leaf)].names,
                 captures: walk.firstCaptures(),
-                route: self.core.leaves[Int(leaf)].route,
-                passed: nil
+                route: self.core.leaves[Int(leaf)].route
             )
         )
     }
@@ -31,17 +30,14 @@ extension TableBox {
     ) throws(RoutingError) -> UInt32 {
         let rules = self.core.rules
         let bytes = text.utf8Span.span
-        guard scan.read(bytes, rules) == nil, !scan.isFull else { return Self.unusual }
+        guard rules.takesFirst, scan.read(bytes, rules) == nil, !scan.isFull else { return Self.unusual }
         let root = self.root(bytes, scan.layout.schemeEnd)
         guard root != TableCore.none else {
             if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
             return TableCore.none
         }
         let leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
-        if walk.isFull || rules.needsSecondLook {
-            return Self.unusual
-        }
-        return leaf
+        return walk.isFull ? Self.unusual : leaf
     }
 
     /// Matches what is not a URL as it is, has much to remember, or has conventions that need a second look.
@@ -76,8 +72,7 @@ extension TableBox {
                 layout: scan.layout,
                 names: names,
                 captures: walk.firstCaptures(),
-                route: found.route,
-                passed: nil
+                route: found.route
             )
         )
     }

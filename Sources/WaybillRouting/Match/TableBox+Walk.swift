@@ -14,7 +14,6 @@ extension TableBox {
     ) -> UInt32 {
         let isPlain = !scan.layout.hasEscapes && !self.core.rules.foldsCase
         let backtracks = self.core.rules.backtracks
-        var best: Best?
         var place = WalkPlace(node: root, index: 0)
         while true {
             let node = self.core.nodes[Int(place.node)]
@@ -22,7 +21,7 @@ extension TableBox {
             if place.index == end {
                 if node.leaf != TableCore.none {
                     if self.core.rules.stopsAtFirst { return node.leaf }
-                    self.consider(node.leaf, &walk, &best)
+                    self.consider(node.leaf, &walk)
                 }
             } else {
                 if node.literals > 0 {
@@ -51,7 +50,7 @@ extension TableBox {
                 if walk.enters(place) { continue }
             }
             place = self.back(&walk, end, bytes, &scan, isPlain: isPlain)
-            if place.node == TableCore.none { return self.finish(&walk, best) }
+            if place.node == TableCore.none { return self.finish(&walk) }
         }
     }
 

@@ -1,6 +1,7 @@
 /// A walk that remembers any number of values, choices and places.
 struct LargeWalk: Walk, ~Copyable {
     private(set) var captures: [URLRange] = []
+    var best: WalkBest?
     private var choices: [WalkChoice] = []
     private var seen: SeenPlaces?
 

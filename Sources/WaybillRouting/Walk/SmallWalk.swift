@@ -14,6 +14,12 @@ struct SmallWalk: Walk, ~Copyable {
     /// Two words for each choice.
     private var choices: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
+    /// A small walk takes the first way; who looks for the best one needs a large walk.
+    var best: WalkBest? {
+        get { nil }
+        set { self.isFull = newValue != nil }
+    }
+
     @inline(__always)
     init() {}
 

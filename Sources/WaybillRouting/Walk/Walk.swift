@@ -7,6 +7,9 @@ protocol Walk: ~Copyable {
     /// Whether something could not be remembered, so that nothing found is to be relied on.
     var isFull: Bool { get }
 
+    /// The best way so far, where the first one that is found need not be it.
+    var best: WalkBest? { get set }
+
     init()
 
     mutating func push(_ choice: WalkChoice)
@@ -26,4 +29,10 @@ protocol Walk: ~Copyable {
     mutating func forgetCaptures(behind count: Int)
     /// The first eight values, as a match keeps them.
     mutating func firstCaptures() -> Captures
+}
+
+/// A leaf that was found, and what was captured on the way to it.
+struct WalkBest {
+    let leaf: UInt32
+    let captures: [URLRange]
 }
