@@ -21,7 +21,7 @@ extension Parameters {
         as type: Value.Type = Value.self
     ) throws(RoutingError) -> Value? {
         let text: String
-        if let passed = self.passed?[name] {
+        if let passed = self.names.call?[name] {
             if let value = passed as? Value { return value }
             text = Self.text(of: passed)
         } else {
