@@ -15,7 +15,10 @@ final class Handler: Sendable {
     let body: Body
 
     /// The ``ImmediateBody`` of a handler that cannot suspend.
-    @usableFromInline let typed: (any AnyObject & Sendable)?
+    private let code: (any AnyObject & Sendable)?
+
+    /// The loop that it is called on.
+    let loop: ObjectIdentifier
 
     let mailbox: Mailbox
     let core: BusCore
@@ -30,7 +33,8 @@ final class Handler: Sendable {
         core: BusCore
     ) {
         self.body = .immediate { try immediate($0) }
-        self.typed = ImmediateBody(immediate)
+        self.code = ImmediateBody(immediate)
+        self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
     }
@@ -42,10 +46,17 @@ final class Handler: Sendable {
         core: BusCore
     ) {
         self.body = .suspending { try await suspending($0) }
-        self.typed = nil
+        self.code = nil
+        self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
     }
+
+    /// The ``ImmediateBody`` of a handler that cannot suspend; as a plain object, which is cheap to cast.
+    @usableFromInline var typed: AnyObject? { self.code }
+
+    /// Whether it can be called in place by a caller on its loop.
+    var isImmediate: Bool { self.code != nil }
 
     /// Calls a handler that cannot suspend, and does not know the type of its answer.
     @usableFromInline

@@ -6,6 +6,7 @@ internal import WaybillRouting
 /// routes as the loop last saw them, the next ID, and the books.
 final class Lane: Sendable {
     let eventLoop: EventLoop
+    private let loop: ObjectIdentifier
     let counters = Counters()
     let anchor: Anchor
     private let directory: Directory
@@ -20,6 +21,7 @@ final class Lane: Sendable {
 
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
         self.eventLoop = eventLoop
+        self.loop = ObjectIdentifier(eventLoop)
         self.anchor = Anchor(eventLoop)
         self.directory = directory
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
@@ -37,20 +39,51 @@ final class Lane: Sendable {
     func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Attempt {
         let id = self.nextID()
         Counters.increment(self.counters.sent)
-        let found: Found
+        let snapshot = self.snapshot.value
+        guard snapshot.generation == self.directory.generation.load(ordering: .acquiring) else {
+            return self.deliverAnew(request, id, call)
+        }
         do throws(RoutingError) {
-            found = try self.find(request.url)
+            var match = try snapshot.match(request.url)
+            guard let handler = match.flatMap({ snapshot.handler(of: $0) }),
+                let parameters = match.take()?.take()
+            else { return .lost(snapshot.noRoute(for: request.url), id) }
+            return self.deliver(request, id, to: handler, parameters, call)
         } catch {
             return .lost(error, id)
         }
-        let handler = found.handler
-        guard handler.typed != nil, handler.mailbox.eventLoop === self.eventLoop else {
-            return .handOver(found, id)
+    }
+
+    /// Delivers a request after the routes have changed.
+    @inline(never)
+    private func deliverAnew(
+        _ request: Request,
+        _ id: CorrelationID,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        do throws(RoutingError) {
+            let found = try self.find(request.url)
+            return self.deliver(request, id, to: found.handler, found.parameters, call)
+        } catch {
+            return .lost(error, id)
+        }
+    }
+
+    @inline(__always)
+    private func deliver(
+        _ request: Request,
+        _ id: CorrelationID,
+        to handler: Handler,
+        _ parameters: consuming Parameters,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        guard handler.isImmediate, handler.loop == self.loop else {
+            return .handOver(Found(handler: handler, parameters: parameters), id)
         }
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
             handler.mailbox.assumeOnLoop { $0.catchUp() }
         }
-        let message = request.message(id: id, parameters: (consume found).parameters)
+        let message = request.message(id: id, parameters: parameters)
         self.hops.store(request.hops, ordering: .relaxed)
         defer { self.hops.store(Self.nobody, ordering: .relaxed) }
         do {
@@ -77,22 +110,14 @@ final class Lane: Sendable {
         return CorrelationID(rawValue: id)
     }
 
-    @inline(__always)
+    /// Looks a URL up, in the routes as they are now.
     func find(_ url: String) throws(RoutingError) -> Found {
-        let snapshot = self.snapshot.value
-        guard snapshot.generation == self.directory.generation.load(ordering: .acquiring) else {
-            return try self.findAnew(url)
+        if self.snapshot.value.generation != self.directory.generation.load(ordering: .acquiring) {
+            guard let snapshot = self.directory.snapshotIfWorthIt() else {
+                return try self.directory.read { table throws(RoutingError) in try table.find(url) }
+            }
+            self.snapshot.value = snapshot
         }
-        return try snapshot.find(url)
-    }
-
-    /// Looks a URL up after the routes have changed.
-    @inline(never)
-    private func findAnew(_ url: String) throws(RoutingError) -> Found {
-        guard let snapshot = self.directory.snapshotIfWorthIt() else {
-            return try self.directory.read { table throws(RoutingError) in try table.find(url) }
-        }
-        self.snapshot.value = snapshot
-        return try snapshot.find(url)
+        return try self.snapshot.value.find(url)
     }
 }

@@ -12,6 +12,17 @@ extension Parameters {
         return value
     }
 
+    /// A whole number, read from the address without making a text of it.
+    ///
+    /// - Throws: ``RoutingError/Code/missingParameter`` when there is no value of that name, and
+    ///   ``RoutingError/Code/invalidParameter`` when there is one that is no `Int`.
+    public func require(_ name: String, as type: Int.Type = Int.self) throws(RoutingError) -> Int {
+        if self.names.call != nil, let value = try self.value(name, as: type) { return value }
+        guard let location = self.locate(name) else { throw self.missing(name) }
+        guard let int = self.int(at: location) else { throw self.invalid(name, type) }
+        return int
+    }
+
     /// A value, as the type that is needed, or nil when there is none of that name.
     ///
     /// - Throws: ``RoutingError/Code/invalidParameter`` when there is a value that is no `Value`.
@@ -26,10 +37,6 @@ extension Parameters {
             text = Self.text(of: passed)
         } else {
             guard let location = self.locate(name) else { return nil }
-            if Value.self == Int.self {
-                guard let value = self.int(at: location) as? Value else { throw self.invalid(name, type) }
-                return value
-            }
             text = self.text(at: location)
         }
         if let value = Value(text) { return value }
