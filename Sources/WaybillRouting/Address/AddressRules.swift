@@ -16,6 +16,9 @@ final class AddressRules: Sendable {
     let foldsCase: Bool
     let fallsBack: Bool
     let isPathFirst: Bool
+    let keepsQueryNamesWithoutValue: Bool
+    let isFirstDuplicate: Bool
+    let takesLastEquals: Bool
     let valuesNeedExactCase: Bool
     /// Whether the first match that a walk finds is the answer, and nothing else is when it finds none.
     let takesFirst: Bool
@@ -36,6 +39,9 @@ final class AddressRules: Sendable {
         self.foldsCase = conventions.segmentsIgnoreCase
         self.fallsBack = conventions.fallsBack
         self.valuesNeedExactCase = conventions.valuesNeedExactCase && conventions.segmentsIgnoreCase
+        self.keepsQueryNamesWithoutValue = conventions.keepsQueryNamesWithoutValue
+        self.isFirstDuplicate = conventions.duplicateQueryNames == .firstWins
+        self.takesLastEquals = conventions.queryValues == .beginBehindLastEquals
         self.isPathFirst = conventions.precedence == .pathBeforeQuery
         self.takesFirst = self.stopsAtFirst && !self.valuesNeedExactCase && !self.fallsBack
         self.urlLength = min(limits.urlLength, URLRange.longest)

@@ -12,17 +12,6 @@ extension Parameters {
         return value
     }
 
-    /// A whole number, read from the address without making a text of it.
-    ///
-    /// - Throws: ``RoutingError/Code/missingParameter`` when there is no value of that name, and
-    ///   ``RoutingError/Code/invalidParameter`` when there is one that is no `Int`.
-    public func require(_ name: String, as type: Int.Type = Int.self) throws(RoutingError) -> Int {
-        if self.names.call != nil, let value = try self.value(name, as: type) { return value }
-        guard let location = self.locate(name) else { throw self.missing(name) }
-        guard let int = self.int(at: location) else { throw self.invalid(name, type) }
-        return int
-    }
-
     /// A value, as the type that is needed, or nil when there is none of that name.
     ///
     /// - Throws: ``RoutingError/Code/invalidParameter`` when there is a value that is no `Value`.
@@ -37,10 +26,17 @@ extension Parameters {
             text = Self.text(of: passed)
         } else {
             guard let location = self.locate(name) else { return nil }
+            if Value.self == Int.self {
+                // Casting the number and not the optional lets the compiler do away with the cast.
+                guard let number = self.int(at: location), let value = number as? Value else {
+                    throw self.invalid(name, type)
+                }
+                return value
+            }
             text = self.text(at: location)
         }
         if let value = Value(text) { return value }
-        if Value.self == Bool.self, let value = Self.bool(text) as? Value { return value }
+        if Value.self == Bool.self, let truth = Self.bool(text), let value = truth as? Value { return value }
         throw self.invalid(name, type)
     }
 
