@@ -72,7 +72,9 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillTests",
-            dependencies: ["Waybill", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "Waybill", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         // The public face as a program, with the settings of a new package.
