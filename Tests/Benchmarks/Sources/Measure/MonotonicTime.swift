@@ -1,0 +1,6 @@
+internal import CMeasure
+
+/// Nanoseconds of a clock that only goes forward.
+public enum MonotonicTime {
+    public static var now: UInt64 { measure_now() }
+}
