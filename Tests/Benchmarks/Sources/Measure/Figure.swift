@@ -6,6 +6,7 @@ public struct Figure: Sendable {
         case counted(rounds: Int, @Sendable () async throws -> Double)
     }
 
+    /// What the table and the filters call it.
     public let name: String
     let unit: Unit
     let kind: Kind

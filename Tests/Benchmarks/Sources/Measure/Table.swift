@@ -5,8 +5,10 @@ public struct Table {
     ]
     private var rows: [[String]] = []
 
+    /// Makes a table without results.
     public init() {}
 
+    /// Adds a line.
     public mutating func add(_ result: Result) {
         let unit = result.figure.unit
         self.rows.append([

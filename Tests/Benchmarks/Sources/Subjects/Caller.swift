@@ -4,8 +4,10 @@ public import WaybillEventLoop
 
 /// The module that asks. Each method does so again and again, checks the answers, and says how long it took.
 public actor Caller: LoopBound {
+    /// Where it runs.
     public nonisolated let eventLoop: EventLoop
 
+    /// Makes somebody who asks.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     /// Routes one URL after the other.

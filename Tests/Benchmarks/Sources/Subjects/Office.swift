@@ -10,8 +10,11 @@ public struct Office: Sendable {
     /// Answered by a method of the module that awaits another actor.
     public static let suspending = UserURLs("app://user/suspending")
 
+    /// What carries the messages.
     public let bus: MessageBus
+    /// Who asks.
     public let caller: Caller
+    /// Who answers.
     public let module: UserModule
 
     /// Opens an office.
@@ -19,6 +22,7 @@ public struct Office: Sendable {
     /// - Parameters:
     ///   - loop: where the caller is, and the bus.
     ///   - other: where the module is, if elsewhere.
+    /// - Throws: what registering throws.
     public init(on loop: EventLoop, module other: EventLoop? = nil) throws {
         let bus = MessageBus(eventLoops: other.map { [loop, $0] } ?? [loop])
         let module = UserModule(eventLoop: other ?? loop)

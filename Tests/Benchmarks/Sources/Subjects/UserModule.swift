@@ -2,9 +2,11 @@ public import WaybillEventLoop
 
 /// The module that answers: it reads one whole number and gives one back.
 public actor UserModule: LoopBound {
+    /// Where it runs.
     public nonisolated let eventLoop: EventLoop
     private var visits = 0
 
+    /// Makes a module that nobody has visited.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     /// What the routes lead to, and what a bare call of this actor does.
