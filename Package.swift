@@ -18,8 +18,10 @@ let package = Package(
         .library(name: "WaybillRouting", targets: ["WaybillRouting"]),
         .library(name: "WaybillEventLoop", targets: ["WaybillEventLoop"]),
         .library(name: "Waybill", targets: ["Waybill"]),
+        .executable(name: "waybill", targets: ["WaybillTool"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
     ],
@@ -40,6 +42,20 @@ let package = Package(
             dependencies: [
                 "WaybillRouting", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "WaybillTool",
+            dependencies: [
+                "WaybillRouting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillToolTests",
+            dependencies: [
+                "WaybillTool", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),

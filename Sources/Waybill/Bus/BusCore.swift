@@ -55,7 +55,7 @@ final class BusCore: Sendable {
     /// The mailbox in front of the plain closures of this bus.
     var homeMailbox: Mailbox {
         self.mailboxes.withLock { mailboxes in
-            mailboxes[ObjectIdentifier(self.home), default: self.makeMailbox(on: self.home.eventLoop)]
+            mailboxes[ObjectIdentifier(self), default: self.makeMailbox(on: self.home.eventLoop)]
         }
     }
 

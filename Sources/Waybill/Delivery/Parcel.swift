@@ -1,19 +1,9 @@
 internal import WaybillRouting
 
 /// A message and the handler that it is for.
-@usableFromInline
 struct Parcel: Sendable {
-    @usableFromInline let message: Message
+    let message: Message
     let handler: Handler
-
-    @inline(__always)
-    init(message: Message, handler: Handler) {
-        self.message = message
-        self.handler = handler
-    }
-
-    /// The handler's code with the type of its answer, if it answers at once.
-    @usableFromInline var typed: AnyObject? { self.handler.typed }
 
     /// Calls a handler that cannot suspend, on its loop.
     @inline(__always)

@@ -16,6 +16,9 @@ public struct Message: Sendable {
     /// What only some messages have; a plain request has none, and allocates nothing.
     let extras: MessageExtras?
 
+    /// Whether there is a fragment, which may be a URL for the reply.
+    @usableFromInline var hasReturnURL: Bool { self.parameters.hasFragment }
+
     init(id: CorrelationID, parameters: Parameters, hops: Int, extras: MessageExtras? = nil) {
         self.id = id
         self.parameters = parameters

@@ -61,10 +61,12 @@ extension Address {
         return ranges
     }
 
-    /// A part of the text, as it stands there.
-    func text(_ range: Range<Int>) -> String {
-        let view = self.text.utf8
+    private func text(_ range: Range<Int>) -> String { Self.text(self.text, range) }
+
+    /// A part of a text, as it stands there.
+    static func text(_ text: String, _ range: Range<Int>) -> String {
+        let view = text.utf8
         let start = view.index(view.startIndex, offsetBy: range.lowerBound)
-        return String(self.text[start..<view.index(start, offsetBy: range.count)])
+        return String(text[start..<view.index(start, offsetBy: range.count)])
     }
 }

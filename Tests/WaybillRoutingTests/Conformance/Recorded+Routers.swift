@@ -83,9 +83,9 @@ extension Recorded {
             _ = try? recorded.table.insert(pattern, pattern)
         }
         for (scheme, table) in config?["tables"]?.object ?? [:] {
-            for (action, patterns) in table.array.flatMap(\.object) {
-                // An action that no controller has is found, but nobody handles it.
-                guard controllers.values.contains(where: { $0.contains(action) }) else { continue }
+            // An action that no controller has is found, but nobody handles it.
+            for (action, patterns) in table.array.flatMap(\.object)
+            where controllers.values.contains(where: { $0.contains(action) }) {
                 for pattern in patterns.string.map({ [$0] }) ?? patterns.strings {
                     let whole = pattern.hasPrefix("\(scheme)://") ? pattern : "\(scheme)://\(pattern)"
                     _ = try? recorded.table.insert(whole, whole)

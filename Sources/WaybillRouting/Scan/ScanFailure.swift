@@ -1,4 +1,14 @@
-extension AddressScan.Failure {
+/// Why a text is not an address.
+enum ScanFailure {
+    case empty
+    case tooLong
+    case tooManySegments
+    case tooManyQueryItems
+    case notUTF8
+    case noScheme
+}
+
+extension ScanFailure {
     /// The failure as callers see it.
     @inline(never)
     func routingError(_ text: String, _ limits: RoutingLimits) -> RoutingError {
@@ -26,7 +36,7 @@ extension AddressScan.Failure {
 extension AddressRules {
     /// The URL that a text hides which is percent-encoded as a whole, if the conventions know such URLs.
     @inline(never)
-    func wholeURL(decodedFrom text: String, _ failure: AddressScan.Failure) -> String? {
+    func wholeURL(decodedFrom text: String, _ failure: ScanFailure) -> String? {
         guard self.conventions.decodesWholeURL, failure == .noScheme else { return nil }
         let bytes = text.utf8Span.span
         guard PercentCoding.isValid(bytes) else { return nil }

@@ -2,12 +2,19 @@
 enum Word {
     static let ones: UInt64 = 0x0101_0101_0101_0101
     static let highs: UInt64 = 0x8080_8080_8080_8080
-    static let lows: UInt64 = 0x7f7f_7f7f_7f7f_7f7f
 
     /// The eight bytes at `index`, first byte lowest; what lies behind the end is zero.
     @inline(__always)
     static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
-        guard index &+ 8 <= bytes.count else { return Self.loadTail(bytes, index) }
+        let left = bytes.count &- index
+        if left >= 8 { return self.loadEight(bytes, index) }
+        // The last bytes are loaded together with those before them, which are shifted out.
+        guard left > 0, bytes.count >= 8 else { return self.loadFew(bytes, index) }
+        return self.loadEight(bytes, bytes.count &- 8) &>> UInt64((8 &- left) &* 8)
+    }
+
+    @inline(__always)
+    private static func loadEight(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
         let eight = bytes.extracting(index..<index &+ 8)
         return UInt64(eight[0]) | UInt64(eight[1]) &<< 8 | UInt64(eight[2]) &<< 16
             | UInt64(eight[3]) &<< 24 | UInt64(eight[4]) &<< 32 | UInt64(eight[5]) &<< 40
@@ -15,7 +22,7 @@ enum Word {
     }
 
     @inline(never)
-    private static func loadTail(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
+    private static func loadFew(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
         var word: UInt64 = 0
         var shift: UInt64 = 0
         var index = index
@@ -27,12 +34,22 @@ enum Word {
         return word
     }
 
-    /// The high bit of each byte that equals `byte`, and no other bit.
+    /// A mask whose lowest bit is in the first byte that equals `byte`, and that is zero when there is none.
+    ///
+    /// Bits behind the first byte say nothing.
     @inline(__always)
     static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
-        let difference = word ^ (Self.ones &* UInt64(byte))
-        return ~(((difference & Self.lows) &+ Self.lows) | difference | Self.lows)
+        self.zeros(word ^ (Self.ones &* UInt64(byte)))
     }
+
+    /// The same for the two bytes that end a segment, `/` and `?`, which differ in one bit.
+    @inline(__always)
+    static func segmentEnds(_ word: UInt64) -> UInt64 {
+        self.zeros((word | (Self.ones &* 0x10)) ^ (Self.ones &* UInt64(UInt8(ascii: "?"))))
+    }
+
+    @inline(__always)
+    private static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
 
     /// Which byte the lowest bit of a non-zero mask belongs to.
     @inline(__always)

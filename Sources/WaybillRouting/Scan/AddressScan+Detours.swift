@@ -1,5 +1,5 @@
 /// What most addresses do not need: encoded bytes, folded case, hosts and verbs that are no segments.
-extension AddressScan {
+extension AddressScan where Self: ~Copyable {
     @inline(never)
     mutating func takeDetours(_ bytes: Span<UInt8>, _ rules: AddressRules) {
         let conventions = rules.conventions
@@ -34,7 +34,7 @@ extension AddressScan {
     }
 
     @inline(never)
-    func countsTooManyQueryItems(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Bool {
+    mutating func countsTooManyQueryItems(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Bool {
         var items = QueryCursor(self.layout, rules)
         var count = 0
         while items.next(bytes) != nil { count += 1 }

@@ -4,9 +4,9 @@ struct SeenPlaces {
     private var count = 0
 
     /// Whether a place is new; it is seen from now on.
-    mutating func insert(_ node: UInt32, _ index: Int) -> Bool {
+    mutating func insert(_ place: WalkPlace) -> Bool {
         if self.count * 2 >= self.slots.count { self.grow() }
-        return self.place(UInt64(node) << 32 | UInt64(UInt32(truncatingIfNeeded: index)))
+        return self.place(UInt64(place.node) << 32 | UInt64(UInt32(truncatingIfNeeded: place.index)))
     }
 
     private mutating func place(_ value: UInt64) -> Bool {

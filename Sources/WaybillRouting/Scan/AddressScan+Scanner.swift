@@ -1,17 +1,7 @@
-extension AddressScan {
-    /// Why a text is not an address.
-    enum Failure {
-        case empty
-        case tooLong
-        case tooManySegments
-        case tooManyQueryItems
-        case notUTF8
-        case noScheme
-    }
-
+extension AddressScan where Self: ~Copyable {
     /// Reads the text once from beginning to end; what is returned is why it is not an address.
     @inline(__always)
-    mutating func read(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Failure? {
+    mutating func read(_ bytes: Span<UInt8>, _ rules: AddressRules) -> ScanFailure? {
         let count = bytes.count
         guard count > 0 else { return .empty }
         guard count <= rules.urlLength else { return .tooLong }
@@ -73,8 +63,7 @@ extension AddressScan {
             var key: UInt64 = 0
             while true {
                 let word = Word.load(bytes, index)
-                var ends = Word.mask(word, UInt8(ascii: "/")) | Word.mask(word, UInt8(ascii: "?"))
-                ends |= Word.mask(word, fragmentByte)
+                var ends = Word.segmentEnds(word) | Word.mask(word, fragmentByte)
                 let left = count &- index
                 if left < 8 { ends |= 0x80 &<< UInt64(left &* 8) }
                 if ends == 0 {
@@ -96,7 +85,7 @@ extension AddressScan {
                 break
             }
             if index > start {
-                self.append(Segment(range: URLRange(start, index), key: key))
+                self.append(ScannedSegment(range: URLRange(start, index), key: key))
             }
             if index < count, bytes[index] != UInt8(ascii: "/") { break }
         }
