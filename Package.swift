@@ -94,7 +94,9 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillTests",
-            dependencies: ["Waybill", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "Waybill", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

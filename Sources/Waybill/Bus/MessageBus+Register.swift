@@ -82,6 +82,8 @@ extension MessageBus {
     }
 
     /// Binds an object to a URL: whoever routes the URL gets the object.
+    // Disfavored, or a trailing closure may be taken for the object instead of a handler.
+    @_disfavoredOverload
     @discardableResult
     public func register(
         _ pattern: String,

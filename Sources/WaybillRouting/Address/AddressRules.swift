@@ -4,8 +4,8 @@ final class AddressRules: Sendable {
     let conventions: RoutingConventions
     let limits: RoutingLimits
     let defaultScheme: String
-    /// The key of the default scheme; 0 when it is long or schemes are not simple.
-    let defaultSchemeKey: UInt64
+    /// The key of the default scheme if it is short, has nothing but letters, and schemes are simple; else 0.
+    let lettersOfDefaultScheme: UInt64
     /// Whether the scanner's result has to be worked on again before it can be matched.
     let hasDetours: Bool
     let fragmentByte: UInt8
@@ -49,7 +49,9 @@ final class AddressRules: Sendable {
         self.queryItemLimit = limits.queryItems
         self.hasSimpleSchemes = conventions.schemeIgnoresCase && conventions.schemeAliases.isEmpty
         let key = SegmentKey.of(self.defaultScheme.utf8)
-        self.defaultSchemeKey = self.hasSimpleSchemes && !SegmentKey.isHash(key) ? key : 0
+        let isInLetters = self.defaultScheme.utf8.allSatisfy(ASCII.isLetter)
+        self.lettersOfDefaultScheme =
+            self.hasSimpleSchemes && isInLetters && !SegmentKey.isHash(key) ? key : 0
         self.requiresScheme = conventions.missingScheme == .isError || defaultScheme.isEmpty
         self.hasDetours =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment

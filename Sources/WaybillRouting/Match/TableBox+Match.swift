@@ -31,7 +31,7 @@ extension TableBox {
         let rules = self.core.rules
         let bytes = text.utf8Span.span
         guard rules.takesFirst, scan.read(bytes, rules) == nil, !scan.isFull else { return Self.unusual }
-        let root = self.root(bytes, scan.layout.schemeEnd)
+        let root = self.root(bytes, scan.layout)
         guard root != TableCore.none else {
             if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
             return TableCore.none
@@ -52,7 +52,7 @@ extension TableBox {
             }
             return try self.match(whole)
         }
-        let root = self.root(bytes, scan.layout.schemeEnd)
+        let root = self.root(bytes, scan.layout)
         if root == TableCore.none { return nil }
         var leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
         if leaf == TableCore.none, self.core.rules.fallsBack {
@@ -79,13 +79,17 @@ extension TableBox {
 
     /// The root of the address's scheme.
     @inline(__always)
-    private func root(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
-        guard end > 0 else { return self.core.defaultRoot }
+    private func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
+        layout.hasDefaultScheme || layout.schemeEnd == 0
+            ? self.core.defaultRoot : self.otherRoot(bytes, layout.schemeEnd)
+    }
+
+    @inline(never)
+    private func otherRoot(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
         guard end < 8, self.core.rules.hasSimpleSchemes else { return self.unusualRoot(bytes, end) }
         // What a scheme may be made of stays as it is, or becomes lower case, with this bit set.
         let word = Word.prefix(Word.load(bytes, 0) | (Word.ones &* 0x20), end)
         let key = SegmentKey.short(word, end)
-        if key == self.core.rules.defaultSchemeKey { return self.core.defaultRoot }
         return self.literalChild(of: TableCore.top, .init(key: key), bytes, isPlain: true)
     }
 

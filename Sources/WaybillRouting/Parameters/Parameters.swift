@@ -3,10 +3,10 @@
 /// A value that was passed with the call wins; between path and query the conventions decide, and by default the path
 /// wins. Nothing is decoded before it is read.
 public struct Parameters: Sendable {
-    let text: String
-    let layout: AddressLayout
+    @usableFromInline let text: String
+    @usableFromInline let layout: AddressLayout
     @usableFromInline var names: RouteNames
-    let captures: Captures
+    @usableFromInline let captures: Captures
     /// The bits of the route that was matched: with them here, a match is nothing but its parameters.
     @usableFromInline let route: UInt64
 

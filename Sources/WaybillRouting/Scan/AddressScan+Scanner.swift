@@ -5,7 +5,8 @@ extension AddressScan where Self: ~Copyable {
         let count = bytes.count
         guard count > 0 else { return .empty }
         guard count <= rules.urlLength else { return .tooLong }
-        var index = self.readScheme(bytes)
+        var index = self.readDefaultScheme(bytes, rules)
+        if index == 0 { index = self.readScheme(bytes) }
         if index == 0, rules.requiresScheme { return .noScheme }
         self.layout.pathStart = index
         let fragmentByte = rules.fragmentByte
@@ -27,8 +28,22 @@ extension AddressScan where Self: ~Copyable {
         return nil
     }
 
-    /// Reads the scheme, if there is one, and returns where the rest begins.
+    /// Reads the default scheme if it is there and in letters: then one word tells, and the root is known as well.
     @inline(__always)
+    private mutating func readDefaultScheme(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Int {
+        let word = Word.load(bytes, 0)
+        let colons = Word.mask(word, UInt8(ascii: ":"))
+        let length = Word.firstIndex(colons)
+        // With this bit set nothing but a letter becomes a letter.
+        let folded = Word.prefix(word | (Word.ones &* 0x20), length & 7)
+        guard colons != 0, SegmentKey.short(folded, length) == rules.lettersOfDefaultScheme else { return 0 }
+        self.layout.schemeEnd = length
+        self.layout.hasDefaultScheme = true
+        return length &+ 1
+    }
+
+    /// Reads the scheme, if there is one, and returns where the rest begins.
+    @inline(never)
     private mutating func readScheme(_ bytes: Span<UInt8>) -> Int {
         var index = 0
         while index < bytes.count {
@@ -54,40 +69,38 @@ extension AddressScan where Self: ~Copyable {
     ) -> Int {
         let count = bytes.count
         var index = start
+        while index < count, bytes[index] == UInt8(ascii: "/") { index &+= 1 }
         while index < count {
-            if bytes[index] == UInt8(ascii: "/") {
-                index &+= 1
-                continue
-            }
             let start = index
-            var key: UInt64 = 0
-            while true {
-                let word = Word.load(bytes, index)
-                var ends = Word.segmentEnds(word) | Word.mask(word, fragmentByte)
-                let left = count &- index
-                if left < 8 { ends |= 0x80 &<< UInt64(left &* 8) }
-                if ends == 0 {
-                    escapes |= Word.mask(word, UInt8(ascii: "%"))
-                    key = SegmentKey.mix(key, word)
-                    index &+= 8
-                    continue
-                }
-                let length = Word.firstIndex(ends)
-                let tail = Word.prefix(word, length)
-                escapes |= Word.mask(tail, UInt8(ascii: "%"))
-                if index == start {
-                    key = SegmentKey.short(tail, length)
-                } else {
-                    if length > 0 { key = SegmentKey.mix(key, tail) }
-                    key |= SegmentKey.longFlag
-                }
-                index &+= length
-                break
+            var word = Word.load(bytes, index)
+            var ends = Word.segmentEnds(word) | Word.mask(word, fragmentByte)
+            if count &- index < 8 { ends |= 0x80 &<< UInt64((count &- index) &* 8) }
+            var hash: UInt64 = 0
+            while ends == 0 {
+                escapes |= Word.mask(word, UInt8(ascii: "%"))
+                hash = SegmentKey.mix(hash, word)
+                index &+= 8
+                word = Word.load(bytes, index)
+                ends = Word.segmentEnds(word) | Word.mask(word, fragmentByte)
+                if count &- index < 8 { ends |= 0x80 &<< UInt64((count &- index) &* 8) }
             }
-            if index > start {
-                self.append(ScannedSegment(range: URLRange(start, index), key: key))
+            let length = Word.firstIndex(ends)
+            let tail = Word.prefix(word, length)
+            escapes |= Word.mask(tail, UInt8(ascii: "%"))
+            let isShort = index == start
+            index &+= length
+            if isShort {
+                if length > 0 {
+                    let range = URLRange(start, index)
+                    self.append(ScannedSegment(range: range, key: SegmentKey.short(tail, length)))
+                }
+            } else {
+                if length > 0 { hash = SegmentKey.mix(hash, tail) }
+                self.append(ScannedSegment(range: URLRange(start, index), key: hash | SegmentKey.longFlag))
             }
-            if index < count, bytes[index] != UInt8(ascii: "/") { break }
+            // What ended the segment is still in the word; behind the end of the text there are zeros.
+            guard word &>> UInt64(length &* 8) & 0xff == UInt64(UInt8(ascii: "/")) else { break }
+            index &+= 1
         }
         return index
     }

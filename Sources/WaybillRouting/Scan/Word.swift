@@ -6,19 +6,20 @@ enum Word {
     /// The eight bytes at `index`, first byte lowest; what lies behind the end is zero.
     @inline(__always)
     static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
-        let left = bytes.count &- index
-        if left >= 8 { return self.loadEight(bytes, index) }
+        if index &+ 8 <= bytes.count { return self.loadEight(bytes, index) }
         // The last bytes are loaded together with those before them, which are shifted out.
-        guard left > 0, bytes.count >= 8 else { return self.loadFew(bytes, index) }
-        return self.loadEight(bytes, bytes.count &- 8) &>> UInt64((8 &- left) &* 8)
+        guard index < bytes.count, bytes.count >= 8 else { return self.loadFew(bytes, index) }
+        return self.loadEight(bytes, bytes.count &- 8) &>> UInt64((index &+ 8 &- bytes.count) &* 8)
     }
 
+    /// Spelled like this, eight checks and eight loads become one of each.
     @inline(__always)
     private static func loadEight(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
-        let eight = bytes.extracting(index..<index &+ 8)
-        return UInt64(eight[0]) | UInt64(eight[1]) &<< 8 | UInt64(eight[2]) &<< 16
-            | UInt64(eight[3]) &<< 24 | UInt64(eight[4]) &<< 32 | UInt64(eight[5]) &<< 40
-            | UInt64(eight[6]) &<< 48 | UInt64(eight[7]) &<< 56
+        let rest = bytes.extracting(droppingFirst: index)
+        guard rest.count >= 8 else { return 0 }
+        return UInt64(rest[0]) | UInt64(rest[1]) &<< 8 | UInt64(rest[2]) &<< 16
+            | UInt64(rest[3]) &<< 24 | UInt64(rest[4]) &<< 32 | UInt64(rest[5]) &<< 40
+            | UInt64(rest[6]) &<< 48 | UInt64(rest[7]) &<< 56
     }
 
     @inline(never)
