@@ -27,11 +27,11 @@ extension BusCore {
             if let error = self.objection(to: request) {
                 return self.lose(request, self.open(), error)
             }
+            await self.admit()
             guard let current = self.currentLane else {
                 return await self.routeFromOutside(request, listener)
             }
             lane = current
-            while !lane.eventLoop.consumeDeliveryBudget() { await lane.anchor.turn() }
             preparation = lane.assumeOnLoop { $0.prepare(request) }
         }
         switch preparation {

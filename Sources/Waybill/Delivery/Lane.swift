@@ -10,6 +10,8 @@ actor Lane: LoopBound {
     nonisolated let anchor: Anchor
     private nonisolated let directory: Directory
     private var snapshot: Snapshot
+    private let empty: Snapshot
+    private nonisolated let isForgetting = Atomic<Bool>(false)
     private var lastID = CorrelationID.newBlock()
 
     /// How many routes led to the handler that is being called in place, or ``nobody``.
@@ -23,6 +25,7 @@ actor Lane: LoopBound {
         self.anchor = Anchor(eventLoop)
         self.directory = directory
         self.snapshot = snapshot
+        self.empty = snapshot
     }
 
     /// Finds the handler of a request; if it is on this loop and cannot suspend, the caller calls it next.
@@ -40,7 +43,8 @@ actor Lane: LoopBound {
             return .handOver(found, id)
         }
         if found.handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            found.handler.mailbox.assumeOnLoop { $0.catchUp() }
+            guard found.handler.mailbox.assumeOnLoop({ $0.catchUp() }) else { return .handOver(found, id) }
+            if let error = found.handler.objection(to: request.url) { return .lost(error, id) }
         }
         self.hops.store(request.hops, ordering: .relaxed)
         return .ready(request.parcel(id: id, found))
@@ -59,6 +63,17 @@ actor Lane: LoopBound {
         self.counters.close(Tally(error.code))
     }
 
+    /// Notes that a handler is called in place; for the loop's thread.
+    ///
+    /// - Returns: what ``end(_:)`` has to be given when it has returned.
+    nonisolated func begin(hops: Int) -> Int {
+        let outer = self.hops.load(ordering: .relaxed)
+        self.hops.store(hops, ordering: .relaxed)
+        return outer
+    }
+
+    nonisolated func end(_ outer: Int) { self.hops.store(outer, ordering: .relaxed) }
+
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
         let hops = self.hops.load(ordering: .relaxed)
@@ -75,8 +90,27 @@ actor Lane: LoopBound {
             guard let snapshot = self.directory.snapshotIfWorthIt() else {
                 return try self.directory.read { table throws(RoutingError) in try table.find(url) }
             }
-            self.snapshot = snapshot
+            self.use(snapshot)
         }
         return try self.snapshot.find(url)
+    }
+
+    /// Lets go of the handlers that have been unregistered, although nobody may ever route here again.
+    nonisolated func forget() {
+        if self.eventLoop.isInEventLoop {
+            self.assumeOnLoop { $0.use($0.empty) }
+        } else if !self.isForgetting.exchange(true, ordering: .acquiringAndReleasing) {
+            self.eventLoop.execute {
+                self.isForgetting.store(false, ordering: .releasing)
+                self.assumeOnLoop { $0.use($0.empty) }
+            }
+        }
+    }
+
+    private func use(_ snapshot: Snapshot) {
+        let old = self.snapshot
+        self.snapshot = snapshot
+        // What the last holder of a handler lets go of may use the bus, and so this lane.
+        _ = consume old
     }
 }

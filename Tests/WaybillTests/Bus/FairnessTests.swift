@@ -80,7 +80,7 @@ struct FairnessTests {
         try bus.register("app://now") { _ in 1 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
-                group.addTask { while stopped.count == 0 { bus.send("app://now") } }
+                group.addTask { await onThread { while stopped.count == 0 { bus.send("app://now") } } }
             }
             group.addTask {
                 try await Probe(eventLoop: self.loop).act { _ in
