@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 
 /// A timer of a millisecond fires soon, whatever the modules of its loop say to each other.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct FairnessTests {
     let loop = EventLoop(name: "fair")
     let bus: MessageBus
