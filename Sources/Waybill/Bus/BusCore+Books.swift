@@ -35,7 +35,8 @@ extension BusCore {
     @discardableResult
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
-        self.home.eventLoop.execute { uncaught(message) }
+        let context = DeliveryContext(hops: message.hops, deadline: nil)
+        self.home.eventLoop.execute { DeliveryContext.$current.withValue(context) { uncaught(message) } }
         return true
     }
 }

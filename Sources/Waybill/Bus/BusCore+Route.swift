@@ -22,8 +22,8 @@ extension BusCore {
         if let error = self.objection(to: request) {
             return self.lose(request, self.open(), error)
         }
+        await self.admit()
         guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
-        while !lane.eventLoop.consumeDeliveryBudget() { await lane.anchor.turn() }
         var value: (any Sendable)?
         let attempt = lane.deliver(request) { handler, message in
             let reply = try handler.call(message)

@@ -33,12 +33,19 @@ extension BusCore {
 
     /// The message as the uncaught handler sees it: what could be read from the URL, and what the caller gave.
     func unmatched(_ request: Request, id: CorrelationID) -> Message? {
-        let address = try? Address(
-            request.url,
+        let address = try? self.address(of: request.url)
+        return address.map { request.message(id: id, parameters: Parameters(address: $0)) }
+    }
+
+    /// The address in a URL.
+    ///
+    /// - Throws: `invalidURL`.
+    func address(of url: String) throws(RoutingError) -> Address {
+        try Address(
+            url,
             conventions: self.configuration.conventions,
             defaultScheme: self.configuration.defaultScheme,
             limits: self.configuration.limits
         )
-        return address.map { request.message(id: id, parameters: Parameters(address: $0)) }
     }
 }

@@ -11,6 +11,8 @@ final class Lane: Sendable {
     let anchor: Anchor
     private let directory: Directory
     private let snapshot: LoopLocal<Snapshot>
+    private let empty: Snapshot
+    private let isForgetting = Atomic<Bool>(false)
 
     // Written by the loop's thread only; atomic because that can be proven.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
@@ -25,6 +27,7 @@ final class Lane: Sendable {
         self.anchor = Anchor(eventLoop)
         self.directory = directory
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
+        self.empty = snapshot
     }
 
     /// Has the handler of a request called in place, if it is on this loop and cannot suspend.
@@ -81,7 +84,10 @@ final class Lane: Sendable {
             return .handOver(Found(handler: handler, parameters: parameters), id)
         }
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            handler.mailbox.assumeOnLoop { $0.catchUp() }
+            guard handler.mailbox.assumeOnLoop({ $0.catchUp() }) else {
+                return .handOver(Found(handler: handler, parameters: parameters), id)
+            }
+            if let error = handler.objection(to: request.url) { return .lost(error, id) }
         }
         let message = request.message(id: id, parameters: parameters)
         self.hops.store(request.hops, ordering: .relaxed)
@@ -96,6 +102,17 @@ final class Lane: Sendable {
             return .failed(error, id)
         }
     }
+
+    /// Notes that a handler is called in place; for the loop's thread.
+    ///
+    /// - Returns: what ``end(_:)`` has to be given when it has returned.
+    func begin(hops: Int) -> Int {
+        let outer = self.hops.load(ordering: .relaxed)
+        self.hops.store(hops, ordering: .relaxed)
+        return outer
+    }
+
+    func end(_ outer: Int) { self.hops.store(outer, ordering: .relaxed) }
 
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
@@ -116,8 +133,27 @@ final class Lane: Sendable {
             guard let snapshot = self.directory.snapshotIfWorthIt() else {
                 return try self.directory.read { table throws(RoutingError) in try table.find(url) }
             }
-            self.snapshot.value = snapshot
+            self.use(snapshot)
         }
         return try self.snapshot.value.find(url)
+    }
+
+    /// Lets go of the handlers that have been unregistered, although nobody may ever route here again.
+    func forget() {
+        if self.eventLoop.isInEventLoop {
+            self.use(self.empty)
+        } else if !self.isForgetting.exchange(true, ordering: .acquiringAndReleasing) {
+            self.eventLoop.execute {
+                self.isForgetting.store(false, ordering: .releasing)
+                self.use(self.empty)
+            }
+        }
+    }
+
+    private func use(_ snapshot: Snapshot) {
+        let old = self.snapshot.value
+        self.snapshot.value = snapshot
+        // What the last holder of a handler lets go of may use the bus, and so this lane.
+        _ = consume old
     }
 }

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 
 /// A timer of a millisecond fires soon, whatever the modules of its loop say to each other.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct FairnessTests {
     let loop = EventLoop(name: "fair")
     let bus: MessageBus
@@ -80,7 +80,7 @@ struct FairnessTests {
         try bus.register("app://now") { _ in 1 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
-                group.addTask { while stopped.count == 0 { bus.send("app://now") } }
+                group.addTask { await onThread { while stopped.count == 0 { bus.send("app://now") } } }
             }
             group.addTask {
                 try await Probe(eventLoop: self.loop).act { _ in

@@ -21,7 +21,7 @@ struct HopLimitTests {
             try await bus?.route("app://a", as: Void.self)
         }
         var error = await failure { try await self.bus.route("app://a") }
-        for _ in 0..<self.limit {
+        for _ in 0...self.limit {
             #expect(error?.code == .handlerFailed)
             error = error?.cause as? RoutingError
         }

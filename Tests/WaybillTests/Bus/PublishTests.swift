@@ -90,7 +90,7 @@ struct PublishTests {
             await gate.wait()
         }
         try self.bus.subscribe("app://a") { _ in await Task.yield() }
-        #expect(try await self.bus.publish("app://a", deadline: .now + .milliseconds(20)) == 1)
+        #expect(try await self.bus.publish("app://a", deadline: .now + .milliseconds(500)) == 1)
         let task = Task { [bus] in try await bus.publish("app://a") }
         #expect(await eventually { self.bus.statistics.sent == 4 })
         task.cancel()
@@ -104,7 +104,7 @@ struct PublishTests {
         try self.bus.subscribe("app://a") { _ in }
         #expect(!self.bus.canRoute("app://a"))
         try self.bus.register("app://a") { _ in 1 }
-        #expect(#expect(throws: RoutingError.self) { try self.bus.subscribe("app://a/:") { _ in } }?.code == .invalidPattern)
+        #expect(#expect(throws: RoutingError.self) { try self.bus.subscribe("app://%ff") { _ in } }?.code == .invalidPattern)
     }
 
     @Test func `a subscriber that publishes to itself comes to an end`() async throws {

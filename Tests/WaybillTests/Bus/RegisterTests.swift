@@ -126,7 +126,7 @@ struct RegisterTests {
         }
         #expect(error?.code == .conflict && error?.url == second)
         for part in [first, "First/file.swift:11", "Second/file.swift:22"] {
-            #expect("\(error?.message ?? "")".contains(part))
+            #expect(error?.message.contains(part) == true)
         }
     }
 
@@ -137,7 +137,7 @@ struct RegisterTests {
         #expect(self.bus.routes.count == 1)
     }
 
-    @Test(arguments: ["", "app://a/:", "app://a/:x/:x"])
+    @Test(arguments: ["", "app://%ff", "app://a/%zz%80"])
     func `what is no pattern is refused`(pattern: String) {
         let error = #expect(throws: RoutingError.self) { try self.bus.register(pattern) { _ in } }
         #expect(error?.code == .invalidPattern)
