@@ -33,7 +33,7 @@ public struct Address: Sendable {
 
     init(_ text: String, _ rules: AddressRules) throws(RoutingError) {
         var scan = SmallScan()
-        if scan.read(text.utf8Span.span, rules) == nil, !scan.isFull {
+        if scan.read(text.utf8.span, rules) == nil, !scan.isFull {
             self.init(text: text, layout: scan.layout, rules: rules)
         } else {
             var scan = LargeScan()

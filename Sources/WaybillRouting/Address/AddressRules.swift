@@ -56,8 +56,8 @@ final class AddressRules: Sendable {
         self.hasDetours =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment
             || !conventions.leadingVerbs.isEmpty
-        // Without fragments a second question mark is looked for, which changes nothing.
-        self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : UInt8(ascii: "?")
+        // Without fragments a byte is looked for that stands in no text.
+        self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : 0xff
     }
 
     static let waybill = AddressRules(conventions: .waybill, defaultScheme: "app", limits: .default)

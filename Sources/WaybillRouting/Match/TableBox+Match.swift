@@ -29,7 +29,7 @@ extension TableBox {
         _ walk: inout some Walk & ~Copyable
     ) throws(RoutingError) -> UInt32 {
         let rules = self.core.rules
-        let bytes = text.utf8Span.span
+        let bytes = text.utf8.span
         guard rules.takesFirst, scan.read(bytes, rules) == nil, !scan.isFull else { return Self.unusual }
         let root = self.root(bytes, scan.layout)
         guard root != TableCore.none else {
@@ -45,7 +45,7 @@ extension TableBox {
     private func unusualMatch(_ text: String) throws(RoutingError) -> RouteMatch? {
         var scan = LargeScan()
         var walk = LargeWalk()
-        let bytes = text.utf8Span.span
+        let bytes = text.utf8.span
         if let failure = scan.read(bytes, self.core.rules) {
             guard let whole = self.core.rules.wholeURL(decodedFrom: text, failure) else {
                 throw failure.routingError(text, self.core.rules.limits)

@@ -30,8 +30,8 @@ extension Parameters {
     func locateInQuery(_ name: String) -> Location? {
         guard self.layout.hasQuery else { return nil }
         let rules = self.names.rules
-        let bytes = self.text.utf8Span.span
-        let wanted = name.utf8Span.span
+        let bytes = self.text.utf8.span
+        let wanted = name.utf8.span
         var cursor = QueryCursor(self.layout, self.names.rules)
         var found: Location?
         while let item = cursor.next(bytes) {
@@ -73,9 +73,9 @@ extension Parameters {
         let range = location.range.range
         if !location.isRest {
             return self.layout.hasEscapes
-                ? PercentCoding.text(self.text.utf8Span.span, range) : Address.text(self.text, range)
+                ? PercentCoding.text(self.text.utf8.span, range) : Address.text(self.text, range)
         }
-        let bytes = self.text.utf8Span.span
+        let bytes = self.text.utf8.span
         // The segments of a rest are joined by one slash each, however many there were.
         let segments = self.address.segmentRanges.filter {
             $0.lowerBound >= range.lowerBound && $0.upperBound <= range.upperBound

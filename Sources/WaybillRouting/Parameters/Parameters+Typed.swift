@@ -45,7 +45,7 @@ extension Parameters {
     func int(at location: Location) -> Int? {
         let range = location.range.range
         if self.layout.hasEscapes { return Int(self.text(at: location)) }
-        return Decimal.int(self.text.utf8Span.span, range)
+        return Decimal.int(self.text.utf8.span, range)
     }
 
     /// A truth value in any of the spellings of the route language.

@@ -121,7 +121,7 @@ extension AddressScan where Self: ~Copyable {
             while index < count {
                 let word = Word.load(bytes, index)
                 escapes |= Word.mask(word, UInt8(ascii: "%"))
-                let ends = fragmentByte == UInt8(ascii: "#") ? Word.mask(word, fragmentByte) : 0
+                let ends = Word.mask(word, fragmentByte)
                 if ends != 0 {
                     index &+= Word.firstIndex(ends)
                     self.layout.queryEnd = index

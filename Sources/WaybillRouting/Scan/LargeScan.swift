@@ -23,7 +23,7 @@ struct LargeScan: AddressScan, ~Copyable {
 extension LargeScan {
     /// Reads a text and keeps what was found beside the address.
     mutating func address(_ text: String, _ rules: AddressRules) throws(RoutingError) -> Address {
-        guard let failure = self.read(text.utf8Span.span, rules) else {
+        guard let failure = self.read(text.utf8.span, rules) else {
             return Address(text: text, layout: self.layout, rules: rules)
         }
         guard let whole = rules.wholeURL(decodedFrom: text, failure) else {

