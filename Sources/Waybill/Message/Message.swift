@@ -17,10 +17,11 @@ public struct Message: Sendable {
     let extras: MessageExtras?
 
     /// Whether there is a fragment, which may be a URL for the reply.
-    @usableFromInline var hasReturnURL: Bool { self.parameters.hasFragment }
+    @usableFromInline let hasReturnURL: Bool
 
     init(id: CorrelationID, parameters: Parameters, hops: Int, extras: MessageExtras? = nil) {
         self.id = id
+        self.hasReturnURL = parameters.hasFragment
         self.parameters = parameters
         self.hops = hops
         self.extras = extras

@@ -7,6 +7,7 @@ public struct RouteMatch: Sendable {
     @inlinable public var route: RouteID { RouteID(bits: self.parameters.route) }
 
     /// The values, taken out of a match that is not needed any more; a property would copy them.
+    @inlinable
     @inline(__always)
     package consuming func take() -> Parameters { self.parameters }
 }
