@@ -21,9 +21,9 @@ struct Bench {
     }
 
     private static func list(_ options: Options) -> [Result] {
-        for group in Figures.groups(options) {
-            for name in group.names where options.includes(name) { Self.say(name) }
-        }
+        let names = Figures.groups(options).flatMap(\.names)
+        let selection = options.selection(of: names)
+        for name in names where selection.contains(name) { Self.say(name) }
         return []
     }
 
@@ -35,8 +35,11 @@ struct Bench {
         )
         var table = Table()
         var missed: [Result] = []
-        for group in Figures.groups(options) where group.names.contains(where: options.includes) {
-            for figure in try group.make() where options.includes(figure.name) {
+        let groups = Figures.groups(options)
+        let selection = options.selection(of: groups.flatMap(\.names))
+        if selection.isEmpty { throw UsageError.wrong("there is no figure of that name; see --list") }
+        for group in groups where group.names.contains(where: selection.contains) {
+            for figure in try group.make() where selection.contains(figure.name) {
                 let result = try await runner.measure(figure)
                 if options.json { Self.say(result.json) } else { table.add(result) }
                 if result.isMissed { missed.append(result) }

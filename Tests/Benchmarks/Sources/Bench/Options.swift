@@ -8,7 +8,7 @@ struct Options {
           --json         one object per line: {"name", "ns", "peer", "peer_ns", "ratio", ...}, as they come
           --check        exit status 1 if a figure misses what it must hold
           --quick        fewer and shorter rounds: to see whether all works, not to compare
-          --filter NAME  only figures whose name contains NAME; may be repeated
+          --filter NAME  only the figure NAME, or those whose name contains it; may be repeated
           --list         the names of the figures
           --rounds N     how often a figure and its peer take turns; 21 by default
 
@@ -55,8 +55,12 @@ struct Options {
         }
     }
 
-    func includes(_ name: String) -> Bool {
-        self.filters.isEmpty || self.filters.contains { name.contains($0) }
+    /// Which of some figures are asked for.
+    func selection(of names: [String]) -> Set<String> {
+        if self.filters.isEmpty { return Set(names) }
+        return self.filters.reduce(into: []) { selection, filter in
+            selection.formUnion(names.contains(filter) ? [filter] : names.filter { $0.contains(filter) })
+        }
     }
 }
 

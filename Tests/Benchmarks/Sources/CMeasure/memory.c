@@ -1,5 +1,6 @@
 #include "CMeasure.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -13,6 +14,8 @@ uint64_t measure_now(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+void measure_yield_core(void) { sched_yield(); }
 
 size_t measure_heap_in_use(void) {
 #if defined(__GLIBC__)

@@ -18,6 +18,9 @@ public struct Runner: Sendable {
     }
 
     /// Measures one figure.
+    ///
+    /// On no actor: asynchronous code of others, which runs on the default executor, need not hop there for each call.
+    @concurrent
     public func measure(_ figure: Figure) async throws -> Result {
         switch figure.kind {
         case .timed(let subject, let peer):

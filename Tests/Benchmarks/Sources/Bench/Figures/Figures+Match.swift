@@ -73,15 +73,11 @@ extension Figures {
         }
         return subjects.indices.map { index in
             let (length, subject) = subjects[index]
-            // Twice the segments times twice the nodes.
-            return index == 0
-                ? Figure("match.hostile-\(length)", subject: subject)
-                : Figure(
-                    "match.hostile-\(length)",
-                    must: .ratio(5),
-                    subject: subject,
-                    peer: subjects[index - 1].1
-                )
+            let name = "match.hostile-\(length)"
+            // Twice the segments times twice the nodes; short URLs end before the walk begins to remember places.
+            return length <= 8
+                ? Figure(name, subject: subject)
+                : Figure(name, must: .ratio(5), subject: subject, peer: subjects[index - 1].1)
         }
     }
 
