@@ -8,7 +8,7 @@ struct Parcel: Sendable {
     /// Calls a handler that cannot suspend, on its loop.
     @inline(__always)
     func call(_ body: (Message) throws -> any Sendable) -> Outcome {
-        guard self.message.deadline == nil, let lane = self.handler.core.currentLane else {
+        guard self.message.extras?.hasDeadline != true, let lane = self.handler.core.currentLane else {
             return DeliveryContext.$current.withValue(self.context) { self.attempt(body) }
         }
         // What the handler sends inherits from its message; this is cheaper than a task-local value.
