@@ -10,7 +10,7 @@ extension BusCore {
             return self.books.nextID()
         }
         Counters.increment(lane.counters.sent)
-        return lane.assumeOnLoop { $0.nextID() }
+        return lane.nextID()
     }
 
     /// Counts how a message ended.
@@ -35,7 +35,8 @@ extension BusCore {
     @discardableResult
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
-        self.home.eventLoop.execute { uncaught(message) }
+        let context = DeliveryContext(hops: message.hops, deadline: nil)
+        self.home.eventLoop.execute { DeliveryContext.$current.withValue(context) { uncaught(message) } }
         return true
     }
 }

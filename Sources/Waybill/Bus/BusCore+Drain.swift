@@ -5,7 +5,11 @@ extension BusCore {
     private static let interval = Duration.milliseconds(1)
 
     func drain(until deadline: ContinuousClock.Instant) async -> DrainSummary {
-        self.phase.store(.draining, ordering: .sequentiallyConsistent)
+        _ = self.phase.compareExchange(
+            expected: .open,
+            desired: .draining,
+            ordering: .sequentiallyConsistent
+        )
         let inFlight = self.books.statistics.inFlight
         while self.books.statistics.inFlight > 0, .now < deadline, !Task.isCancelled {
             try? await Task.sleep(for: min(Self.interval, ContinuousClock.now.duration(to: deadline)))

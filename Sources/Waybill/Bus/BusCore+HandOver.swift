@@ -14,8 +14,8 @@ extension BusCore {
             // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
             let message = request.message(id: id, parameters: found.parameters)
             let outcome = await self.hop(Parcel(message: message, handler: handler))
-            self.close(Tally(outcome))
             if case .replied(let value) = outcome { self.conclude(message, value) }
+            self.close(Tally(outcome))
             return Delivered(id: id, outcome: outcome)
         }
         let exchange = self.begin(request, found, id)
@@ -38,7 +38,7 @@ extension BusCore {
         let handler = found.handler
         let message = request.message(id: id, parameters: found.parameters, exchange: exchange)
         guard exchange.bind(handler: handler) else {
-            exchange.finish(.failed(.unregistered(url: exchange.url)))
+            exchange.finish(.failed(handler.objection(to: exchange.url) ?? .unregistered(url: exchange.url)))
             return exchange
         }
         do throws(RoutingError) {

@@ -1,20 +1,22 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
     func subscribe(
-        _ pattern: String,
-        on mailbox: Mailbox,
-        _ body: Handler.Body
+        _ handler: Handler,
+        _ pattern: String
     ) throws(RoutingError) -> Subscription {
+        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
         var table = RouteTable<Void>(
             conventions: self.configuration.conventions,
             defaultScheme: self.configuration.defaultScheme,
             limits: self.configuration.limits
         )
         try table.insert(pattern, ())
-        let handler = Handler(body, mailbox: mailbox, core: self)
-        let id = self.topics.add(handler, to: table, named: pattern)
+        guard let id = self.topics.add(handler, to: table, named: pattern) else {
+            throw .shutDown(url: pattern)
+        }
         return Subscription(pattern: pattern, core: self, id: id)
     }
 
@@ -26,9 +28,11 @@ extension BusCore {
 
     /// Gives a request to every subscriber at once and counts who took it.
     nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
+        await self.admit()
         if let context = DeliveryContext.current { request.inherit(from: context) }
         if let error = self.objection(to: request) { throw error }
         let subscribers = try self.topics.find(request.url)
+        if subscribers.isEmpty { _ = try self.address(of: request.url) }
         var started: [Exchange] = []
         var taken = 0
         for subscriber in subscribers {

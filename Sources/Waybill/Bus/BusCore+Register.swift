@@ -4,17 +4,21 @@ internal import WaybillRouting
 
 extension BusCore {
     func register(
+        _ handler: Handler,
         _ pattern: String,
-        on mailbox: Mailbox,
         _ fileID: String,
-        _ line: Int,
-        _ body: Handler.Body
+        _ line: Int
     ) throws(RoutingError) -> Registration {
-        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
-        let handler = Handler(body, mailbox: mailbox, core: self)
-        let id = try self.directory.change { table throws(RoutingError) in
-            try table.insert(pattern, handler, fileID: fileID, line: line)
+        let (id, replaced) = try self.directory.change { table throws(RoutingError) in
+            // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
+            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
+                throw .shutDown(url: pattern)
+            }
+            let replaces = self.configuration.conventions.sameShape == .replaces
+            let replaced = replaces ? try table.removeRivals(of: pattern) : []
+            return (try table.insert(pattern, handler, fileID: fileID, line: line), replaced)
         }
+        self.retire(replaced)
         return Registration(pattern: pattern, core: self, id: id)
     }
 
@@ -27,8 +31,14 @@ extension BusCore {
     func remove(_ body: (inout RouteTable<Handler>) -> [Handler?]) -> Int {
         let removed = (try? self.directory.change { table throws(RoutingError) in body(&table) }) ?? []
         let handlers = removed.compactMap(\.self)
-        for handler in handlers { handler.retire(with: RoutingError.unregistered) }
+        self.retire(handlers)
         return handlers.count
+    }
+
+    private func retire(_ handlers: [Handler]) {
+        guard !handlers.isEmpty else { return }
+        for handler in handlers { handler.retire(with: RoutingError.unregistered) }
+        self.forget()
     }
 
     /// Takes everything out, since the bus is going away.
@@ -39,9 +49,12 @@ extension BusCore {
             table.removeAll()
             return handlers
         }
-        for handler in (removed ?? []).compactMap(\.self) + self.topics.removeAll() {
+        for handler in (removed ?? []).compactMap(\.self) + self.topics.close() {
             handler.retire(with: RoutingError.shutDown)
         }
-        self.uncaught.withLock { $0 = nil }
+        let uncaught = self.uncaught.withLock { $0.take() }
+        _ = consume uncaught
+        self.unwatch()
+        self.forget()
     }
 }

@@ -15,12 +15,19 @@ extension BusCore {
     private func returnURL(of message: Message) -> String? {
         let address = message.address
         guard let fragment = address.fragment, !fragment.isEmpty else { return nil }
+        return self.returnURL(in: fragment, of: address)
+    }
+
+    private func returnURL(in fragment: String, of address: Address) -> String? {
         guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
             return nil
         }
         let url = target.hasScheme ? fragment : "\(address.scheme)://\(fragment.drop { $0 == "/" })"
         let isURL = target.hasScheme || target.segments.count > 1 || self.canRoute(url)
-        return isURL ? url : nil
+        if isURL { return url }
+        // It may have been encoded as a whole, to be a fragment at all.
+        guard let decoded = target.segments.first, decoded != fragment else { return nil }
+        return self.returnURL(in: decoded, of: address)
     }
 
     func canRoute(_ url: String) -> Bool {

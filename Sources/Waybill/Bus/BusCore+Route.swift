@@ -3,39 +3,48 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Delivers a request in place, if it can be done without suspending.
+    /// Has the handler of a request called, if that can be done here and now.
     ///
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
-    func attempt(_ request: Request) -> Attempt {
+    func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Attempt {
         guard request.extras == nil, self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
-        return self.home.deliverOnLoop { lane in
-            DeliveryContext.current == nil ? lane.attempt(request) : .elsewhere
-        } ?? .elsewhere
+        guard self.home.eventLoop.admitsDelivery(), DeliveryContext.current == nil else { return .elsewhere }
+        return self.home.deliver(request, call)
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.
     nonisolated(nonsending) func route(
         _ request: consuming Request,
-        after attempt: Attempt,
         listener: Listener = noListener
     ) async -> Delivered {
-        var attempt = attempt
-        if case .elsewhere = attempt {
-            if let context = DeliveryContext.current { request.inherit(from: context) }
-            if let error = self.objection(to: request) {
-                return self.lose(request, self.open(), error)
-            }
-            guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
-            while !lane.eventLoop.consumeDeliveryBudget() { await lane.anchor.turn() }
-            attempt = lane.assumeOnLoop { $0.attempt(request) }
+        if let context = DeliveryContext.current { request.inherit(from: context) }
+        if let error = self.objection(to: request) {
+            return self.lose(request, self.open(), error)
         }
+        await self.admit()
+        guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
+        var value: (any Sendable)?
+        let attempt = lane.deliver(request) { handler, message in
+            let reply = try handler.call(message)
+            self.conclude(message, reply)
+            value = reply
+        }
+        if case .called(let id) = attempt, let value { return Delivered(id: id, outcome: .replied(value)) }
+        return await self.route(request, after: attempt, listener)
+    }
+
+    /// Takes a request on from where it got without suspending.
+    nonisolated(nonsending) func route(
+        _ request: Request,
+        after attempt: Attempt,
+        _ listener: Listener = noListener
+    ) async -> Delivered {
         switch attempt {
-        case .replied(let id, let value): return Delivered(id: id, outcome: .replied(value))
         case .failed(let error, let id): return Delivered(id: id, outcome: .failed(error))
         case .lost(let error, let id): return self.lose(request, id, error)
         case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
-        case .elsewhere: preconditionFailure("a lane always gets somewhere")
+        case .elsewhere, .called: return await self.route(request, listener: listener)
         }
     }
 

@@ -6,6 +6,15 @@ internal import WaybillEventLoop
 extension BusCore {
     /// An actor with the executor that the caller is on, if that is an event loop.
     var anchor: Anchor? { self.currentLane?.anchor ?? EventLoop.current.map(Anchor.init) }
+
+    /// Counts a delivery against the budget of the caller's loop, and lets the loop poll when that is used up.
+    ///
+    /// A caller that belongs to no actor may have started on the loop's thread and is elsewhere when it comes back.
+    nonisolated(nonsending) func admit() async {
+        while let loop = EventLoop.current, !loop.consumeDeliveryBudget() {
+            await (self.anchor ?? Anchor(loop)).turn()
+        }
+    }
 }
 
 /// Stands for a loop where an actor has to be named.

@@ -16,8 +16,12 @@ final class BusCore: Sendable {
 
     /// The loop on which plain closures run.
     let home: Lane
-    private let others: [Lane]
-    private let mailboxes = Locked<[ObjectIdentifier: Mailbox]>([:])
+    let others: [Lane]
+
+    /// The mailbox in front of the plain closures.
+    let homeMailbox: Mailbox
+    private let mailboxes = Locked<[ObjectIdentifier: (mailbox: Mailbox, users: Int)]>([:])
+    let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")
@@ -33,7 +37,9 @@ final class BusCore: Sendable {
         self.directory = directory
         self.home = lanes[0]
         self.others = Array(lanes.dropFirst())
+        self.homeMailbox = Mailbox(eventLoop: lanes[0].eventLoop, limit: configuration.mailboxLimit)
         for lane in lanes { self.books.open(lane.counters) }
+        self.watch(lanes[0].eventLoop)
     }
 
     var logger: Logger { self.configuration.logger }
@@ -46,20 +52,29 @@ final class BusCore: Sendable {
     }
 
     /// The mailbox in front of an actor: one, however many handlers the actor has.
+    ///
+    /// The handler that is made with it gives it back with ``leave(_:)``.
     func mailbox(of actor: any LoopBound) -> Mailbox {
-        self.mailboxes.withLock { mailboxes in
-            mailboxes[ObjectIdentifier(actor), default: self.makeMailbox(on: actor.eventLoop)]
+        self.watch(actor.eventLoop)
+        let owner = ObjectIdentifier(actor)
+        return self.mailboxes.withLock { mailboxes in
+            if let place = mailboxes[owner] {
+                mailboxes[owner] = (place.mailbox, place.users + 1)
+                return place.mailbox
+            }
+            let limit = self.configuration.mailboxLimit
+            let mailbox = Mailbox(eventLoop: actor.eventLoop, limit: limit, owner: owner)
+            mailboxes[owner] = (mailbox, 1)
+            return mailbox
         }
     }
 
-    /// The mailbox in front of the plain closures of this bus.
-    var homeMailbox: Mailbox {
+    /// Gives a mailbox back; the last one to do so holds the actor still, so that its place in memory is its own.
+    func leave(_ mailbox: Mailbox) {
+        guard let owner = mailbox.owner else { return }
         self.mailboxes.withLock { mailboxes in
-            mailboxes[ObjectIdentifier(self.home), default: self.makeMailbox(on: self.home.eventLoop)]
+            guard let place = mailboxes[owner] else { return }
+            mailboxes[owner] = place.users == 1 ? nil : (place.mailbox, place.users - 1)
         }
-    }
-
-    private func makeMailbox(on eventLoop: EventLoop) -> Mailbox {
-        Mailbox(eventLoop: eventLoop, limit: self.configuration.mailboxLimit)
     }
 }

@@ -2,31 +2,30 @@ public import WaybillRouting
 
 // The plain route is inlined into its caller, where the value's type is known: this is what it calls.
 extension MessageBus {
-    @usableFromInline
-    enum InPlace {
-        case value(any Sendable)
-        case pending(Pending)
-    }
-
-    /// A request that could not be answered in place, and how far it got.
+    /// A request whose handler could not be called in place, or has thrown.
     @usableFromInline
     final class Pending {
         let request: Request
         let attempt: Attempt
 
-        init(request: Request, attempt: Attempt) {
+        init(_ request: Request, _ attempt: Attempt) {
             self.request = request
             self.attempt = attempt
         }
     }
 
+    /// Has the handler of a URL called in place; nil if it was.
     @usableFromInline
-    func routeInPlace(_ url: String) -> InPlace {
+    func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
         let request = Request(url: url)
-        let attempt = self.core.attempt(request)
-        if case .replied(_, let value) = attempt { return .value(value) }
-        return .pending(Pending(request: request, attempt: attempt))
+        let attempt = self.core.deliver(request, call)
+        if case .called = attempt { return nil }
+        return Pending(request, attempt)
     }
+
+    /// Sends the value of a handler that was called in place to its message's return URL.
+    @usableFromInline
+    func followReturnURL(of message: Message, with value: any Sendable) { self.core.conclude(message, value) }
 
     @usableFromInline
     nonisolated(nonsending) func finish<Value: Sendable>(
@@ -37,13 +36,13 @@ extension MessageBus {
         return try delivered.outcome.value(as: type, url: pending.request.url)
     }
 
+    /// The value of a handler that answers with another type than the one that is asked for.
     @usableFromInline
-    @inline(never)
-    static func discard<Value: Sendable>(
-        _ value: any Sendable,
-        as type: Value.Type,
+    static func convert<Value: Sendable>(
+        _ value: (any Sendable)?,
+        to type: Value.Type,
         url: String
     ) throws(RoutingError) -> Value {
-        try Outcome.replied(value).value(as: type, url: url)
+        try Outcome.replied(value ?? ()).value(as: type, url: url)
     }
 }

@@ -13,7 +13,10 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) throws -> Void
     ) throws(RoutingError) -> Subscription {
-        try self.core.subscribe(pattern, on: self.core.homeMailbox, .immediate { try handler($0) })
+        try self.core.subscribe(
+            Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core),
+            pattern
+        )
     }
 
     /// Subscribes a closure that may suspend.
@@ -22,7 +25,10 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) async throws -> Void
     ) throws(RoutingError) -> Subscription {
-        try self.core.subscribe(pattern, on: self.core.homeMailbox, .suspending { try await handler($0) })
+        try self.core.subscribe(
+            Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core),
+            pattern
+        )
     }
 
     /// Subscribes code of an actor, on the actor's loop.
@@ -32,10 +38,10 @@ extension MessageBus {
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
     ) throws(RoutingError) -> Subscription {
-        try self.core.subscribe(
-            pattern,
-            on: self.core.mailbox(of: module),
-            .suspending { try await handler(module, $0) }
+        let suspending: @Sendable (Message) async throws -> Void = { try await handler(module, $0) }
+        return try self.core.subscribe(
+            Handler(suspending: suspending, mailbox: self.core.mailbox(of: module), core: self.core),
+            pattern
         )
     }
 

@@ -21,13 +21,8 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        try self.core.register(
-            pattern,
-            on: self.core.homeMailbox,
-            fileID,
-            line,
-            .immediate { try handler($0) }
-        )
+        let handler = Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
     }
 
     /// Registers a closure that may suspend.
@@ -43,13 +38,8 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
-        try self.core.register(
-            pattern,
-            on: self.core.homeMailbox,
-            fileID,
-            line,
-            .suspending { try await handler($0) }
-        )
+        let handler = Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
     }
 
     /// Registers code of an actor that answers at once, on the actor's loop.
@@ -70,14 +60,9 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        let handler = module.plain(handler)
-        return try self.core.register(
-            pattern,
-            on: self.core.mailbox(of: module),
-            fileID,
-            line,
-            .immediate { try handler($0) }
-        )
+        let plain = module.plain(handler)
+        let handler = Handler(immediate: plain, mailbox: self.core.mailbox(of: module), core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
     }
 
     /// Registers code of an actor that may suspend, on the actor's loop.
@@ -91,16 +76,14 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
-        try self.core.register(
-            pattern,
-            on: self.core.mailbox(of: module),
-            fileID,
-            line,
-            .suspending { message in try await handler(module, message) }
-        )
+        let suspending: @Sendable (Message) async throws -> Value = { try await handler(module, $0) }
+        let handler = Handler(suspending: suspending, mailbox: self.core.mailbox(of: module), core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
     }
 
     /// Binds an object to a URL: whoever routes the URL gets the object.
+    // Disfavored, or a trailing closure may be taken for the object instead of a handler.
+    @_disfavoredOverload
     @discardableResult
     public func register(
         _ pattern: String,

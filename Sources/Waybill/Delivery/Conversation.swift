@@ -13,11 +13,15 @@ final class Conversation: Sendable {
     deinit { self.exchange.cancel() }
 
     nonisolated(nonsending) func next() async -> Exchange.Event { await self.exchange.next() }
+
+    /// Lets the handler go on that waits for an answer to what came last.
+    func answer() { self.exchange.answer(.success(())) }
 }
 
 extension BusCore {
     /// Makes a request whose replies are asked for one by one.
-    func converse(_ request: Request) -> Conversation {
+    nonisolated(nonsending) func converse(_ request: Request) async -> Conversation {
+        await self.admit()
         var request = request
         if let context = DeliveryContext.current { request.inherit(from: context) }
         let id = self.open()
@@ -28,6 +32,9 @@ extension BusCore {
         } catch {
             let exchange = Exchange(url: request.url, core: self)
             exchange.finish(.failed(error))
+            if error.code == .noRoute, let message = self.unmatched(request, id: id) {
+                self.tellUncaught(message)
+            }
             return Conversation(id: id, exchange: exchange)
         }
     }

@@ -7,6 +7,8 @@ extension Exchange {
         private var outcome: Outcome?
         private var reader: Reader?
         private var unread: [Progress] = []
+        /// What the reader has seen and not answered.
+        private var seen: Progress?
         private var task: Task<Void, Never>?
         private var timer: ScheduledTimer?
         private var handler: Handler?
@@ -21,7 +23,7 @@ extension Exchange {
         }
 
         enum OfferAction {
-            case deliver(Reader)
+            case deliver(Reader, Event)
             case keep
             case refuse
         }
@@ -31,13 +33,14 @@ extension Exchange {
             self.outcome = outcome
             let effects = Effects(
                 reader: self.reader,
-                unanswered: self.unread,
+                unanswered: self.unread + (self.seen.map { [$0] } ?? []),
                 task: self.task,
                 timer: self.timer,
                 handler: self.handler
             )
             self.reader = nil
             self.unread = []
+            self.seen = nil
             self.task = nil
             self.timer = nil
             self.handler = nil
@@ -47,14 +50,24 @@ extension Exchange {
         /// The next event, or nil if the reader has to wait for it.
         mutating func read(_ reader: Reader) -> Event? {
             if let outcome { return .finished(outcome) }
-            if !self.unread.isEmpty { return .progress(self.unread.removeFirst()) }
+            guard self.unread.isEmpty else { return self.show(self.unread.removeFirst()) }
             self.reader = reader
             return nil
         }
 
+        private mutating func show(_ progress: Progress) -> Event {
+            self.seen = progress
+            return .progress(progress.value)
+        }
+
+        /// Takes what the reader has seen and now answers; nil if nobody waits for that any more.
+        mutating func answer() -> Progress? { self.seen.take() }
+
+        var isOver: Bool { self.outcome != nil }
+
         mutating func offer(_ progress: Progress) -> OfferAction {
             guard self.outcome == nil else { return .refuse }
-            if let reader = self.reader.take() { return .deliver(reader) }
+            if let reader = self.reader.take() { return .deliver(reader, self.show(progress)) }
             self.unread.append(progress)
             return .keep
         }

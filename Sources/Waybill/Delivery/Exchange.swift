@@ -18,19 +18,23 @@ final class Exchange: Sendable {
 
     /// Ends the exchange and writes down how, if nobody has ended it yet.
     ///
-    /// - Returns: whether this was the call that ended it.
-    @discardableResult
-    func finish(_ outcome: Outcome) -> Bool {
+    /// - Parameters:
+    ///   - outcome: how it ends.
+    ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
+    func finish(_ outcome: Outcome, _ conclusion: () -> Void = {}) {
         let effects = self.state.withLock { $0.finish(outcome) }
-        guard let effects else { return false }
+        guard let effects else { return }
+        conclusion()
         self.core.close(Tally(outcome))
         effects.reader?.resume(returning: .finished(outcome))
         effects.timer?.cancel()
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }
         for progress in effects.unanswered { progress.answer.resume(throwing: Unheard()) }
-        return true
     }
+
+    /// Whether the outcome is decided.
+    var isOver: Bool { self.state.withLock { $0.isOver } }
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
@@ -57,14 +61,19 @@ final class Exchange: Sendable {
         while true {
             switch await self.next() {
             case .finished(let outcome): return outcome
-            case .progress(let progress):
+            case .progress(let value):
                 do {
-                    progress.answer.resume(returning: try await listener(progress.value))
+                    self.answer(.success(try await listener(value)))
                 } catch {
-                    progress.answer.resume(throwing: error)
+                    self.answer(.failure(error))
                 }
             }
         }
+    }
+
+    /// Answers the progress reply that came last, unless the exchange is over.
+    func answer(_ result: Result<any Sendable, any Error>) {
+        self.state.withLock { $0.answer() }?.answer.resume(with: result)
     }
 
     /// Gives the caller a progress reply and waits for its answer.
@@ -77,7 +86,7 @@ final class Exchange: Sendable {
     func offer(_ value: any Sendable, answer: CheckedContinuation<any Sendable, any Error>) {
         let progress = Progress(value: value, answer: answer)
         switch self.state.withLock({ $0.offer(progress) }) {
-        case .deliver(let reader): reader.resume(returning: .progress(progress))
+        case .deliver(let reader, let event): reader.resume(returning: event)
         case .keep: break
         case .refuse: answer.resume(throwing: Unheard())
         }
@@ -110,7 +119,7 @@ extension Exchange {
 
     /// What a caller hears.
     enum Event: Sendable {
-        case progress(Progress)
+        case progress(any Sendable)
         case finished(Outcome)
     }
 

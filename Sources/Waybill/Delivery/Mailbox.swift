@@ -12,17 +12,26 @@ actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let limit: Int
 
+    /// Whose mailbox it is, if it is in front of an actor.
+    nonisolated let owner: ObjectIdentifier?
+
     /// Messages that were given to the mailbox and have not been started.
     nonisolated let waiting = Atomic<Int>(0)
     private nonisolated let posted = Locked(PostBox())
 
-    init(eventLoop: EventLoop, limit: Int) {
+    /// How many calls of ``catchUp()`` are under way, one inside the other.
+    private var depth = 0
+    private static let deepest = 8
+
+    init(eventLoop: EventLoop, limit: Int, owner: ObjectIdentifier? = nil) {
         self.eventLoop = eventLoop
         self.limit = limit
+        self.owner = owner
     }
 
     /// Takes a place in the queue; the message must be performed afterwards.
     nonisolated func enter(url: String) throws(RoutingError) {
+        if self.eventLoop.isShutDown { throw .loopShutDown(url: url) }
         if self.waiting.add(1, ordering: .relaxed).newValue > self.limit {
             self.waiting.subtract(1, ordering: .relaxed)
             throw .mailboxFull(url: url, limit: self.limit)
@@ -39,7 +48,8 @@ actor Mailbox: LoopBound {
     /// Runs a message that has a place in the queue.
     func perform(_ parcel: Parcel) async -> Outcome {
         self.waiting.subtract(1, ordering: .relaxed)
-        self.catchUp()
+        while !self.catchUp() { await self.turn() }
+        if let error = parcel.objection { return .failed(error) }
         return await parcel.run(isolation: self)
     }
 
@@ -58,15 +68,39 @@ actor Mailbox: LoopBound {
     }
 
     private func perform(_ parcel: Parcel, _ exchange: Exchange) async {
+        guard !exchange.isOver else {
+            self.waiting.subtract(1, ordering: .relaxed)
+            return
+        }
         let outcome = await self.perform(parcel)
-        guard exchange.finish(outcome), case .replied(let value) = outcome else { return }
-        parcel.handler.core.conclude(parcel.message, value)
+        exchange.finish(outcome) {
+            if case .replied(let value) = outcome { parcel.handler.core.conclude(parcel.message, value) }
+        }
     }
 
     /// Runs what was posted before now.
-    func catchUp() {
-        while let batch = self.posted.withLock({ $0.takeAll() }) {
-            for parcel in batch { self.start(parcel) }
+    ///
+    /// A handler that runs here may route to its own module and so come here again. Each takes one message at a time,
+    /// oldest first, and so the order holds; but since the stack has an end, the deepest has to wait.
+    ///
+    /// - Returns: false if the caller has to let the loop turn first and try again.
+    func catchUp() -> Bool {
+        var left = self.posted.withLock { $0.count }
+        guard left > 0 else { return true }
+        guard self.depth < Self.deepest else { return false }
+        self.depth += 1
+        defer { self.depth -= 1 }
+        // What is posted meanwhile is not waited for: that might never end.
+        while left > 0, let parcel = self.posted.withLock({ $0.popFirst() }) {
+            left -= 1
+            self.start(parcel)
+        }
+        return true
+    }
+
+    private func turn() async {
+        await withCheckedContinuation { continuation in
+            self.eventLoop.execute { continuation.resume() }
         }
     }
 
@@ -81,6 +115,7 @@ actor Mailbox: LoopBound {
 
     private func start(_ parcel: Parcel) {
         self.waiting.subtract(1, ordering: .relaxed)
+        if let error = parcel.objection { return parcel.settle(.failed(error)) }
         switch parcel.handler.body {
         case .immediate(let body):
             parcel.settle(parcel.call(body))

@@ -12,6 +12,8 @@ extension Outcome {
     func value<Value: Sendable>(as type: Value.Type, url: String) throws(RoutingError) -> Value {
         switch self {
         case .replied(let value):
+            // A caller that asks for nothing discards what there is.
+            if let nothing = () as? Value { return nothing }
             guard let value = value as? Value else {
                 throw .typeMismatch(url: url, wanted: type, found: value)
             }

@@ -8,6 +8,17 @@ struct Parcel: Sendable {
     /// Calls a handler that cannot suspend, on its loop.
     @inline(__always)
     func call(_ body: (Message) throws -> any Sendable) -> Outcome {
+        guard self.message.deadline == nil, let lane = self.handler.core.currentLane else {
+            return DeliveryContext.$current.withValue(self.context) { self.attempt(body) }
+        }
+        // What the handler sends inherits from its message; this is cheaper than a task-local value.
+        let outer = lane.begin(hops: self.message.hops)
+        defer { lane.end(outer) }
+        return self.attempt(body)
+    }
+
+    @inline(__always)
+    private func attempt(_ body: (Message) throws -> any Sendable) -> Outcome {
         do {
             return .replied(try body(self.message))
         } catch {
@@ -15,14 +26,20 @@ struct Parcel: Sendable {
         }
     }
 
+    private var context: DeliveryContext {
+        DeliveryContext(hops: self.message.hops, deadline: self.message.deadline)
+    }
+
+    /// Why the handler may not have the message any more, if so.
+    var objection: RoutingError? { self.handler.objection(to: self.message.parameters.url) }
+
     /// Calls the handler, on its loop, where the mailbox is isolated.
     func run(isolation: isolated Mailbox) async -> Outcome {
         switch self.handler.body {
         case .immediate(let body):
             return self.call(body)
         case .suspending(let body):
-            let context = DeliveryContext(hops: self.message.hops, deadline: self.message.deadline)
-            return await DeliveryContext.$current.withValue(context) {
+            return await DeliveryContext.$current.withValue(self.context) {
                 // Captured, the parameter isolates the closure to the mailbox.
                 _ = isolation
                 do {
@@ -38,8 +55,8 @@ struct Parcel: Sendable {
     func settle(_ outcome: Outcome) {
         switch outcome {
         case .replied(let value):
-            self.handler.core.close(.replied)
             self.handler.core.conclude(self.message, value)
+            self.handler.core.close(.replied)
         case .failed(let error):
             self.handler.core.deadLetter(
                 url: self.message.parameters.url,

@@ -20,9 +20,8 @@ struct PostBox {
         return first
     }
 
-    mutating func takeAll() -> Deque<Parcel>? {
-        guard !self.parcels.isEmpty else { return nil }
-        defer { self.parcels = [] }
-        return self.parcels
-    }
+    var count: Int { self.parcels.count }
+
+    /// Takes the oldest message, ahead of whoever is on the way to collect it.
+    mutating func popFirst() -> Parcel? { self.parcels.popFirst() }
 }

@@ -38,6 +38,11 @@ final class Directory: Sendable {
         }
     }
 
+    /// Every handler that is registered.
+    var handlers: [Handler] {
+        self.state.withLock { state in state.table.routes.compactMap { state.table.handler(for: $0.id) } }
+    }
+
     /// Reads the table as it is now, from any thread.
     func read<Result: Sendable>(
         _ body: (borrowing RouteTable<Handler>) throws(RoutingError) -> Result

@@ -10,6 +10,9 @@ final class Topics: Sendable {
     private struct State {
         var topics: [String: Topic] = [:]
         var nextID = 0
+        var isClosed = false
+
+        var handlers: [Handler] { self.topics.values.flatMap { $0.subscribers.map(\.handler) } }
     }
 
     private struct Topic {
@@ -17,9 +20,10 @@ final class Topics: Sendable {
         var subscribers: [(id: Int, handler: Handler)] = []
     }
 
-    /// Adds a subscriber to a pattern, which comes as a table with that pattern alone.
-    func add(_ handler: Handler, to pattern: RouteTable<Void>, named name: String) -> Int {
+    /// Adds a subscriber to a pattern, which comes as a table with that pattern alone; nil if nobody may come any more.
+    func add(_ handler: Handler, to pattern: RouteTable<Void>, named name: String) -> Int? {
         self.state.withLock { state in
+            guard !state.isClosed else { return nil }
             state.nextID += 1
             state.topics[name, default: Topic(pattern: pattern)].subscribers.append((state.nextID, handler))
             return state.nextID
@@ -37,12 +41,17 @@ final class Topics: Sendable {
         }
     }
 
-    func removeAll() -> [Handler] {
+    /// Takes everybody out, for good.
+    func close() -> [Handler] {
         self.state.withLock { state in
             defer { state.topics = [:] }
-            return state.topics.values.flatMap { $0.subscribers.map(\.handler) }
+            state.isClosed = true
+            return state.handlers
         }
     }
+
+    /// Everybody who has subscribed.
+    var handlers: [Handler] { self.state.withLock { $0.handlers } }
 
     /// Every subscriber of a URL, in the order of subscription.
     func find(_ url: String) throws(RoutingError) -> [Found] {

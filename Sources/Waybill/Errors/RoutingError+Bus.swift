@@ -9,6 +9,10 @@ extension RoutingError {
         Self(.shutDown, url: url, message: "the bus has been shut down")
     }
 
+    static func loopShutDown(url: String) -> Self {
+        Self(.shutDown, url: url, message: "the event loop of its handler has been shut down")
+    }
+
     static func cancelled(url: String) -> Self {
         Self(.cancelled, url: url, message: "the caller was cancelled")
     }

@@ -19,7 +19,7 @@ public struct Replies: AsyncSequence, Sendable {
         let core: BusCore
         let request: Request
         private var conversation: Conversation?
-        private var unanswered: Exchange.Progress?
+        private var isAnswerDue = false
         private var isAtEnd = false
 
         init(core: BusCore, request: Request) {
@@ -32,13 +32,17 @@ public struct Replies: AsyncSequence, Sendable {
         /// - Throws: the reason that there is no last reply, once.
         public mutating func next() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
-            let conversation = self.conversation ?? self.core.converse(self.request)
+            let conversation =
+                if let conversation = self.conversation { conversation } else {
+                    await self.core.converse(self.request)
+                }
             self.conversation = conversation
-            self.unanswered.take()?.answer.resume(returning: ())
+            if self.isAnswerDue { conversation.answer() }
+            self.isAnswerDue = false
             switch await conversation.next() {
-            case .progress(let progress):
-                self.unanswered = progress
-                return self.reply(conversation.id, progress.value, isLast: false)
+            case .progress(let value):
+                self.isAnswerDue = true
+                return self.reply(conversation.id, value, isLast: false)
             case .finished(let outcome):
                 self.isAtEnd = true
                 switch outcome {

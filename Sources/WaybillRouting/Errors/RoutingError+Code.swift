@@ -46,10 +46,28 @@ extension RoutingError {
 }
 
 extension RoutingError: CustomStringConvertible {
-    /// One readable line: code, URL, sentence and cause.
+    /// One readable line: code, URL, sentence and cause; control characters are escaped.
     public var description: String {
         let place = self.url.isEmpty ? "" : " \(self.url)"
         let reason = self.cause.map { " (cause: \($0))" } ?? ""
-        return "\(self.code)\(place): \(self.message)\(reason)"
+        return Self.escaped("\(self.code)\(place): \(self.message)\(reason)")
+    }
+
+    /// A text without what would break a line or speak to a terminal.
+    private static func escaped(_ text: String) -> String {
+        let isControl: (Unicode.Scalar) -> Bool = { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: true
+            default: false
+            }
+        }
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return text.unicodeScalars.reduce(into: "") { line, scalar in
+            if isControl(scalar) {
+                line += scalar.escaped(asASCII: true)
+            } else {
+                line.unicodeScalars.append(scalar)
+            }
+        }
     }
 }

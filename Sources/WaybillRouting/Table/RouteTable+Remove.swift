@@ -17,6 +17,17 @@ extension RouteTable {
         return self.handlers[Int(index)].take()
     }
 
+    /// Takes away the routes that a pattern would replace, and returns their handlers.
+    package mutating func removeRivals(of pattern: String) throws(RoutingError) -> [Handler] {
+        let pattern = try RoutePattern(pattern, self.core.rules)
+        var removed: [Handler?] = []
+        while let index = self.core.rival(of: pattern) {
+            self.mutate { $0.remove(at: index) }
+            removed.append(self.handlers[Int(index)].take())
+        }
+        return removed.compactMap(\.self)
+    }
+
     /// Takes all routes of a scheme away, and the scheme too where schemes have to be registered.
     public mutating func removeAll(scheme: String) {
         let scheme = self.core.rules.conventions.folded(scheme: scheme)

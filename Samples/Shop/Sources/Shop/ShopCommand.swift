@@ -23,7 +23,7 @@ struct ShopCommand: AsyncParsableCommand {
             EXAMPLES:
               shop app://catalog/categories
               shop --format text "app://catalog/search?text=tea"
-              shop "app://accounts/sign-in?name=Lili" "app://cart/add?product=copper-kettle"
+              shop "app://accounts/sign-in?name=Ada" app://cart/show
               shop < urls.txt
             """,
         subcommands: [DeliverCommand.self, RoutesCommand.self, TourCommand.self],

@@ -8,7 +8,7 @@ import Waybill
 struct ExampleTests {
     @Test func `every example works, one after the other`() async throws {
         let shop = try await OpenShop()
-        // The customer has signed in already; there is nothing to order once the cart is empty, or to pay twice.
+        // The customer has signed in already, and pays once.
         let urls = Example.all.map(\.url).filter { !$0.contains("sign-in") && !$0.contains("#") }
         for url in urls {
             if url == "app://orders/place" {

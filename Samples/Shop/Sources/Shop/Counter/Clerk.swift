@@ -17,8 +17,8 @@ actor Clerk: LoopBound {
     private var lineNumber = 0
     private var desk: Desk
 
-    /// The session of the customer who signed in last; URLs that name none get it.
-    private var session: SessionToken?
+    /// The session of the customer who signed in last, for the URLs that name none.
+    private var customer: [String: any Sendable] = [:]
 
     /// How many URLs came to nothing.
     private(set) var failures = 0
@@ -76,7 +76,7 @@ extension Clerk {
     private func serve(_ url: String, place: @autoclosure () -> String) async throws {
         do {
             let value = try await self.route(url)
-            if let session = value as? Session { self.session = session.token }
+            if let session = value as? Session { self.customer = ["session": session.token] }
             try self.desk.put(value)
         } catch let error as RoutingError {
             try self.fail(place() + error.line)
@@ -84,8 +84,8 @@ extension Clerk {
     }
 
     private func route(_ url: String) async throws(RoutingError) -> any Sendable {
-        var parameters: [String: any Sendable] = [:]
-        if let session, !url.contains("session=") { parameters["session"] = session }
+        // What is passed with the call would win over what the URL says.
+        let parameters = self.customer.isEmpty || url.namesSession ? [:] : self.customer
         guard let asker else { return try await self.bus.route(url, parameters: parameters).value }
         return try await self.bus.route(url, parameters: parameters) { (request: PaymentRequest) in
             await asker(request)

@@ -1,6 +1,6 @@
 internal import Logging
 
-/// Writes what the bus logs as one line on standard error, as the clerk's complaints are: a dead letter, most of all.
+/// Writes what the bus logs as one line on standard error, like the clerk's complaints: dead letters, mostly.
 struct PlainLogHandler: LogHandler {
     var logLevel = Logger.Level.warning
     var metadata: Logger.Metadata = [:]

@@ -9,4 +9,14 @@ extension String {
         while let last = rest.last, isBlank(last) { rest.removeLast() }
         return String(Substring(rest))
     }
+
+    /// Whether the query of a URL names a session.
+    var namesSession: Bool {
+        var rest = self.utf8[...]
+        while let mark = rest.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "&") }) {
+            rest = rest[rest.index(after: mark)...]
+            if rest.starts(with: "session=".utf8) { return true }
+        }
+        return false
+    }
 }

@@ -1,0 +1,9 @@
+/// Code of a handler that answers at once, with the type of its answer.
+///
+/// A caller that asks for that type calls it directly, and the value is neither boxed nor cast on its way.
+@usableFromInline
+final class ImmediateBody<Value: Sendable>: Sendable {
+    @usableFromInline let call: @Sendable (Message) throws -> Value
+
+    init(_ call: @escaping @Sendable (Message) throws -> Value) { self.call = call }
+}

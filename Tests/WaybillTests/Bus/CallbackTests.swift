@@ -1,0 +1,156 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct CallbackTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `replies come in order, and their answers go back`(place: RouteTests.Place) async throws {
+        try self.bus.register("app://upload") { message -> [Int] in
+            var answers: [Int] = []
+            for part in 1...20 { answers.append(try await message.reply(with: part, expecting: Int.self)) }
+            return answers
+        }
+        let bus = self.bus
+        let (seen, answers) = try await RouteTests.run(place, bus) {
+            var seen: [Int] = []
+            let answers: [Int] = try await bus.route("app://upload") { (part: Int) -> Int in
+                seen.append(part)
+                return part * 10
+            }
+            return (seen, answers)
+        }
+        #expect(seen == Array(1...20))
+        #expect(answers == seen.map { $0 * 10 })
+    }
+
+    @MainActor @Test func `the closure runs where the caller is isolated`() async throws {
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://upload", on: far) { _, message in
+            for part in 1...5 { await message.reply(with: part) }
+        }
+        var sum = 0
+        let _: Void = try await self.bus.route("app://upload") { (part: Int) in
+            MainActor.assertIsolated()
+            await Task.yield()
+            MainActor.assertIsolated()
+            sum += part
+        }
+        MainActor.assertIsolated()
+        #expect(sum == 15)
+    }
+
+    @Test func `an actor's closure changes the actor's state`() async throws {
+        let probe = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://upload") { message in
+            for part in 1...5 { await message.reply(with: part) }
+        }
+        let bus = self.bus
+        try await probe.act { probe in
+            let _: Void = try await bus.route("app://upload") { (part: Int) in
+                probe.hear(part)
+            }
+            probe.eventLoop.preconditionInEventLoop()
+        }
+        #expect(await probe.heard == Array(1...5))
+    }
+
+    @Test func `the handler waits until its reply has been dealt with`() async throws {
+        let journal = Journal<String>()
+        try self.bus.register("app://upload") { message in
+            for part in 1...3 {
+                journal.add("before \(part)")
+                let isHeard = await message.reply(with: part)
+                journal.add("after \(part) \(isHeard)")
+            }
+        }
+        let _: Void = try await self.bus.route("app://upload") { (part: Int) in
+            await Task.yield()
+            journal.add("caller \(part)")
+        }
+        #expect(
+            journal.entries == (1...3).flatMap { ["before \($0)", "caller \($0)", "after \($0) true"] }
+        )
+    }
+
+    @Test func `a handler learns that nobody listens`() async throws {
+        try self.bus.register("app://upload") { message -> String in
+            let isHeard = await message.reply(with: 1)
+            let error = await failure { try await message.reply(with: 1, expecting: Int.self) }
+            return "\(isHeard) \(error?.code ?? .shutDown)"
+        }
+        #expect(try await self.bus.route("app://upload", as: String.self) == "false noHandler")
+        let journal = Journal<Bool>()
+        try self.bus.register("app://sent") { message in
+            let isHeard = await message.reply(with: 1)
+            journal.add(isHeard)
+        }
+        self.bus.send("app://sent")
+        #expect(await eventually { journal.entries == [false] })
+    }
+
+    @Test(arguments: ["app://upload", "upload", "APP:///upload/"])
+    func `a reply or an answer of another type fails the reply, and names both`(url: String) async throws {
+        try self.bus.register("app://upload") { message -> [RoutingError?] in
+            [
+                await failure { try await message.reply(with: "text", expecting: Int.self) },
+                await failure { try await message.reply(with: 1, expecting: Bool.self) },
+            ]
+        }
+        let errors: [RoutingError?] = try await self.bus.route(url) { (part: Int) in part }
+        #expect(errors.map { $0?.code } == [.typeMismatch, .typeMismatch])
+        #expect("\(errors[0]?.message ?? "")".contains("String") && "\(errors[1]?.message ?? "")".contains("Bool"))
+        #expect(errors.allSatisfy { "\($0?.message ?? "")".contains("Int") })
+    }
+
+    @Test func `what the closure throws is thrown to the handler`() async throws {
+        struct Refusal: Error {}
+        try self.bus.register("app://upload") { message -> RoutingError? in
+            await failure { try await message.reply(with: 1, expecting: Int.self) }
+        }
+        let error: RoutingError? = try await self.bus.route("app://upload") { (_: Int) -> Int in throw Refusal() }
+        #expect(error?.code == .refused && error?.cause is Refusal)
+    }
+
+    @Test func `a caller that is cancelled in its closure sets the handler free`() async throws {
+        let freed = Gate()
+        try self.bus.register("app://upload") { message in
+            while await message.reply(with: 1) {}
+            freed.open()
+        }
+        let task = Task { [bus] in
+            await failure {
+                let _: Void = try await bus.route("app://upload") { (_: Int) in
+                    unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                }
+            }
+        }
+        #expect(await task.value?.code == .cancelled)
+        await freed.wait()
+    }
+
+    @Test func `a message that is kept replies to nobody once it has been answered`() async throws {
+        let kept = Journal<Message>()
+        try self.bus.register("app://a") { message in
+            await Task.yield()
+            kept.add(message)
+        }
+        let _: Void = try await self.bus.route("app://a") { (_: Int) in }
+        #expect(await kept.entries[0].reply(with: 1) == false)
+    }
+
+    @Test func `a handler that replies from several tasks is answered in each`() async throws {
+        try self.bus.register("app://upload") { message -> Int in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for part in 1...10 {
+                    group.addTask { try await message.reply(with: part, expecting: Int.self) }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        let sum: Int = try await self.bus.route("app://upload") { (part: Int) in part }
+        #expect(sum == 55)
+    }
+}

@@ -1,0 +1,103 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct ReturnURLTests {
+    let bus = MessageBus(configuration: .quiet)
+    let heard = Journal<String>()
+
+    init() throws {
+        let heard = self.heard
+        for scheme in ["app", "other"] {
+            try self.bus.register("\(scheme)://home/:place") { message in
+                let value = try message.payload(as: Int.self)
+                heard.add("\(message.address) \(value) \(message.correlationID.map { "\($0)" } ?? "nobody")")
+            }
+        }
+        try self.bus.register("app://door") { heard.add("door \($0.payload as? Int ?? 0)") }
+    }
+
+    enum Kind: String, CaseIterable, Sendable { case now, later, far }
+
+    private func register(_ kind: Kind) throws {
+        let far = Probe(eventLoop: EventLoop())
+        switch kind {
+        case .now: try self.bus.register("app://pay") { _ in 42 }
+        case .later:
+            try self.bus.register("app://pay") { _ in
+                await Task.yield()
+                return 42
+            }
+        case .far: try self.bus.register("app://pay", on: far) { _, _ in 42 }
+        }
+    }
+
+    @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
+    func `the return URL gets the value, and the request's ID`(kind: Kind, place: RouteTests.Place) async throws {
+        try self.register(kind)
+        let bus = self.bus
+        let reply = try await RouteTests.run(place, bus) { try await bus.route("app://pay#app://home/a") }
+        #expect(reply.value as? Int == 42)
+        #expect(await eventually { self.heard.count == 1 })
+        #expect(self.heard.entries == ["app://home/a 42 \(reply.correlationID)"])
+        let value = try await RouteTests.run(place, bus) { try await bus.route("app://pay#home/b", as: Int.self) }
+        #expect(value == 42)
+        #expect(await eventually { self.heard.count == 2 })
+        #expect(await bus.settles())
+        #expect(bus.statistics.sent == 4 && bus.statistics.replied == 4)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a message that was sent has a return leg too`(kind: Kind) async throws {
+        try self.register(kind)
+        self.bus.send("app://pay#home/a")
+        #expect(await eventually { self.heard.count == 1 })
+    }
+
+    @Test(arguments: [
+        ("home/a", "app://home/a"), ("/home/a", "app://home/a"), ("other://home/a", "other://home/a"),
+        ("OTHER:///home/a", "OTHER:///home/a"), ("other%3A%2F%2Fhome%2Fa", "other://home/a"),
+    ])
+    func `the scheme is inherited where there is none`(fragment: String, url: String) async throws {
+        try self.register(.now)
+        try await self.bus.route("app://pay#\(fragment)")
+        #expect(await eventually { self.heard.entries.first?.hasPrefix("\(url) 42") == true })
+    }
+
+    @Test func `return URLs nest`() async throws {
+        try self.register(.now)
+        try self.bus.register("app://double") { try $0.payload(as: Int.self) * 2 }
+        try await self.bus.route("app://pay#app://double#app://double#app://home/a")
+        #expect(await eventually { self.heard.entries.first?.hasPrefix("app://home/a 168 ") == true })
+    }
+
+    @Test(arguments: ["nobody/home", "tel://123", "broken"])
+    func `a return leg that fails does not fail the first`(fragment: String) async throws {
+        try self.register(.now)
+        try self.bus.register("app://broken") { _ in throw CancellationError() }
+        #expect(try await self.bus.route("app://pay#\(fragment)", as: Int.self) == 42)
+        #expect(await eventually { self.bus.statistics.deadLettered == 1 })
+        #expect(self.bus.statistics.replied == 1 && self.bus.statistics.sent == 2)
+    }
+
+    @Test(arguments: ["chapter", "", "nobody", "a=b", "%"])
+    func `a fragment that is no URL is left to the handler`(fragment: String) async throws {
+        try self.bus.register("app://page") { $0.address.fragment ?? "none" }
+        let seen: String = try await self.bus.route("app://page#\(fragment)")
+        #expect(seen == fragment)
+        #expect(self.bus.statistics.sent == 1)
+    }
+
+    @Test func `one segment is a return URL if a route matches it`() async throws {
+        try self.register(.now)
+        try await self.bus.route("app://pay#door")
+        #expect(await eventually { self.heard.entries == ["door 42"] })
+    }
+
+    @Test func `what fails has no return leg`() async throws {
+        try self.bus.register("app://broken") { _ in throw CancellationError() }
+        _ = await failure { try await self.bus.route("app://broken#home/a") }
+        #expect(self.bus.statistics.sent == 1)
+    }
+}

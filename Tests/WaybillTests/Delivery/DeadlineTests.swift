@@ -1,0 +1,156 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct DeadlineTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    enum Kind: CaseIterable, Sendable { case suspended, deaf, blocked, far }
+
+    @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
+    func `the caller is free on time, whatever the handler does`(kind: Kind, place: RouteTests.Place) async throws {
+        // A handler that holds the loop of its caller holds its caller as well; nobody can help that.
+        if kind == .blocked, place == .home { return }
+        let never = Gate()
+        let cancelled = Gate()
+        let far = Probe(eventLoop: EventLoop())
+        switch kind {
+        case .suspended:
+            try self.bus.register("app://slow") { _ in
+                await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+            }
+        case .deaf: try self.bus.register("app://slow") { _ in await never.wait() }
+        case .blocked: try self.bus.register("app://slow") { _ in never.block() }
+        case .far: try self.bus.register("app://slow", on: far) { _, _ in never.block() }
+        }
+        let bus = self.bus
+        let (error, took) = await RouteTests.run(place, bus) {
+            let began = ContinuousClock.now
+            let error = await failure { try await bus.route("app://slow", deadline: began + .milliseconds(20)) }
+            return (error, began.duration(to: .now))
+        }
+        #expect(error?.code == .deadlineExceeded && error?.url == "app://slow")
+        #expect(took >= .milliseconds(20) && took < .seconds(5))
+        #expect(bus.statistics.expired == 1 && bus.statistics.inFlight == 0)
+        if kind == .suspended { await cancelled.wait() }
+        never.open()
+    }
+
+    @Test func `the handler sees the deadline, and the earlier of two holds below it`() async throws {
+        let bus = self.bus
+        try bus.register("app://inner") { $0.deadline }
+        try bus.register("app://inner/later") { message -> ContinuousClock.Instant? in
+            await Task.yield()
+            return message.deadline
+        }
+        try bus.register("app://outer") { [weak bus] message -> [ContinuousClock.Instant?] in
+            let wanted = message.parameters.call["inner"] as? ContinuousClock.Instant
+            guard let bus else { return [] }
+            return [
+                message.deadline,
+                try await bus.route("app://inner", deadline: wanted, as: ContinuousClock.Instant?.self),
+                try await bus.route("app://inner/later", deadline: wanted, as: ContinuousClock.Instant?.self),
+            ]
+        }
+        let soon = ContinuousClock.now + .seconds(60)
+        let late = soon + .seconds(60)
+        for (outer, inner, seen) in [(soon, late, soon), (late, soon, soon), (soon, nil, soon)] {
+            let deadlines: [ContinuousClock.Instant?] = try await bus.route(
+                "app://outer",
+                parameters: inner.map { ["inner": $0] } ?? [:],
+                deadline: outer
+            )
+            #expect(deadlines == [outer, seen, seen])
+        }
+    }
+
+    @Test func `a deadline that passes ends what the handler waits for, too`() async throws {
+        let bus = self.bus
+        let never = Gate()
+        let inner = Journal<RoutingError.Code?>()
+        try bus.register("app://inner") { _ in await never.wait() }
+        try bus.register("app://outer") { [weak bus] _ in
+            inner.add(await failure { try await bus?.route("app://inner") }?.code)
+        }
+        let error = await failure { try await bus.route("app://outer", deadline: .now + .milliseconds(20)) }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(await eventually { inner.count == 1 })
+        #expect([.deadlineExceeded, .cancelled].contains(inner.entries[0]))
+        never.open()
+        #expect(await bus.settles())
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `what is already late is not started`(place: RouteTests.Place) async throws {
+        let heard = Journal<Int>()
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://now") { _ in heard.add(1) }
+        try self.bus.register("app://later") { _ in
+            heard.add(2)
+            await Task.yield()
+        }
+        try self.bus.register("app://far", on: far) { _, _ in heard.add(3) }
+        let bus = self.bus
+        for url in ["app://now", "app://later", "app://far"] {
+            let error = await RouteTests.run(place, bus) {
+                await failure { try await bus.route(url, deadline: .now - .seconds(1)) }
+            }
+            #expect(error?.code == .deadlineExceeded)
+        }
+        #expect(heard.count == 0 && bus.statistics.expired == 3)
+    }
+
+    @Test(arguments: [true, false])
+    func `what becomes late while it waits for its loop is not started`(isAsync: Bool) async throws {
+        let heard = Journal<Int>()
+        let held = Gate()
+        let begun = Gate()
+        try self.bus.register("app://hold") { _ in
+            begun.open()
+            held.block()
+        }
+        if isAsync {
+            try self.bus.register("app://a") { _ in
+                heard.add(1)
+                await Task.yield()
+            }
+        } else {
+            try self.bus.register("app://a") { _ in heard.add(1) }
+        }
+        self.bus.send("app://hold")
+        await begun.wait()
+        let error = await failure { try await self.bus.route("app://a", deadline: .now + .milliseconds(10)) }
+        #expect(error?.code == .deadlineExceeded)
+        held.open()
+        await Probe(eventLoop: self.bus.eventLoop).act { _ in }
+        #expect(await self.bus.settles())
+        #expect(heard.count == 0)
+    }
+
+    @Test func `the far future is a deadline like any other`() async throws {
+        try self.bus.register("app://a") { _ -> Int in
+            await Task.yield()
+            return 1
+        }
+        let value: Int = try await self.bus.route("app://a", deadline: .now + .seconds(1_000_000_000_000))
+        #expect(value == 1)
+    }
+
+    @Test func `thousands of deadlines at once each come on time`() async throws {
+        let bus = MessageBus(configuration: .roomy)
+        let never = Gate()
+        try bus.register("app://slow") { _ in await never.wait() }
+        let count = Scale.of(2000)
+        let began = ContinuousClock.now
+        await withTaskGroup(of: RoutingError.Code?.self) { group in
+            for _ in 0..<count {
+                group.addTask { await failure { try await bus.route("app://slow", deadline: began + .milliseconds(200)) }?.code }
+            }
+            for await code in group { #expect(code == .deadlineExceeded) }
+        }
+        #expect(bus.statistics.expired == count && bus.statistics.inFlight == 0)
+        #expect(began.duration(to: .now) < .seconds(20))
+        never.open()
+    }
+}

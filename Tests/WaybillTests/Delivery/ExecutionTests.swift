@@ -1,0 +1,165 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+/// Where code runs: a handler on its loop, its caller where it was.
+@Suite(.timeLimit(.minutes(1)))
+struct ExecutionTests {
+    let bus = MessageBus(configuration: .quiet)
+    let far = Probe(eventLoop: EventLoop(name: "far"))
+
+    /// Registers a handler of each kind that says, at each of its steps, whether it was on its loop.
+    private func register() throws {
+        let home = self.bus.eventLoop
+        try self.bus.register("app://now") { _ in [home.isInEventLoop] }
+        try self.bus.register("app://later") { message -> [Bool] in
+            var steps = [home.isInEventLoop]
+            await Task.yield()
+            steps.append(home.isInEventLoop)
+            await message.reply(with: 1)
+            steps.append(home.isInEventLoop)
+            try await Task.sleep(for: .milliseconds(1))
+            steps.append(home.isInEventLoop)
+            await MainActor.run {}
+            steps.append(home.isInEventLoop)
+            return steps
+        }
+        try self.bus.register("app://far/now", on: self.far) { far, _ in [far.eventLoop.isInEventLoop] }
+        try self.bus.register("app://far/later", on: self.far) { far, message -> [Bool] in
+            var steps = [far.eventLoop.isInEventLoop]
+            await Task.yield()
+            steps.append(far.eventLoop.isInEventLoop)
+            await message.reply(with: 1)
+            steps.append(far.eventLoop.isInEventLoop)
+            return steps
+        }
+        try self.bus.register("app://near/later", on: Probe(eventLoop: home)) { near, _ -> [Bool] in
+            var steps = [near.eventLoop.isInEventLoop]
+            await Task.yield()
+            steps.append(near.eventLoop.isInEventLoop)
+            return steps
+        }
+    }
+
+    static let urls = ["app://now", "app://later", "app://far/now", "app://far/later", "app://near/later"]
+
+    @Test(arguments: RouteTests.Place.allCases, ExecutionTests.urls)
+    func `a handler is on its loop, before and after it suspends`(place: RouteTests.Place, url: String) async throws {
+        try self.register()
+        let bus = self.bus
+        let steps = try await RouteTests.run(place, bus) {
+            let plain = try await bus.route(url, as: [Bool].self)
+            let late = try await bus.route(url, deadline: .now + .seconds(60), as: [Bool].self)
+            let called: [Bool] = try await bus.route(url) { (_: Int) in }
+            return plain + late + called
+        }
+        #expect(steps.allSatisfy { $0 }, "\(steps)")
+    }
+
+    @Test(arguments: ExecutionTests.urls)
+    func `a message that nobody awaits is handled on its loop`(url: String) async throws {
+        try self.register()
+        let seen = Journal<Bool>()
+        try self.bus.register("app://seen") { seen.add(try $0.payload(as: [Bool].self).allSatisfy { $0 }) }
+        self.bus.send("\(url)#seen")
+        #expect(await eventually { seen.entries == [true] })
+    }
+
+    @Test(arguments: ExecutionTests.urls)
+    @MainActor func `the main actor is back where it was`(url: String) async throws {
+        try self.register()
+        _ = try await self.bus.route(url)
+        MainActor.assertIsolated()
+        _ = try await self.bus.route(url, as: [Bool].self)
+        MainActor.assertIsolated()
+        _ = try await self.bus.route(url, deadline: .now + .seconds(60))
+        MainActor.assertIsolated()
+        for try await _ in self.bus.replies(to: url) { MainActor.assertIsolated() }
+        MainActor.assertIsolated()
+        _ = await failure { try await self.bus.route("app://nobody") }
+        MainActor.assertIsolated()
+        try await self.bus.publish(url)
+        MainActor.assertIsolated()
+    }
+
+    @Test(arguments: ExecutionTests.urls, [true, false])
+    func `a module is back on its loop`(url: String, isHome: Bool) async throws {
+        try self.register()
+        let module = Probe(eventLoop: isHome ? self.bus.eventLoop : EventLoop(name: "third"))
+        let bus = self.bus
+        try await module.act { module in
+            let loop = module.eventLoop
+            _ = try await bus.route(url)
+            loop.preconditionInEventLoop()
+            _ = try await bus.route(url, as: [Bool].self)
+            loop.preconditionInEventLoop()
+            _ = try await bus.route(url, deadline: .now + .seconds(60))
+            loop.preconditionInEventLoop()
+            for try await _ in bus.replies(to: url) { loop.preconditionInEventLoop() }
+            loop.preconditionInEventLoop()
+            _ = await failure { try await bus.route("app://nobody") }
+            loop.preconditionInEventLoop()
+        }
+    }
+
+    @Test func `an actor of the program is back on its executor`() async throws {
+        actor Plain {
+            var count = 0
+            func ask(_ bus: MessageBus, _ url: String) async throws {
+                _ = try await bus.route(url)
+                self.assertIsolated()
+                for try await _ in bus.replies(to: url) { self.count += 1 }
+                self.assertIsolated()
+            }
+        }
+        try self.register()
+        let plain = Plain()
+        for url in Self.urls { try await plain.ask(self.bus, url) }
+        #expect(await plain.count >= Self.urls.count)
+    }
+
+    @Test func `on one loop a handler that may suspend begins at once, on the caller's thread`() async throws {
+        let journal = Journal<String>()
+        let home = self.bus.eventLoop
+        try self.bus.register("app://later") { message in
+            journal.add("begins")
+            if message.parameters["rest"] != nil { await Task.yield() }
+            journal.add("ends")
+        }
+        let bus = self.bus
+        await Probe(eventLoop: home).act { _ in
+            let thread = currentThread()
+            home.execute { journal.add("turn") }
+            _ = await failure { try await bus.route("app://later") }
+            journal.add("back")
+            #expect(currentThread() == thread)
+            _ = await failure { try await bus.route("app://later?rest=1") }
+            #expect(currentThread() == thread)
+        }
+        #expect(journal.entries == ["begins", "ends", "back", "begins", "turn", "ends"])
+    }
+
+    @Test(arguments: RouteTests.Place.allCases, ["app://now", "app://later", "app://far/now", "app://far/later"])
+    func `task-local values reach the handler`(place: RouteTests.Place, url: String) async throws {
+        try self.bus.register("app://now") { _ in Context.name }
+        try self.bus.register("app://later") { _ -> String in
+            await Task.yield()
+            return Context.name
+        }
+        try self.bus.register("app://far/now", on: self.far) { _, _ in Context.name }
+        try self.bus.register("app://far/later", on: self.far) { _, _ -> String in
+            await Task.yield()
+            return Context.name
+        }
+        let bus = self.bus
+        let names = try await RouteTests.run(place, bus) {
+            try await Context.$name.withValue("trace") {
+                [
+                    try await bus.route(url, as: String.self),
+                    try await bus.route(url, deadline: .now + .seconds(60), as: String.self),
+                ]
+            }
+        }
+        #expect(names == ["trace", "trace"])
+    }
+}

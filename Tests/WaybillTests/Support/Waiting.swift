@@ -1,0 +1,20 @@
+internal import Waybill
+
+/// Waits until something is so, for as long as a slow machine may need; false if it never is.
+func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
+    for _ in 0..<10_000 {
+        if try await condition() { return true }
+        try? await Task.sleep(for: .milliseconds(1))
+    }
+    return try await condition()
+}
+
+/// The error of the bus that something throws, or nil if it throws none.
+func failure<Value>(_ body: () async throws -> Value) async -> RoutingError? {
+    do {
+        _ = try await body()
+    } catch {
+        return error as? RoutingError
+    }
+    return nil
+}
