@@ -115,25 +115,28 @@ extension AddressScan where Self: ~Copyable {
     ) {
         var index = start
         let count = bytes.count
+        // The last word overlaps with what was read before, in which there is nothing new to find.
+        let last = count >= 8 ? count &- 8 : start
         if bytes[index] == UInt8(ascii: "?") {
             index &+= 1
             self.layout.queryEnd = count
             while index < count {
-                let word = Word.load(bytes, index)
+                let place = min(index, last)
+                let word = Word.load(bytes, place)
                 escapes |= Word.mask(word, UInt8(ascii: "%"))
                 let ends = Word.mask(word, fragmentByte)
+                index = place &+ 8
                 if ends != 0 {
-                    index &+= Word.firstIndex(ends)
+                    index = place &+ Word.firstIndex(ends)
                     self.layout.queryEnd = index
                     break
                 }
-                index &+= 8
             }
             if index >= count { return }
         }
         self.layout.hasFragment = true
         while index < count {
-            escapes |= Word.mask(Word.load(bytes, index), UInt8(ascii: "%"))
+            escapes |= Word.mask(Word.load(bytes, min(index, last)), UInt8(ascii: "%"))
             index &+= 8
         }
     }
