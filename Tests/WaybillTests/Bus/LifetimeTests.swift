@@ -26,7 +26,7 @@ struct LifetimeTests {
             try bus.register("app://gate") { _ in gate.open() }
             try bus.subscribe("app://topic") { _ in gate.open() }
             bus.registerUncaught { _ in gate.open() }
-            try await here.act { _ in
+            try await here.run {
                 for url in ["app://near", "app://far", "app://gate"] {
                     try await bus.route(url, as: Void.self)
                     bus.send(url)
@@ -47,7 +47,11 @@ struct LifetimeTests {
             var bus: MessageBus? = MessageBus(eventLoop: loop, configuration: .quiet)
             try bus?.register("app://slow") { _ in
                 started.open()
-                await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+                await withTaskCancellationHandler {
+                    await cancelled.wait()
+                } onCancel: {
+                    cancelled.open()
+                }
             }
             // The sequence holds what the bus is made of, but not the bus.
             let replies = bus?.replies(to: "app://slow")

@@ -17,7 +17,9 @@ struct UnregisterTests {
 
     @Test(arguments: ["tel", "TEL", "Tel"])
     func `a scheme is unregistered in any case`(scheme: String) throws {
-        for pattern in ["tel://a", "TEL://b", "tel://c/:x", "app://a"] { try self.bus.register(pattern) { _ in } }
+        for pattern in ["tel://a", "TEL://b", "tel://c/:x", "app://a"] {
+            try self.bus.register(pattern) { _ in }
+        }
         #expect(self.bus.unregister(scheme: scheme) == 3)
         #expect(self.bus.unregister(scheme: scheme) == 0)
         #expect(self.bus.routes.map { "\($0.pattern)" } == ["app://a"])
@@ -44,8 +46,10 @@ struct UnregisterTests {
         try self.bus.register("app://a/:id") { _ in journal.add(1) }
         self.bus.registerUncaught { _ in journal.add(2) }
         #expect(self.bus.canRoute("app://a/1") && self.bus.canRoute("APP:///a/1/?q=1#b"))
-        for url in ["app://a", "app://a/1/2", "tel://a/1", "", "app://%ff"] { #expect(!self.bus.canRoute(url)) }
-        await Probe(eventLoop: self.bus.eventLoop).act { _ in }
+        for url in ["app://a", "app://a/1/2", "tel://a/1", "", "app://%ff"] {
+            #expect(!self.bus.canRoute(url))
+        }
+        await Probe(eventLoop: self.bus.eventLoop).run {}
         #expect(journal.entries.isEmpty && self.bus.statistics.sent == 0)
     }
 
@@ -55,7 +59,11 @@ struct UnregisterTests {
         let started = Gate()
         let registration = try self.bus.register("app://slow") { _ in
             started.open()
-            await withTaskCancellationHandler { await gate.wait() } onCancel: { cancelled.open() }
+            await withTaskCancellationHandler {
+                await gate.wait()
+            } onCancel: {
+                cancelled.open()
+            }
         }
         async let error = failure { try await self.bus.route("app://slow") }
         await started.wait()
@@ -93,6 +101,25 @@ struct UnregisterTests {
         #expect(self.bus.statistics.deadLettered == 2)
     }
 
+    @Test func `what was sent and is being handled ends when the handler goes`() async throws {
+        let started = Gate()
+        let cancelled = Gate()
+        let registration = try self.bus.register("app://slow") { _ in
+            started.open()
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        self.bus.send("app://slow")
+        await started.wait()
+        #expect(self.bus.statistics.inFlight == 1)
+        registration.cancel()
+        #expect(self.bus.statistics.deadLettered == 1 && self.bus.statistics.inFlight == 0)
+        await cancelled.wait()
+    }
+
     @Test func `a handler that is unregistered is set free, with what it holds`() async throws {
         weak var held: Gate?
         do {
@@ -100,7 +127,7 @@ struct UnregisterTests {
             held = gate
             let registration = try self.bus.register("app://a") { _ in gate.open() }
             try await self.bus.route("app://a")
-            try await Probe(eventLoop: self.bus.eventLoop).act { [bus] _ in try await bus.route("app://a") }
+            try await Probe(eventLoop: self.bus.eventLoop).run { try await bus.route("app://a") }
             registration.cancel()
         }
         #expect(await eventually { held == nil })
@@ -123,15 +150,17 @@ struct UnregisterTests {
             let guest = Guest(self.bus)
             try self.bus.register("app://guest") { _ in guest.bus.statistics.sent }
         }
-        try await probe.act { [bus] _ in try await bus.route("app://guest") }
-        await probe.act { [bus] _ in
-            bus.unregister("app://guest")
-            _ = await failure { try await bus.route("app://guest") }
+        try await probe.run { try await self.bus.route("app://guest") }
+        await probe.run {
+            self.bus.unregister("app://guest")
+            _ = await failure { try await self.bus.route("app://guest") }
         }
         #expect(await eventually { journal.count == 1 })
     }
 
-    @Test func `what replaces a pattern, where that is allowed, ends the wait for what was there`() async throws {
+    @Test func `what replaces a pattern, where that is allowed, ends the wait for what was there`()
+        async throws
+    {
         let bus = MessageBus(configuration: .replacing)
         let gate = Gate()
         let started = Gate()
