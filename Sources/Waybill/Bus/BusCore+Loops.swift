@@ -12,7 +12,9 @@ extension BusCore {
     func watch(_ eventLoop: EventLoop) {
         let id = ObjectIdentifier(eventLoop)
         self.hooks.withLock { hooks in
-            guard hooks[id] == nil, self.phase.load(ordering: .sequentiallyConsistent) != .closed else { return }
+            guard hooks[id] == nil, self.phase.load(ordering: .sequentiallyConsistent) != .closed else {
+                return
+            }
             hooks[id] = eventLoop.onShutDown { self.stop(id) }
         }
     }

@@ -81,8 +81,8 @@ extension MessageBus {
         return try self.core.register(handler, pattern, fileID, line)
     }
 
-    /// Binds an object to a URL: whoever routes the URL gets the object.
     // Disfavored, or a trailing closure may be taken for the object instead of a handler.
+    /// Binds an object to a URL: whoever routes the URL gets the object.
     @_disfavoredOverload
     @discardableResult
     public func register(

@@ -32,7 +32,9 @@ extension BusCore {
         } catch {
             let exchange = Exchange(url: request.url, core: self)
             exchange.finish(.failed(error))
-            if error.code == .noRoute, let message = self.unmatched(request, id: id) { self.tellUncaught(message) }
+            if error.code == .noRoute, let message = self.unmatched(request, id: id) {
+                self.tellUncaught(message)
+            }
             return Conversation(id: id, exchange: exchange)
         }
     }

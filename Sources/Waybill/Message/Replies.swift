@@ -32,7 +32,10 @@ public struct Replies: AsyncSequence, Sendable {
         /// - Throws: the reason that there is no last reply, once.
         public mutating func next() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
-            let conversation = if let conversation = self.conversation { conversation } else { await self.core.converse(self.request) }
+            let conversation =
+                if let conversation = self.conversation { conversation } else {
+                    await self.core.converse(self.request)
+                }
             self.conversation = conversation
             if self.isAnswerDue { conversation.answer() }
             self.isAnswerDue = false

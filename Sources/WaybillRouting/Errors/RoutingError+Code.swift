@@ -50,6 +50,6 @@ extension RoutingError: CustomStringConvertible {
     public var description: String {
         let place = self.url.isEmpty ? "" : " \(self.url)"
         let reason = self.cause.map { " (cause: \($0))" } ?? ""
-        return "\(self.code)\(place): \(self.message)\(reason)"
+        return "\(self.code)\(place): \(self.message)\(reason)".onOneLine
     }
 }

@@ -9,7 +9,10 @@ struct DeadlineTests {
     enum Kind: CaseIterable, Sendable { case suspended, deaf, blocked, far }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `the caller is free on time, whatever the handler does`(kind: Kind, place: RouteTests.Place) async throws {
+    func `the caller is free on time, whatever the handler does`(
+        kind: Kind,
+        place: RouteTests.Place
+    ) async throws {
         // A handler that holds the loop of its caller holds its caller as well; nobody can help that.
         if kind == .blocked, place == .home { return }
         let never = Gate()
@@ -18,7 +21,11 @@ struct DeadlineTests {
         switch kind {
         case .suspended:
             try self.bus.register("app://slow") { _ in
-                await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+                await withTaskCancellationHandler {
+                    await cancelled.wait()
+                } onCancel: {
+                    cancelled.open()
+                }
             }
         case .deaf: try self.bus.register("app://slow") { _ in await never.wait() }
         case .blocked: try self.bus.register("app://slow") { _ in never.block() }
@@ -27,7 +34,9 @@ struct DeadlineTests {
         let bus = self.bus
         let (error, took) = await RouteTests.run(place, bus) {
             let began = ContinuousClock.now
-            let error = await failure { try await bus.route("app://slow", deadline: began + .milliseconds(20)) }
+            let error = await failure {
+                try await bus.route("app://slow", deadline: began + .milliseconds(20))
+            }
             return (error, began.duration(to: .now))
         }
         #expect(error?.code == .deadlineExceeded && error?.url == "app://slow")
@@ -145,7 +154,10 @@ struct DeadlineTests {
         let began = ContinuousClock.now
         await withTaskGroup(of: RoutingError.Code?.self) { group in
             for _ in 0..<count {
-                group.addTask { await failure { try await bus.route("app://slow", deadline: began + .milliseconds(200)) }?.code }
+                group.addTask {
+                    await failure { try await bus.route("app://slow", deadline: began + .milliseconds(200)) }?
+                        .code
+                }
             }
             for await code in group { #expect(code == .deadlineExceeded) }
         }

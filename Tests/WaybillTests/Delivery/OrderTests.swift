@@ -19,7 +19,8 @@ struct OrderTests {
                 heard.add(try message.parameters.require("n"))
                 await Task.yield()
             }
-        case .near: try self.bus.register("app://a/:n", on: near) { heard.add(try $1.parameters.require("n")) }
+        case .near:
+            try self.bus.register("app://a/:n", on: near) { heard.add(try $1.parameters.require("n")) }
         case .far: try self.bus.register("app://a/:n", on: far) { heard.add(try $1.parameters.require("n")) }
         case .farLater:
             try self.bus.register("app://a/:n", on: far) { _, message in
@@ -76,7 +77,9 @@ struct OrderTests {
         }
     }
 
-    @Test func `a handler that asks its own module while others wait does not let them be overtaken`() async throws {
+    @Test func `a handler that asks its own module while others wait does not let them be overtaken`()
+        async throws
+    {
         let heard = Journal<Int>()
         let held = Gate()
         let bus = self.bus

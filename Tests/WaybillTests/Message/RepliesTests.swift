@@ -70,7 +70,8 @@ struct RepliesTests {
             while await message.reply(with: 1) {}
             freed.open()
         }
-        var replies = self.bus.replies(to: "app://count", deadline: .now + .milliseconds(20)).makeAsyncIterator()
+        var replies = self.bus.replies(to: "app://count", deadline: .now + .milliseconds(20))
+            .makeAsyncIterator()
         let first = try await replies.next()
         #expect(first?.isLast == false)
         await freed.wait()
@@ -81,7 +82,10 @@ struct RepliesTests {
     @Test(arguments: [
         ("app://nobody", RoutingError.Code.noRoute), ("", .invalidURL), ("app://broken", .handlerFailed),
     ])
-    func `what fails throws once, and then the sequence is over`(url: String, code: RoutingError.Code) async throws {
+    func `what fails throws once, and then the sequence is over`(
+        url: String,
+        code: RoutingError.Code
+    ) async throws {
         try self.bus.register("app://broken") { _ in throw CancellationError() }
         var replies = self.bus.replies(to: url).makeAsyncIterator()
         #expect(await failure { try await replies.next() }?.code == code)
@@ -94,7 +98,11 @@ struct RepliesTests {
         let cancelled = Gate()
         try self.bus.register("app://count") { message in
             started.open()
-            await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
         }
         let reader = Task { [bus] in await failure { for try await _ in bus.replies(to: "app://count") {} } }
         await started.wait()
