@@ -10,7 +10,7 @@ extension BusCore {
             return self.books.nextID()
         }
         Counters.increment(lane.counters.sent)
-        return lane.assumeOnLoop { $0.nextID() }
+        return lane.nextID()
     }
 
     /// Counts how a message ended.

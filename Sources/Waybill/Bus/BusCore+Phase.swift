@@ -18,7 +18,7 @@ extension BusCore {
         if request.hops > self.configuration.hopLimit {
             return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
         }
-        if let deadline = request.extras?.deadline, deadline <= .now {
+        if let extras = request.extras, let deadline = extras.deadline, deadline <= .now {
             return .deadlineExceeded(url: request.url)
         }
         return nil

@@ -3,59 +3,49 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Finds the handler of a request, if it can be called here and now.
+    /// Has the handler of a request called, if that can be done here and now.
     ///
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
-    func prepare(_ request: Request) -> Preparation {
+    func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Attempt {
         guard request.extras == nil, self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
-        return self.home.deliverOnLoop { lane in
-            DeliveryContext.current == nil ? lane.prepare(request) : .elsewhere
-        } ?? .elsewhere
+        guard self.home.eventLoop.admitsDelivery(), DeliveryContext.current == nil else { return .elsewhere }
+        return self.home.deliver(request, call)
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.
     nonisolated(nonsending) func route(
         _ request: consuming Request,
-        after preparation: Preparation,
         listener: Listener = noListener
     ) async -> Delivered {
-        var lane = self.home
-        var preparation = preparation
-        if case .elsewhere = preparation {
-            if let context = DeliveryContext.current { request.inherit(from: context) }
-            if let error = self.objection(to: request) {
-                return self.lose(request, self.open(), error)
-            }
-            await self.admit()
-            guard let current = self.currentLane else {
-                return await self.routeFromOutside(request, listener)
-            }
-            lane = current
-            preparation = lane.assumeOnLoop { $0.prepare(request) }
+        if let context = DeliveryContext.current { request.inherit(from: context) }
+        if let error = self.objection(to: request) {
+            return self.lose(request, self.open(), error)
         }
-        switch preparation {
-        case .ready(let parcel): return self.call(parcel, on: lane)
-        case .lost(let error, let id): return self.lose(request, id, error)
-        case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
-        case .elsewhere: preconditionFailure("a lane always gets somewhere")
+        await self.admit()
+        guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
+        var value: (any Sendable)?
+        let attempt = lane.deliver(request) { handler, message in
+            let reply = try handler.call(message)
+            self.conclude(message, reply)
+            value = reply
         }
+        if case .called(let id) = attempt, let value { return Delivered(id: id, outcome: .replied(value)) }
+        return await self.route(request, after: attempt, listener)
     }
 
-    /// Calls the handler of a parcel that is ready for it.
-    private func call(_ parcel: Parcel, on lane: Lane) -> Delivered {
-        guard case .immediate(let body) = parcel.handler.body else {
-            preconditionFailure("only a handler that cannot suspend is ready")
+    /// Takes a request on from where it got without suspending.
+    nonisolated(nonsending) func route(
+        _ request: Request,
+        after attempt: Attempt,
+        _ listener: Listener = noListener
+    ) async -> Delivered {
+        switch attempt {
+        case .failed(let error, let id): return Delivered(id: id, outcome: .failed(error))
+        case .lost(let error, let id): return self.lose(request, id, error)
+        case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
+        case .elsewhere, .called: return await self.route(request, listener: listener)
         }
-        let outcome = parcel.call(body)
-        switch outcome {
-        case .replied(let value):
-            lane.close()
-            self.conclude(parcel.message, value)
-        case .failed(let error):
-            lane.close(error)
-        }
-        return Delivered(id: parcel.message.id, outcome: outcome)
     }
 
     private nonisolated(nonsending) func routeFromOutside(

@@ -5,7 +5,7 @@ extension BusCore {
     /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
     func send(_ request: consuming Request) {
         let lane = self.currentLane
-        let inherited = lane?.assumeOnLoop { $0.inherited } ?? DeliveryContext.current
+        let inherited = lane.map { $0.inherited } ?? DeliveryContext.current
         if let inherited { request.inherit(from: inherited) }
         let id = self.open()
         var message: Message?
@@ -28,10 +28,7 @@ extension BusCore {
         guard let lane else {
             return try self.directory.read { table throws(RoutingError) in try table.find(url) }
         }
-        let result: Result<Found, RoutingError> = lane.assumeOnLoop { lane in
-            do throws(RoutingError) { return .success(try lane.find(url)) } catch { return .failure(error) }
-        }
-        return try result.get()
+        return try lane.find(url)
     }
 
     /// The message as the uncaught handler sees it: what could be read from the URL, and what the caller gave.

@@ -32,7 +32,7 @@ extension MessageBus {
             parameters: parameters,
             extras: .make(headers: headers, deadline: deadline)
         )
-        let delivered = await self.core.route(request, after: .elsewhere) { value in
+        let delivered = await self.core.route(request) { value in
             guard let update = value as? Update else {
                 throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value)
             }

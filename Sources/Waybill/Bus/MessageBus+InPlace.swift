@@ -2,65 +2,47 @@ public import WaybillRouting
 
 // The plain route is inlined into its caller, where the value's type is known: this is what it calls.
 extension MessageBus {
-    @usableFromInline
-    enum InPlace {
-        /// The handler is to be called now, and the parcel closed.
-        case ready(Parcel)
-        case pending(Pending)
-    }
-
-    /// A request whose handler cannot be called in place, and how far it got.
+    /// A request whose handler could not be called in place, or has thrown.
     @usableFromInline
     final class Pending {
         let request: Request
-        let preparation: Preparation
+        let attempt: Attempt
 
-        init(request: Request, preparation: Preparation) {
+        init(_ request: Request, _ attempt: Attempt) {
             self.request = request
-            self.preparation = preparation
+            self.attempt = attempt
         }
     }
 
+    /// Has the handler of a URL called in place; nil if it was.
     @usableFromInline
-    func prepare(_ url: String) -> InPlace {
+    func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
         let request = Request(url: url)
-        let preparation = self.core.prepare(request)
-        if case .ready(let parcel) = preparation { return .ready(parcel) }
-        return .pending(Pending(request: request, preparation: preparation))
+        let attempt = self.core.deliver(request, call)
+        if case .called = attempt { return nil }
+        return Pending(request, attempt)
     }
 
-    /// Closes a parcel whose handler has returned.
+    /// Sends the value of a handler that was called in place to its message's return URL.
     @usableFromInline
-    func close(_ parcel: Parcel, _ value: some Sendable) {
-        self.core.home.close()
-        if parcel.message.parameters.hasFragment { self.core.conclude(parcel.message, value) }
-    }
-
-    /// Closes a parcel whose handler has thrown.
-    @usableFromInline
-    func fail(_ parcel: Parcel, _ error: any Error) -> RoutingError {
-        let error = RoutingError.thrown(error, by: parcel.message)
-        self.core.home.close(error)
-        return error
-    }
-
-    /// Delivers a parcel whose handler answers with another type than the one that is asked for.
-    @usableFromInline
-    nonisolated(nonsending) func finish<Value: Sendable>(
-        _ parcel: Parcel,
-        as type: Value.Type
-    ) async throws(RoutingError) -> Value {
-        let url = parcel.message.parameters.url
-        let delivered = await self.core.route(Request(url: url), after: .ready(parcel))
-        return try delivered.outcome.value(as: type, url: url)
-    }
+    func followReturnURL(of message: Message, with value: any Sendable) { self.core.conclude(message, value) }
 
     @usableFromInline
     nonisolated(nonsending) func finish<Value: Sendable>(
         _ pending: Pending,
         as type: Value.Type
     ) async throws(RoutingError) -> Value {
-        let delivered = await self.core.route(pending.request, after: pending.preparation)
+        let delivered = await self.core.route(pending.request, after: pending.attempt)
         return try delivered.outcome.value(as: type, url: pending.request.url)
+    }
+
+    /// The value of a handler that answers with another type than the one that is asked for.
+    @usableFromInline
+    static func convert<Value: Sendable>(
+        _ value: (any Sendable)?,
+        to type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
+        try Outcome.replied(value ?? ()).value(as: type, url: url)
     }
 }

@@ -10,7 +10,7 @@ extension MessageBus {
     @discardableResult
     public nonisolated(nonsending) func route(_ url: String) async throws(RoutingError) -> Reply {
         let request = Request(url: url)
-        return try await self.core.route(request, after: self.core.prepare(request)).reply(from: url)
+        return try await self.core.route(request).reply(from: url)
     }
 
     /// Routes a URL and waits for the reply's value.
@@ -29,22 +29,22 @@ extension MessageBus {
         _ url: String,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
-        switch self.prepare(url) {
-        case .pending(let pending):
-            return try await self.finish(pending, as: Value.self)
-        case .ready(let parcel):
-            guard let body = parcel.typed as? ImmediateBody<Value> else {
-                return try await self.finish(parcel, as: Value.self)
+        var answer: Value?
+        var other: (any Sendable)?
+        let pending = self.deliver(url) { handler, message in
+            if let body = handler.typed as? ImmediateBody<Value> {
+                let value = try body.call(message)
+                if message.hasReturnURL { self.followReturnURL(of: message, with: value) }
+                answer = value
+            } else {
+                let value = try handler.call(message)
+                if message.hasReturnURL { self.followReturnURL(of: message, with: value) }
+                other = value
             }
-            let value: Value
-            do {
-                value = try body.call(parcel.message)
-            } catch {
-                throw self.fail(parcel, error)
-            }
-            self.close(parcel, value)
-            return value
         }
+        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let answer { return answer }
+        return try Self.convert(other, to: Value.self, url: url)
     }
 
     /// Routes a URL with more than the URL says, and waits for the reply.
@@ -65,7 +65,7 @@ extension MessageBus {
     ) async throws(RoutingError) -> Reply {
         let extras = MessageExtras.make(headers: headers, deadline: deadline)
         let request = Request(url: url, parameters: parameters, extras: extras)
-        return try await self.core.route(request, after: self.core.prepare(request)).reply(from: url)
+        return try await self.core.route(request).reply(from: url)
     }
 
     /// Routes a URL with more than the URL says, and waits for the reply's value.
@@ -87,7 +87,7 @@ extension MessageBus {
     ) async throws(RoutingError) -> Value {
         let extras = MessageExtras.make(headers: headers, deadline: deadline)
         let request = Request(url: url, parameters: parameters, extras: extras)
-        let delivered = await self.core.route(request, after: self.core.prepare(request))
+        let delivered = await self.core.route(request)
         return try delivered.outcome.value(as: Value.self, url: url)
     }
 

@@ -3,6 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The code of one registration, and where it runs.
+@usableFromInline
 final class Handler: Sendable {
     /// Whether a handler can suspend.
     ///
@@ -15,7 +16,10 @@ final class Handler: Sendable {
     let body: Body
 
     /// The ``ImmediateBody`` of a handler that cannot suspend.
-    let typed: (any AnyObject & Sendable)?
+    private let code: (any AnyObject & Sendable)?
+
+    /// The loop that it is called on.
+    let loop: ObjectIdentifier
 
     let mailbox: Mailbox
     let core: BusCore
@@ -38,7 +42,8 @@ final class Handler: Sendable {
         core: BusCore
     ) {
         self.body = .immediate { try immediate($0) }
-        self.typed = ImmediateBody(immediate)
+        self.code = ImmediateBody(immediate)
+        self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
     }
@@ -50,9 +55,25 @@ final class Handler: Sendable {
         core: BusCore
     ) {
         self.body = .suspending { try await suspending($0) }
-        self.typed = nil
+        self.code = nil
+        self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
+    }
+
+    /// The ``ImmediateBody`` of a handler that cannot suspend; as a plain object, which is cheap to cast.
+    @usableFromInline var typed: AnyObject? { self.code }
+
+    /// Whether it can be called in place by a caller on its loop.
+    var isImmediate: Bool { self.code != nil }
+
+    /// Calls a handler that cannot suspend, and does not know the type of its answer.
+    @usableFromInline
+    func call(_ message: Message) throws -> any Sendable {
+        guard case .immediate(let body) = self.body else {
+            preconditionFailure("only a handler that cannot suspend is called in place")
+        }
+        return try body(message)
     }
 
     deinit { self.core.leave(self.mailbox) }

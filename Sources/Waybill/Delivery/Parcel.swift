@@ -1,24 +1,14 @@
 internal import WaybillRouting
 
 /// A message and the handler that it is for.
-@usableFromInline
 struct Parcel: Sendable {
-    @usableFromInline let message: Message
+    let message: Message
     let handler: Handler
-
-    @inline(__always)
-    init(message: Message, handler: Handler) {
-        self.message = message
-        self.handler = handler
-    }
-
-    /// The handler's code with the type of its answer, if it answers at once.
-    @usableFromInline var typed: AnyObject? { self.handler.typed }
 
     /// Calls a handler that cannot suspend, on its loop.
     @inline(__always)
     func call(_ body: (Message) throws -> any Sendable) -> Outcome {
-        guard self.message.deadline == nil, let lane = self.handler.core.currentLane else {
+        guard self.message.extras?.hasDeadline != true, let lane = self.handler.core.currentLane else {
             return DeliveryContext.$current.withValue(self.context) { self.attempt(body) }
         }
         // What the handler sends inherits from its message; this is cheaper than a task-local value.

@@ -5,7 +5,7 @@ internal import WaybillRouting
 /// It is kept small and of a fixed size: instants and payloads would make it neither, so they stay behind a reference.
 struct Request: Sendable {
     let url: String
-    var parameters: [String: any Sendable] = [:]
+    var parameters: [String: any Sendable]?
     var extras: MessageExtras?
     var hops = 0
 
@@ -17,22 +17,16 @@ struct Request: Sendable {
         self.extras = extras.with(deadline: extras.deadline.map { min($0, outer) } ?? outer)
     }
 
-    /// The message, for the handler that was found.
-    @inline(__always)
-    func parcel(id: CorrelationID, _ found: consuming Found) -> Parcel {
-        Parcel(message: self.message(id: id, parameters: found.parameters), handler: found.handler)
-    }
-
     /// The message for the handler that was found.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
-        if !self.parameters.isEmpty { parameters.call = self.parameters }
+        if let call = self.parameters { parameters.call = call }
         return Message(id: id, parameters: parameters, hops: self.hops, extras: self.extras)
     }
 
     /// The message for a handler that may reply more than once.
     func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
-        if !self.parameters.isEmpty { parameters.call = self.parameters }
+        if let call = self.parameters { parameters.call = call }
         let extras = (self.extras ?? .empty).with(exchange: exchange)
         return Message(id: id, parameters: parameters, hops: self.hops, extras: extras)
     }

@@ -10,6 +10,8 @@ final class Snapshot: Sendable {
         self.generation = generation
     }
 
+    func noRoute(for url: String) -> RoutingError { self.table.noRoute(for: url) }
+
     /// Looks a URL up in place; a table taken out of here would be copied.
     @inline(__always)
     func find(_ url: String) throws(RoutingError) -> Found {
@@ -18,6 +20,14 @@ final class Snapshot: Sendable {
         }
         return Found(handler: handler, parameters: match.parameters)
     }
+
+    /// The handler of a match that is one of this table's.
+    @inline(__always)
+    func handler(of match: RouteMatch) -> Handler? { self.table[match] }
+
+    /// Looks a URL up in place; nil if nothing matches.
+    @inline(__always)
+    func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.table.match(url) }
 
     func read<Result>(
         _ body: (borrowing RouteTable<Handler>) throws(RoutingError) -> Result

@@ -16,8 +16,12 @@ public struct Message: Sendable {
     /// What only some messages have; a plain request has none, and allocates nothing.
     let extras: MessageExtras?
 
+    /// Whether there is a fragment, which may be a URL for the reply.
+    @usableFromInline let hasReturnURL: Bool
+
     init(id: CorrelationID, parameters: Parameters, hops: Int, extras: MessageExtras? = nil) {
         self.id = id
+        self.hasReturnURL = parameters.hasFragment
         self.parameters = parameters
         self.hops = hops
         self.extras = extras

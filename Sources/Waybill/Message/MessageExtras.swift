@@ -5,6 +5,9 @@ final class MessageExtras: Sendable {
     let deadline: ContinuousClock.Instant?
     let correlationID: CorrelationID?
 
+    /// Whether there is a deadline: an instant has no fixed layout, so asking for it costs more than this.
+    let hasDeadline: Bool
+
     /// Where progress replies go: the exchange with the caller.
     let exchange: Exchange?
 
@@ -20,6 +23,7 @@ final class MessageExtras: Sendable {
         self.payload = payload
         self.headers = headers
         self.deadline = deadline
+        self.hasDeadline = deadline != nil
         self.correlationID = correlationID
         self.exchange = exchange
     }

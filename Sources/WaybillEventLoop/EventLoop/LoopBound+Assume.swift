@@ -12,15 +12,6 @@ extension LoopBound {
         _ body: (isolated Self) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         self.eventLoop.preconditionInEventLoop()
-        return try self.runUnchecked(body)
-    }
-
-    /// Runs a closure as code of this actor; whether the caller is on the actor's loop has been checked.
-    @inlinable
-    @inline(__always)
-    nonisolated func runUnchecked<Result, Failure: Error>(
-        _ body: (isolated Self) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
         // An isolated parameter is passed like any other. The loop is the actor's executor and this is its thread, so
         // the closure is where its type says that it has to be; and it promises that nobody else has its result.
         let isolated = IsolatedCall<Self, Result, Failure> { actor, body throws(Failure) in try body(actor) }

@@ -5,13 +5,13 @@ extension Address {
     /// The scheme, as the conventions compare it; the default scheme when the URL names none.
     public var scheme: String {
         guard self.hasScheme else { return self.rules.defaultScheme }
-        let scheme = PercentCoding.text(self.text.utf8Span.span, 0..<self.layout.schemeEnd)
+        let scheme = PercentCoding.text(self.text.utf8.span, 0..<self.layout.schemeEnd)
         return self.rules.conventions.folded(scheme: scheme)
     }
 
     /// The path, not decoded: from the first segment to the query.
     public var path: String {
-        let bytes = self.text.utf8Span.span
+        let bytes = self.text.utf8.span
         let end = self.layout.pathEnd
         var start = self.layout.pathStart
         while start < end, bytes[start] == UInt8(ascii: "/") { start += 1 }
@@ -20,7 +20,7 @@ extension Address {
 
     /// The segments, decoded, the host first.
     public var segments: [String] {
-        let bytes = self.text.utf8Span.span
+        let bytes = self.text.utf8.span
         return self.segmentRanges.map { PercentCoding.text(bytes, $0) }
     }
 
@@ -38,7 +38,7 @@ extension Address {
 
     /// The items of the query that have a name, decoded, in the order of the URL.
     public var queryItems: [(name: String, value: String)] {
-        let bytes = self.text.utf8Span.span
+        let bytes = self.text.utf8.span
         var cursor = QueryCursor(self.layout, self.rules)
         var items: [(name: String, value: String)] = []
         while let item = cursor.next(bytes) {
@@ -50,7 +50,7 @@ extension Address {
     }
 
     var segmentRanges: [Range<Int>] {
-        let bytes = self.text.utf8Span.span
+        let bytes = self.text.utf8.span
         let end = self.layout.pathEnd
         var ranges: [Range<Int>] = []
         var start = self.layout.pathStart
@@ -61,10 +61,12 @@ extension Address {
         return ranges
     }
 
-    /// A part of the text, as it stands there.
-    func text(_ range: Range<Int>) -> String {
-        let view = self.text.utf8
+    private func text(_ range: Range<Int>) -> String { Self.text(self.text, range) }
+
+    /// A part of a text, as it stands there.
+    static func text(_ text: String, _ range: Range<Int>) -> String {
+        let view = text.utf8
         let start = view.index(view.startIndex, offsetBy: range.lowerBound)
-        return String(self.text[start..<view.index(start, offsetBy: range.count)])
+        return String(text[start..<view.index(start, offsetBy: range.count)])
     }
 }

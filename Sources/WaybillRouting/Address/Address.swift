@@ -32,8 +32,13 @@ public struct Address: Sendable {
     }
 
     init(_ text: String, _ rules: AddressRules) throws(RoutingError) {
-        var scan = AddressScan()
-        self = try scan.address(text, rules)
+        var scan = SmallScan()
+        if scan.read(text.utf8.span, rules) == nil, !scan.isFull {
+            self.init(text: text, layout: scan.layout, rules: rules)
+        } else {
+            var scan = LargeScan()
+            self = try scan.address(text, rules)
+        }
     }
 
     @inline(__always)
@@ -41,19 +46,5 @@ public struct Address: Sendable {
         self.text = text
         self.layout = layout
         self.rules = rules
-    }
-}
-
-extension AddressScan {
-    /// Reads a text and keeps what was found beside the address.
-    mutating func address(_ text: String, _ rules: AddressRules) throws(RoutingError) -> Address {
-        guard let failure = self.read(text.utf8Span.span, rules) else {
-            return Address(text: text, layout: self.layout, rules: rules)
-        }
-        guard let whole = rules.wholeURL(decodedFrom: text, failure) else {
-            throw failure.routingError(text, rules.limits)
-        }
-        self = AddressScan()
-        return try self.address(whole, rules)
     }
 }

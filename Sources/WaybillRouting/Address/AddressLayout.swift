@@ -1,4 +1,5 @@
 /// Where the parts of an address are in its text, in bytes, packed so that a match stays small.
+@usableFromInline
 struct AddressLayout: Sendable, Hashable {
     private var offsets: UInt64 = 0
     private var flags: UInt8 = 0
@@ -52,6 +53,13 @@ struct AddressLayout: Sendable, Hashable {
     var hasFragment: Bool {
         get { self.flags & 2 != 0 }
         set { self.flags = self.flags & ~2 | (newValue ? 2 : 0) }
+    }
+
+    /// Whether the scheme is there and known to be the default one; false says nothing.
+    @inline(__always)
+    var hasDefaultScheme: Bool {
+        get { self.flags & 4 != 0 }
+        set { self.flags = self.flags & ~4 | (newValue ? 4 : 0) }
     }
 
     var hasQuery: Bool { self.queryEnd != self.pathEnd }

@@ -4,6 +4,8 @@ final class AddressRules: Sendable {
     let conventions: RoutingConventions
     let limits: RoutingLimits
     let defaultScheme: String
+    /// The key of the default scheme if it is short, has nothing but letters, and schemes are simple; else 0.
+    let lettersOfDefaultScheme: UInt64
     /// Whether the scanner's result has to be worked on again before it can be matched.
     let hasDetours: Bool
     let fragmentByte: UInt8
@@ -14,7 +16,12 @@ final class AddressRules: Sendable {
     let foldsCase: Bool
     let fallsBack: Bool
     let isPathFirst: Bool
+    let keepsQueryNamesWithoutValue: Bool
+    let isFirstDuplicate: Bool
+    let takesLastEquals: Bool
     let valuesNeedExactCase: Bool
+    /// Whether the first match that a walk finds is the answer, and nothing else is when it finds none.
+    let takesFirst: Bool
     let urlLength: Int
     let segmentLimit: Int
     let queryItemLimit: Int
@@ -32,17 +39,25 @@ final class AddressRules: Sendable {
         self.foldsCase = conventions.segmentsIgnoreCase
         self.fallsBack = conventions.fallsBack
         self.valuesNeedExactCase = conventions.valuesNeedExactCase && conventions.segmentsIgnoreCase
+        self.keepsQueryNamesWithoutValue = conventions.keepsQueryNamesWithoutValue
+        self.isFirstDuplicate = conventions.duplicateQueryNames == .firstWins
+        self.takesLastEquals = conventions.queryValues == .beginBehindLastEquals
         self.isPathFirst = conventions.precedence == .pathBeforeQuery
+        self.takesFirst = self.stopsAtFirst && !self.valuesNeedExactCase && !self.fallsBack
         self.urlLength = min(limits.urlLength, URLRange.longest)
         self.segmentLimit = limits.segments
         self.queryItemLimit = limits.queryItems
         self.hasSimpleSchemes = conventions.schemeIgnoresCase && conventions.schemeAliases.isEmpty
+        let key = SegmentKey.of(self.defaultScheme.utf8)
+        let isInLetters = self.defaultScheme.utf8.allSatisfy(ASCII.isLetter)
+        self.lettersOfDefaultScheme =
+            self.hasSimpleSchemes && isInLetters && !SegmentKey.isHash(key) ? key : 0
         self.requiresScheme = conventions.missingScheme == .isError || defaultScheme.isEmpty
         self.hasDetours =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment
             || !conventions.leadingVerbs.isEmpty
-        // Without fragments a second question mark is looked for, which changes nothing.
-        self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : UInt8(ascii: "?")
+        // Without fragments a byte is looked for that stands in no text.
+        self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : 0xff
     }
 
     static let waybill = AddressRules(conventions: .waybill, defaultScheme: "app", limits: .default)

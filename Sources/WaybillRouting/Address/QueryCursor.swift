@@ -13,7 +13,7 @@ struct QueryCursor {
 
     @inline(__always)
     init(_ layout: AddressLayout, _ rules: AddressRules) {
-        self.takesLastEquals = rules.conventions.queryValues == .beginBehindLastEquals
+        self.takesLastEquals = rules.takesLastEquals
         self.index = layout.pathEnd &+ 1
         self.end = layout.queryEnd
     }

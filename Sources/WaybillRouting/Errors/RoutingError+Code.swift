@@ -46,7 +46,7 @@ extension RoutingError {
 }
 
 extension RoutingError: CustomStringConvertible {
-    /// One readable line: code, URL, sentence and cause.
+    /// One readable line: code, URL, sentence and cause; control characters are escaped.
     public var description: String {
         let place = self.url.isEmpty ? "" : " \(self.url)"
         let reason = self.cause.map { " (cause: \($0))" } ?? ""

@@ -1,22 +1,19 @@
 extension String {
-    /// The text with its line breaks and control characters written out, so that what a stranger put into a URL cannot
-    /// begin a line of a log.
+    /// The text without what would break a line or speak to a terminal, as a stranger may have put it into a URL.
     package var onOneLine: String {
-        guard self.unicodeScalars.contains(where: Self.breaksLine) else { return self }
-        var text = ""
-        for scalar in self.unicodeScalars {
-            if Self.breaksLine(scalar) {
-                text += scalar.escaped(asASCII: true)
+        guard self.unicodeScalars.contains(where: Self.isControl) else { return self }
+        return self.unicodeScalars.reduce(into: "") { line, scalar in
+            if Self.isControl(scalar) {
+                line += scalar.escaped(asASCII: true)
             } else {
-                text.unicodeScalars.append(scalar)
+                line.unicodeScalars.append(scalar)
             }
         }
-        return text
     }
 
-    private static func breaksLine(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
         default: false
         }
     }

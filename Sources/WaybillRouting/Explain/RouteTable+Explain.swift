@@ -31,7 +31,7 @@ extension TableCore {
 
 extension TableBox {
     func explain(_ url: String) -> Explanation {
-        var scan = AddressScan()
+        var scan = LargeScan()
         do {
             let address = try scan.address(url, self.core.rules)
             let match = try self.match(url)

@@ -45,23 +45,25 @@ struct Suggestions {
         )
     }
 
-    /// How far a suggestion may be away: a third of what was typed, but always two letters.
+    /// How far a suggestion may be away: a third of what was typed, but always three letters.
     private var tolerance: Int {
-        max(2, (self.segments.reduce(self.scheme.count) { $0 + $1.count } + 2) / 3)
+        max(3, (self.segments.reduce(self.scheme.count) { $0 + $1.count } + 2) / 3)
     }
 
-    /// How far the segments are from a pattern: letters that differ, or whole segments that are not there.
+    /// How far the segments are from a pattern: letters that differ, or whole segments, which count as three at most.
     private func distance(to variant: [PatternSegment]) -> Int? {
         guard abs(self.segments.count - variant.count) <= 2 || variant.contains(where: \.isRest) else {
             return nil
         }
         var previous = [0]
-        for segment in self.segments { previous.append(previous[previous.count - 1] + segment.count + 1) }
+        for segment in self.segments {
+            previous.append(previous[previous.count - 1] + min(segment.count + 1, 3))
+        }
         for part in variant {
-            let missing = part.literalLength + 1
+            let missing = min(part.literalLength + 1, 3)
             var current = [previous[0] + missing]
             for (index, segment) in self.segments.enumerated() {
-                var best = min(previous[index + 1] + missing, current[index] + segment.count + 1)
+                var best = min(previous[index + 1] + missing, current[index] + min(segment.count + 1, 3))
                 best = min(best, previous[index] + part.distance(to: segment))
                 if part.isRest { best = min(best, current[index]) }
                 current.append(best)
@@ -113,7 +115,7 @@ extension PatternSegment {
         case .literal(let text): return EditDistance.between(segment, text)
         case .placeholder, .any, .rest: return 0
         case .mixed(let pieces):
-            var walk = Walk()
+            var walk = LargeWalk()
             let matcher = SegmentMatcher(pieces, folding: false)
             return matcher.matches(segment.span, 0..<segment.count, &walk) ? 0 : 2
         }

@@ -5,13 +5,13 @@ struct Tracer: ~Copyable {
 
     let box: TableBox
     let bytes: [UInt8]
-    var scan: AddressScan
+    var scan: LargeScan
     private(set) var lines: [String] = []
     /// How many segments matched on the longest way.
     private(set) var depth = 0
     private var steps = 0
 
-    init(_ box: TableBox, _ address: Address, _ scan: consuming AddressScan) {
+    init(_ box: TableBox, _ address: Address, _ scan: consuming LargeScan) {
         self.box = box
         self.bytes = Array(address.text.utf8)
         self.scan = scan
@@ -74,7 +74,7 @@ struct Tracer: ~Copyable {
         while edge != TableCore.none {
             let current = self.box.core.mixed[Int(edge)]
             let matcher = self.box.core.matchers.all[Int(current.matcher)]
-            var walk = Walk()
+            var walk = LargeWalk()
             let value = Array(text.utf8)
             let fits = matcher.matches(value.span, 0..<value.count, &walk)
             self.say(index + 1, "`\(text)` \(fits ? "fits" : "does not fit") \(matcher.shape)")

@@ -3,7 +3,7 @@ struct DecodedSegment {
     private(set) var bytes: [UInt8] = []
     private var offsets: [Int] = []
 
-    init(_ text: Span<UInt8>, _ segment: AddressScan.Segment, folding: Bool) {
+    init(_ text: Span<UInt8>, _ segment: ScannedSegment, folding: Bool) {
         var index = segment.range.start
         while index < segment.range.end {
             let (byte, length) = PercentCoding.byte(text, index, segment.range.end)

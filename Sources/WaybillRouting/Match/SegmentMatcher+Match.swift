@@ -1,6 +1,6 @@
 extension SegmentMatcher {
     /// Whether a segment matches; what it captures, the walk keeps.
-    func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout Walk) -> Bool {
+    func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout some Walk & ~Copyable) -> Bool {
         switch self.kind {
         case .whole(let constraint, let isCaptured):
             guard constraint.allows(text, range) else { return false }
@@ -12,7 +12,11 @@ extension SegmentMatcher {
     }
 
     /// Takes the first place where each text is found; taking a later one could not help what follows.
-    private func matchesGlob(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout Walk) -> Bool {
+    private func matchesGlob(
+        _ text: Span<UInt8>,
+        _ range: Range<Int>,
+        _ walk: inout some Walk & ~Copyable
+    ) -> Bool {
         let before = walk.captured
         var index = range.lowerBound
         var piece = 0

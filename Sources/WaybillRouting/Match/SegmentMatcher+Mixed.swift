@@ -3,7 +3,7 @@ extension SegmentMatcher {
     ///
     /// Going backwards first finds out from which places the rest can still match; going forwards, each value then
     /// ends at the first place that is one of those.
-    func matchesMixed(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout Walk) -> Bool {
+    func matchesMixed(_ text: Span<UInt8>, _ range: Range<Int>, _ walk: inout some Walk & ~Copyable) -> Bool {
         let count = range.count
         var reachable = [[Bool]](repeating: [], count: self.pieces.count + 1)
         reachable[self.pieces.count] = (0...count).map { $0 == count }

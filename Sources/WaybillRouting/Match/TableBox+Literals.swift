@@ -3,7 +3,7 @@ extension TableBox {
     @inline(__always)
     func literalChild(
         of parent: UInt32,
-        _ segment: AddressScan.Segment,
+        _ segment: ScannedSegment,
         _ bytes: Span<UInt8>,
         isPlain: Bool
     ) -> UInt32 {
@@ -23,7 +23,7 @@ extension TableBox {
     @inline(__always)
     private func equals(
         _ child: UInt32,
-        _ segment: AddressScan.Segment,
+        _ segment: ScannedSegment,
         _ bytes: Span<UInt8>,
         isPlain: Bool
     ) -> Bool {

@@ -2,72 +2,90 @@ extension TableBox {
     /// Reads a URL and finds the best route for it.
     @usableFromInline
     func match(_ text: String) throws(RoutingError) -> RouteMatch? {
-        let rules = self.core.rules
-        let bytes = text.utf8Span.span
-        var scan = AddressScan()
-        if let failure = scan.read(bytes, rules) { return try self.matchUnreadable(text, failure) }
-        let root = self.root(bytes, &scan)
-        guard root != TableCore.none else {
-            if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
-            return nil
-        }
-        var walk = Walk()
-        var leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
-        if leaf == TableCore.none {
-            guard rules.fallsBack else { return nil }
-            leaf = self.fallBack(&walk, from: root, bytes, &scan)
-            guard leaf != TableCore.none else { return nil }
-        }
-        return self.routeMatch(text, leaf, &scan, &walk)
-    }
-
-    @inline(__always)
-    private func routeMatch(
-        _ text: String,
-        _ leaf: UInt32,
-        _ scan: inout AddressScan,
-        _ walk: inout Walk
-    ) -> RouteMatch {
-        let isUnusual = walk.captured > Captures.capacity || self.core.rules.valuesNeedExactCase
+        var scan = SmallScan()
+        var walk = SmallWalk()
+        let leaf = try self.find(text, &scan, &walk)
+        if leaf == TableCore.none { return nil }
+        if leaf == Self.unusual { return try self.unusualMatch(text) }
         return RouteMatch(
             parameters: Parameters(
                 text: text,
                 layout: scan.layout,
-                names: isUnusual
-                    ? self.unusualNames(leaf, text, walk.otherCaptures()) : self.core.leaves[Int(leaf)].names,
+                names: self.core.leaves[Int(leaf)].names,
                 captures: walk.firstCaptures(),
-                route: self.core.leaves[Int(leaf)].route,
-                passed: nil
+                route: self.core.leaves[Int(leaf)].route
             )
         )
     }
 
-    /// The names of a match that does not keep all its values where they usually are, or is to keep none.
-    @inline(never)
-    private func unusualNames(_ leaf: UInt32, _ text: String, _ overflow: [URLRange]) -> RouteNames {
-        let leaf = self.core.leaves[Int(leaf)]
-        if self.core.rules.valuesNeedExactCase, !self.isExactCase(leaf.index, text) {
-            return RouteNames(rules: self.core.rules)
+    /// What stands for a leaf when there is more to it: the text is no URL as it is, or is too much for a small walk.
+    private static var unusual: UInt32 { .max }
+
+    /// Reads a URL and finds the leaf of the best route.
+    @inline(__always)
+    private func find(
+        _ text: String,
+        _ scan: inout some AddressScan & ~Copyable,
+        _ walk: inout some Walk & ~Copyable
+    ) throws(RoutingError) -> UInt32 {
+        let rules = self.core.rules
+        let bytes = text.utf8.span
+        guard rules.takesFirst, scan.read(bytes, rules) == nil, !scan.isFull else { return Self.unusual }
+        let root = self.root(bytes, scan.layout)
+        guard root != TableCore.none else {
+            if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
+            return TableCore.none
         }
-        return overflow.isEmpty ? leaf.names : leaf.names.with(overflow: overflow)
+        let leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
+        return walk.isFull ? Self.unusual : leaf
     }
 
+    /// Matches what is not a URL as it is, has much to remember, or has conventions that need a second look.
     @inline(never)
-    private func matchUnreadable(
-        _ text: String,
-        _ failure: AddressScan.Failure
-    ) throws(RoutingError) -> RouteMatch? {
-        guard let whole = self.core.rules.wholeURL(decodedFrom: text, failure) else {
-            throw failure.routingError(text, self.core.rules.limits)
+    private func unusualMatch(_ text: String) throws(RoutingError) -> RouteMatch? {
+        var scan = LargeScan()
+        var walk = LargeWalk()
+        let bytes = text.utf8.span
+        if let failure = scan.read(bytes, self.core.rules) {
+            guard let whole = self.core.rules.wholeURL(decodedFrom: text, failure) else {
+                throw failure.routingError(text, self.core.rules.limits)
+            }
+            return try self.match(whole)
         }
-        return try self.match(whole)
+        let root = self.root(bytes, scan.layout)
+        if root == TableCore.none { return nil }
+        var leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
+        if leaf == TableCore.none, self.core.rules.fallsBack {
+            leaf = self.fallBack(&walk, from: root, bytes, &scan)
+        }
+        if leaf == TableCore.none { return nil }
+        let found = self.core.leaves[Int(leaf)]
+        var names = found.names
+        if self.core.rules.valuesNeedExactCase, !self.isExactCase(found.index, text) {
+            names = RouteNames(rules: self.core.rules)
+        } else if walk.captured > Captures.capacity {
+            names = names.with(overflow: Array(walk.captures[Captures.capacity...]))
+        }
+        return RouteMatch(
+            parameters: Parameters(
+                text: text,
+                layout: scan.layout,
+                names: names,
+                captures: walk.firstCaptures(),
+                route: found.route
+            )
+        )
     }
 
     /// The root of the address's scheme.
     @inline(__always)
-    private func root(_ bytes: Span<UInt8>, _ scan: inout AddressScan) -> UInt32 {
-        guard scan.layout.schemeEnd > 0 else { return self.core.defaultRoot }
-        let end = scan.layout.schemeEnd
+    private func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
+        layout.hasDefaultScheme || layout.schemeEnd == 0
+            ? self.core.defaultRoot : self.otherRoot(bytes, layout.schemeEnd)
+    }
+
+    @inline(never)
+    private func otherRoot(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
         guard end < 8, self.core.rules.hasSimpleSchemes else { return self.unusualRoot(bytes, end) }
         // What a scheme may be made of stays as it is, or becomes lower case, with this bit set.
         let word = Word.prefix(Word.load(bytes, 0) | (Word.ones &* 0x20), end)
@@ -112,16 +130,16 @@ extension TableBox {
     /// The deepest registered place on the way of an address that matches nothing.
     @inline(never)
     private func fallBack(
-        _ walk: inout Walk,
+        _ walk: inout some Walk & ~Copyable,
         from root: UInt32,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan
+        _ scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         if !self.core.rules.backtracks {
             return self.deepestLeaf(&walk, from: root, bytes, &scan)
         }
         for end in (0..<scan.count).reversed() {
-            walk = Walk()
+            walk = .init()
             let leaf = self.walk(&walk, from: root, to: end, bytes, &scan)
             if leaf != TableCore.none { return leaf }
         }
@@ -130,12 +148,12 @@ extension TableBox {
 
     /// Where the one way there is without backtracking gets stuck, if a route ends there.
     private func deepestLeaf(
-        _ walk: inout Walk,
+        _ walk: inout some Walk & ~Copyable,
         from root: UInt32,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan
+        _ scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
-        walk = Walk()
+        walk = .init()
         let isPlain = !scan.layout.hasEscapes && !self.core.rules.conventions.segmentsIgnoreCase
         var node = root
         for index in 0..<scan.count {

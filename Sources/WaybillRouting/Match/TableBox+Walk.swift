@@ -2,74 +2,106 @@ extension TableBox {
     /// Walks down the trie along an address and returns the best leaf.
     ///
     /// At each node the ways on are tried from the most to the least specific. Where more than one is left, the walk
-    /// remembers the place, and comes back to it when it gets stuck.
+    /// remembers the place, and comes back to it when it gets stuck. This loop knows literals and placeholders; the
+    /// rest is done elsewhere, so that everything here stays in registers.
     @inline(__always)
     func walk(
-        _ walk: inout Walk,
+        _ walk: inout some Walk & ~Copyable,
         from root: UInt32,
         to end: Int,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan
+        _ scan: inout some AddressScan & ~Copyable
     ) -> UInt32 {
         let isPlain = !scan.layout.hasEscapes && !self.core.rules.foldsCase
-        var best: Best?
-        var place = Walk.Choice(node: root, step: .literal)
+        let backtracks = self.core.rules.backtracks
+        var place = WalkPlace(node: root, index: 0)
         while true {
             let node = self.core.nodes[Int(place.node)]
             var next = TableCore.none
-            if Int(place.index) == end {
+            if place.index == end {
                 if node.leaf != TableCore.none {
                     if self.core.rules.stopsAtFirst { return node.leaf }
-                    self.consider(node.leaf, &walk, &best)
-                }
-            } else if place.step == .literal {
-                if node.literals > 0 {
-                    next = self.literalChild(
-                        of: place.node,
-                        scan.segment(Int(place.index)),
-                        bytes,
-                        isPlain: isPlain
-                    )
-                }
-                if next == TableCore.none {
-                    if node.mixed | node.any | node.rest == 0 {
-                        if node.placeholder != TableCore.none {
-                            walk.capture(scan.range(Int(place.index)))
-                            next = node.placeholder
-                        }
-                    } else {
-                        place.step = .mixed
-                        next = self.otherChild(node, &place, &walk, end, bytes, &scan, isPlain: isPlain)
-                    }
-                } else if node.hasOthers, self.core.rules.backtracks {
-                    place.step = .mixed
-                    place.captures = UInt16(truncatingIfNeeded: walk.captured)
-                    walk.push(place)
+                    self.consider(node.leaf, &walk)
                 }
             } else {
-                next = self.otherChild(node, &place, &walk, end, bytes, &scan, isPlain: isPlain)
+                if node.literals > 0 {
+                    let segment = scan.segment(place.index)
+                    next = self.literalChild(of: place.node, segment, bytes, isPlain: isPlain)
+                    if next != TableCore.none, backtracks, node.hasOthers {
+                        walk.push(WalkChoice(place, walk.captured))
+                    }
+                }
+                if next == TableCore.none {
+                    if node.mixed | node.any | node.rest != 0 {
+                        let choice = WalkChoice(place, walk.captured)
+                        let found = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)
+                        if found.node != TableCore.none {
+                            place = found
+                            continue
+                        }
+                    } else if node.placeholder != TableCore.none {
+                        walk.capture(scan.range(place.index))
+                        next = node.placeholder
+                    }
+                }
             }
             if next != TableCore.none {
-                place.node = next
-                place.index &+= 1
-                place.step = .literal
-                if walk.enters(next, place.index) { continue }
+                place = WalkPlace(node: next, index: place.index &+ 1)
+                if walk.enters(place) { continue }
             }
-            guard let choice = walk.pop() else { return self.finish(&walk, best) }
-            place = choice
-            walk.forgetCaptures(behind: Int(choice.captures))
+            place = self.back(&walk, end, bytes, &scan, isPlain: isPlain)
+            if place.node == TableCore.none { return self.finish(&walk) }
         }
     }
 
-    /// The child by the next way that is not literal; what is left to try is remembered.
+    /// Goes back to where another way is left, and takes it.
     @inline(never)
-    private func otherChild(
-        _ node: TableCore.Node,
-        _ place: inout Walk.Choice,
-        _ walk: inout Walk,
+    private func back(
+        _ walk: inout some Walk & ~Copyable,
         _ end: Int,
         _ bytes: Span<UInt8>,
-        _ scan: inout AddressScan,
+        _ scan: inout some AddressScan & ~Copyable,
+        isPlain: Bool
+    ) -> WalkPlace {
+        while let choice = walk.pop() {
+            walk.forgetCaptures(behind: Int(choice.captures))
+            let place = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)
+            if place.node != TableCore.none { return place }
+        }
+        return .nowhere
+    }
+
+    /// Goes on by the best way of a choice, unless that leads to a place where the walk has been before.
+    @inline(never)
+    private func other(
+        _ choice: WalkChoice,
+        _ walk: inout some Walk & ~Copyable,
+        _ end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable,
+        isPlain: Bool
+    ) -> WalkPlace {
+        var choice = choice
+        let node = self.core.nodes[Int(choice.node)]
+        if choice.step < .rest {
+            let next = self.singleChild(node, &choice, &walk, bytes, &scan, isPlain: isPlain)
+            if next != TableCore.none {
+                let place = WalkPlace(node: next, index: Int(choice.index) &+ 1)
+                return walk.enters(place) ? place : .nowhere
+            }
+            choice.step = .rest
+        }
+        guard node.rest != TableCore.none else { return .nowhere }
+        return self.placeBehindRest(node.rest, &choice, &walk, end, &scan)
+    }
+
+    /// The child by the next way that takes one segment and is not literal; what is left to try is remembered.
+    private func singleChild(
+        _ node: TableCore.Node,
+        _ place: inout WalkChoice,
+        _ walk: inout some Walk & ~Copyable,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable,
         isPlain: Bool
     ) -> UInt32 {
         let segment = scan.segment(Int(place.index))
@@ -106,52 +138,50 @@ extension TableBox {
             }
             place.step = .any
         }
-        if place.step == .any {
-            if node.any != TableCore.none {
-                if keepsChoices, node.rest != TableCore.none {
-                    place.step = .rest
-                    walk.push(place)
-                }
-                return node.any
-            }
+        guard node.any != TableCore.none else { return TableCore.none }
+        if keepsChoices, node.rest != TableCore.none {
             place.step = .rest
+            walk.push(place)
         }
-        return node.rest == TableCore.none
-            ? TableCore.none : self.restChild(node.rest, &place, &walk, end, &scan)
+        return node.any
     }
 
-    /// The child behind a rest, which takes one segment at first and one more each time the walk comes back.
-    private func restChild(
+    /// The place behind a rest, which takes one segment at first and one more each time the walk comes back.
+    private func placeBehindRest(
         _ child: UInt32,
-        _ place: inout Walk.Choice,
-        _ walk: inout Walk,
+        _ choice: inout WalkChoice,
+        _ walk: inout some Walk & ~Copyable,
         _ count: Int,
-        _ scan: inout AddressScan
-    ) -> UInt32 {
-        let isEnd = !self.core.nodes[Int(child)].hasChildren
-        let start = scan.range(Int(place.index)).start
+        _ scan: inout some AddressScan & ~Copyable
+    ) -> WalkPlace {
+        let start = scan.range(Int(choice.index)).start
         // The segment at which the rest ends; nothing can follow a rest that is the end of all its patterns.
-        var end = place.step == .longerRest ? place.detail &+ 1 : UInt32(place.index)
-        if isEnd { end = UInt32(truncatingIfNeeded: count &- 1) }
-        guard Int(end) < count else { return TableCore.none }
-        if !isEnd, Int(end) &+ 1 < count {
-            place.step = .longerRest
-            place.detail = end
-            walk.push(place)
+        let isEnd = !self.core.nodes[Int(child)].hasChildren
+        let least = choice.step == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
+        let end = isEnd ? count &- 1 : least
+        guard end < count else { return .nowhere }
+        let place = WalkPlace(node: child, index: end &+ 1)
+        choice.captures = UInt16(truncatingIfNeeded: walk.captured)
+        if !isEnd {
             walk.beginWatching()
+            // Who was here before has taken every longer rest as well.
+            guard walk.enters(place) else { return .nowhere }
+            if end &+ 1 < count {
+                choice.step = .longerRest
+                choice.detail = UInt32(truncatingIfNeeded: end)
+                walk.push(choice)
+            }
         }
-        walk.capture(URLRange(start, scan.range(Int(end)).end))
-        place.index = UInt16(truncatingIfNeeded: end)
-        place.detail = 0
-        return child
+        walk.capture(URLRange(start, scan.range(end).end))
+        return place
     }
 
     /// Whether a segment passes an edge that only some may take.
     private func matches(
         _ matcher: Int,
-        _ segment: AddressScan.Segment,
+        _ segment: ScannedSegment,
         _ bytes: Span<UInt8>,
-        _ walk: inout Walk,
+        _ walk: inout some Walk & ~Copyable,
         isPlain: Bool
     ) -> Bool {
         let range = segment.range.range

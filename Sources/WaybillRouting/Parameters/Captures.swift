@@ -1,6 +1,7 @@
 /// The first eight values that a match captured, in the order of the pattern.
 ///
 /// Two ranges lie in each word: a match is moved about in few registers instead of being copied as memory.
+@usableFromInline
 struct Captures: Sendable {
     static let capacity = 8
 

@@ -29,19 +29,19 @@ extension Parameters {
 
     func locateInQuery(_ name: String) -> Location? {
         guard self.layout.hasQuery else { return nil }
-        let conventions = self.names.rules.conventions
-        let bytes = self.text.utf8Span.span
-        let wanted = name.utf8Span.span
+        let rules = self.names.rules
+        let bytes = self.text.utf8.span
+        let wanted = name.utf8.span
         var cursor = QueryCursor(self.layout, self.names.rules)
         var found: Location?
         while let item = cursor.next(bytes) {
             guard self.isName(bytes, item.name, wanted) else { continue }
             let empty = item.name.upperBound..<item.name.upperBound
-            guard let range = item.value ?? (conventions.keepsQueryNamesWithoutValue ? empty : nil) else {
+            guard let range = item.value ?? (rules.keepsQueryNamesWithoutValue ? empty : nil) else {
                 continue
             }
             found = Location(range: URLRange(range), isRest: false)
-            if conventions.duplicateQueryNames == .firstWins { break }
+            if rules.isFirstDuplicate { break }
         }
         return found
     }
@@ -70,9 +70,12 @@ extension Parameters {
     /// The decoded text of a value.
     @usableFromInline
     func text(at location: Location) -> String {
-        let bytes = self.text.utf8Span.span
         let range = location.range.range
-        guard location.isRest else { return PercentCoding.text(bytes, range) }
+        if !location.isRest {
+            return self.layout.hasEscapes
+                ? PercentCoding.text(self.text.utf8.span, range) : Address.text(self.text, range)
+        }
+        let bytes = self.text.utf8.span
         // The segments of a rest are joined by one slash each, however many there were.
         let segments = self.address.segmentRanges.filter {
             $0.lowerBound >= range.lowerBound && $0.upperBound <= range.upperBound

@@ -21,19 +21,22 @@ extension Parameters {
         as type: Value.Type = Value.self
     ) throws(RoutingError) -> Value? {
         let text: String
-        if let passed = self.passed?[name] {
+        if let passed = self.names.call?[name] {
             if let value = passed as? Value { return value }
             text = Self.text(of: passed)
         } else {
             guard let location = self.locate(name) else { return nil }
             if Value.self == Int.self {
-                guard let value = self.int(at: location) as? Value else { throw self.invalid(name, type) }
+                // Casting the number and not the optional lets the compiler do away with the cast.
+                guard let number = self.int(at: location), let value = number as? Value else {
+                    throw self.invalid(name, type)
+                }
                 return value
             }
             text = self.text(at: location)
         }
         if let value = Value(text) { return value }
-        if Value.self == Bool.self, let value = Self.bool(text) as? Value { return value }
+        if Value.self == Bool.self, let truth = Self.bool(text), let value = truth as? Value { return value }
         throw self.invalid(name, type)
     }
 
@@ -42,7 +45,7 @@ extension Parameters {
     func int(at location: Location) -> Int? {
         let range = location.range.range
         if self.layout.hasEscapes { return Int(self.text(at: location)) }
-        return Decimal.int(self.text.utf8Span.span, range)
+        return Decimal.int(self.text.utf8.span, range)
     }
 
     /// A truth value in any of the spellings of the route language.

@@ -32,7 +32,7 @@ extension Parameters {
     ///
     /// When the call or the path gives the value, that is the only one.
     public func all(_ name: String) -> [String] {
-        if let value = self.passed?[name] { return [Self.text(of: value)] }
+        if let value = self.names.call?[name] { return [Self.text(of: value)] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
         if let path = self.locateInPath(name) {
             let isPathFirst = self.names.rules.conventions.precedence == .pathBeforeQuery

@@ -3,20 +3,19 @@
 /// A value that was passed with the call wins; between path and query the conventions decide, and by default the path
 /// wins. Nothing is decoded before it is read.
 public struct Parameters: Sendable {
-    let text: String
-    let layout: AddressLayout
-    let names: RouteNames
-    let captures: Captures
+    @usableFromInline let text: String
+    @usableFromInline let layout: AddressLayout
+    @usableFromInline var names: RouteNames
+    @usableFromInline let captures: Captures
     /// The bits of the route that was matched: with them here, a match is nothing but its parameters.
     @usableFromInline let route: UInt64
 
-    /// The values that were passed with the call; nil is cheaper to copy than an empty dictionary.
-    @usableFromInline var passed: [String: any Sendable]?
-
     /// The values that were passed with the call.
     @inlinable public var call: [String: any Sendable] {
-        get { self.passed ?? [:] }
-        set { self.passed = newValue.isEmpty ? nil : newValue }
+        get { self.names.call ?? [:] }
+        set {
+            if !newValue.isEmpty || self.names.call != nil { self.names = self.names.with(call: newValue) }
+        }
     }
 
     /// Where a captured value is.
@@ -39,7 +38,7 @@ public struct Parameters: Sendable {
     ///
     /// A value that was passed with the call and is not text is described.
     public subscript(name: String) -> String? {
-        if let value = self.passed?[name] { return Self.text(of: value) }
+        if let value = self.names.call?[name] { return Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
     }
 
@@ -55,10 +54,9 @@ extension Parameters {
         self.init(
             text: address.text,
             layout: address.layout,
-            names: RouteNames(rules: address.rules),
+            names: RouteNames(rules: address.rules, call: call.isEmpty ? nil : call),
             captures: Captures(),
-            route: 0,
-            passed: call.isEmpty ? nil : call
+            route: 0
         )
     }
 }

@@ -12,14 +12,14 @@ extension PatternConstraint {
         }
     }
 
-    private static let ints = try? RegexAutomaton(
+    private static let ints = Self.automaton(
         .choice([
             .sequence([.optional(.text("+")), Self.upTo("9223372036854775807")]),
             .sequence([.text("-"), Self.upTo("9223372036854775808")]),
         ])
     )
 
-    private static let doubles = try? RegexAutomaton(
+    private static let doubles = Self.automaton(
         .sequence([
             .optional(.set(Self.signs)),
             .choice([
@@ -38,13 +38,13 @@ extension PatternConstraint {
         ])
     )
 
-    private static let bools = try? RegexAutomaton(
+    private static let bools = Self.automaton(
         .choice([
             .set(CharacterSet([48...49])), Self.anyCase("true"), Self.anyCase("false"),
         ])
     )
 
-    private static let uuids = try? RegexAutomaton(
+    private static let uuids = Self.automaton(
         .sequence(
             [8, 4, 4, 4, 12].enumerated()
                 .flatMap { index, count in
@@ -65,22 +65,33 @@ extension PatternConstraint {
         )
     }
 
-    /// The whole numbers up to a largest one, with any number of zeros in front.
-    ///
-    /// Either a number has fewer digits, or it has as many and is smaller at the first place that differs.
-    private static func upTo(_ largest: String) -> RegexNode {
-        let digits = largest.unicodeScalars.map(\.value)
-        var choices: [RegexNode] = [.repetition(.set(.digit), from: 1, to: digits.count - 1)]
-        var same: [RegexNode] = []
-        for (index, digit) in digits.enumerated() {
-            let left = digits.count - index - 1
-            if digit > 48 {
-                let smaller = RegexNode.set(CharacterSet([48...digit - 1]))
-                choices.append(.sequence(same + [smaller, .repetition(.set(.digit), from: left, to: left)]))
-            }
-            same.append(.set(CharacterSet([digit...digit])))
+    /// An automaton that is known to be small enough.
+    private static func automaton(_ node: RegexNode) -> RegexAutomaton {
+        do {
+            return try RegexAutomaton(node)
+        } catch {
+            preconditionFailure("a type of the route language is too large: \(error.message)")
         }
-        choices.append(.sequence(same))
-        return .sequence([.repetition(.text("0"), from: 0, to: nil), .choice(choices)])
+    }
+
+    /// The whole numbers up to a largest one, with any number of zeros in front.
+    private static func upTo(_ largest: String) -> RegexNode {
+        let digits = Array(largest.unicodeScalars.map(\.value))
+        return .sequence([
+            .repetition(.text("0"), from: 0, to: nil),
+            .choice([.repetition(.set(.digit), from: 1, to: digits.count - 1), self.upTo(digits[...])]),
+        ])
+    }
+
+    /// The numbers of as many digits that are not larger: at the first place that differs, the digit is smaller.
+    private static func upTo(_ digits: ArraySlice<UInt32>) -> RegexNode {
+        guard let digit = digits.first else { return .empty }
+        let same = RegexNode.sequence([
+            .set(CharacterSet([digit...digit])), self.upTo(digits.dropFirst()),
+        ])
+        guard digit > 48 else { return same }
+        let left = digits.count - 1
+        let smaller = RegexNode.set(CharacterSet([48...digit - 1]))
+        return .choice([.sequence([smaller, .repetition(.set(.digit), from: left, to: left)]), same])
     }
 }

@@ -14,6 +14,7 @@ struct PatternGroups {
     func expanded() throws(RoutingError) -> [[UInt8]] {
         var done: [[UInt8]] = []
         var open = [self.path]
+        var groups = 0
         while let path = open.popLast() {
             guard let group = try self.firstGroup(in: path) else {
                 if !done.contains(path) { done.append(path) }
@@ -24,7 +25,9 @@ struct PatternGroups {
                 path[..<group.lowerBound] + path[(group.lowerBound + 1)..<(group.upperBound - 1)]
                     + path[group.upperBound...]
             )
-            guard done.count + open.count < 1 << Self.limit else {
+            // Each group in a row is met once for each way through those before it.
+            groups += 1
+            guard groups < 1 << Self.limit else {
                 throw self.error("the pattern has more than \(Self.limit) optional groups")
             }
             open += [without, with]

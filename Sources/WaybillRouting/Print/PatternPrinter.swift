@@ -49,7 +49,7 @@ struct PatternPrinter {
                 case .value(nil, _): throw self.unnamed()
                 case .value(let name?, let constraint):
                     let value = try self.value(name)
-                    guard constraint.allows(value.utf8Span.span, 0..<value.utf8.count) else {
+                    guard constraint.allows(value.utf8.span, 0..<value.utf8.count) else {
                         throw self.invalid(name, "is not \(constraint.noun): \(value)")
                     }
                     text += PercentCoding.encode(value.utf8)

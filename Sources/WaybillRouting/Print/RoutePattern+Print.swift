@@ -5,6 +5,7 @@ extension RoutePattern {
     /// their names; an optional group is printed when all its values are there.
     ///
     /// - Parameter values: the text of each parameter; the segments of a rest are joined by `/`.
+    /// - Returns: the URL, with the scheme of the pattern.
     /// - Throws: ``RoutingError/Code/missingParameter`` that names what is missing, or
     ///   ``RoutingError/Code/invalidParameter`` for a value that the pattern would not give back.
     public func url(with values: [String: String]) throws(RoutingError) -> String {

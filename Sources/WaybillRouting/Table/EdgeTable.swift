@@ -11,10 +11,10 @@ struct EdgeTable: Sendable {
     private(set) var count = 0
     private var shift: UInt64 = 60
 
+    /// A number whose high bits depend on every bit of both.
     @inline(__always)
     static func hash(_ parent: UInt32, _ key: UInt64) -> UInt64 {
-        let mixed = (key ^ (UInt64(parent) &* 0x9e37_79b9_7f4a_7c15)) &* 0xd6e8_feb8_6659_fd93
-        return mixed ^ (mixed &<< 32)
+        (key ^ (UInt64(parent) &* 0x9e37_79b9_7f4a_7c15)) &* 0xd6e8_feb8_6659_fd93
     }
 
     /// Where to begin looking.

@@ -5,4 +5,9 @@ public struct RouteMatch: Sendable {
 
     /// The route, to be looked up in the table that matched.
     @inlinable public var route: RouteID { RouteID(bits: self.parameters.route) }
+
+    /// The values, taken out of a match that is not needed any more; a property would copy them.
+    @inlinable
+    @inline(__always)
+    package consuming func take() -> Parameters { self.parameters }
 }

@@ -6,6 +6,7 @@ extension RouteTable {
     ///   - handler: what a match leads to.
     ///   - fileID: where the registration is written; conflicts name it.
     ///   - line: where the registration is written; conflicts name it.
+    /// - Returns: what the registration is known by.
     /// - Throws: ``RoutingError/Code/invalidPattern``, or ``RoutingError/Code/conflict`` when a pattern of the same
     ///   shape is there and the conventions do not let it be replaced.
     @discardableResult

@@ -1,7 +1,9 @@
 extension TextPool {
     /// Whether a text of at least eight bytes is the same as a segment.
-    @inline(__always)
-    func equals(_ text: TextRange, _ segment: AddressScan.Segment, of other: Span<UInt8>) -> Bool {
+    ///
+    /// Inlined, it would take the registers that the walk needs.
+    @inline(never)
+    func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
         let length = segment.range.count
         guard length == Int(text.end &- text.start) else { return false }
         let own = self.bytes.span
@@ -19,7 +21,7 @@ extension TextPool {
     @inline(never)
     func equals(
         _ text: TextRange,
-        decoding segment: AddressScan.Segment,
+        decoding segment: ScannedSegment,
         of other: Span<UInt8>,
         folding: Bool
     ) -> Bool {

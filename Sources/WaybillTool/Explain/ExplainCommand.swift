@@ -1,0 +1,52 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// Says which route a URL leads to, with which values, and why.
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Says which route a URL leads to, with which values, and why.",
+        discussion: """
+            Prints a JSON object with `matched`, `parameters`, `error` and `trace`. With --cases, reads a JSON list of \
+            objects with `id`, `routes` and `url`, and prints one line of `id`, `matched`, `parameters` and `error` \
+            for each.
+            """
+    )
+
+    @Option(
+        name: .long,
+        parsing: .upToNextOption,
+        help: "A pattern of the table; may be given several times."
+    )
+    var route: [String] = []
+
+    @OptionGroup var options: TableOptions
+
+    @Option(name: .long, help: "A file of cases.")
+    var cases: String?
+
+    @Argument(help: "The URL.")
+    var url: String?
+
+    func validate() throws {
+        guard self.cases == nil, self.url == nil, self.route.count < 2 else { return }
+        throw ValidationError("Give a URL, or a file of cases.")
+    }
+
+    func run() throws {
+        if let cases = self.cases {
+            for line in try self.lines(of: Data(contentsOf: URL(filePath: cases))) { print(line) }
+            return
+        }
+        // After `--route` everything that follows is taken for a pattern, so the last one may be the URL.
+        let url = self.url ?? self.route.last ?? ""
+        let routes = self.url == nil ? self.route.dropLast() : self.route[...]
+        print(try Answer(of: url, routes: Array(routes), in: self.options.table).json(pretty: true))
+    }
+
+    /// The answer to each case as one line.
+    func lines(of data: Data) throws -> [String] {
+        let cases = try JSONDecoder().decode([ExplainCase].self, from: data)
+        return try cases.map { try $0.answer(self.options).json(pretty: false) }
+    }
+}

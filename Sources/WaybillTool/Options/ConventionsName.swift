@@ -1,0 +1,29 @@
+internal import ArgumentParser
+internal import WaybillRouting
+
+/// A preset by its name, in any case and with or without hyphens.
+enum ConventionsName: String, CaseIterable, ExpressibleByArgument {
+    case waybill
+    case yfRouter
+    case ftRouter
+    case cocRouter
+    case zikRouter
+
+    init?(argument: String) {
+        let wanted = argument.lowercased().filter { $0.isLetter }
+        guard let name = Self.allCases.first(where: { $0.rawValue.lowercased() == wanted }) else {
+            return nil
+        }
+        self = name
+    }
+
+    var conventions: RoutingConventions {
+        switch self {
+        case .waybill: .waybill
+        case .yfRouter: .yfRouter
+        case .ftRouter: .ftRouter
+        case .cocRouter: .cocRouter
+        case .zikRouter: .zikRouter
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let waybill: [Target.Dependency] = [
+    .product(name: "Waybill", package: "waybill"),
+    .product(name: "WaybillEventLoop", package: "waybill"),
+    .product(name: "WaybillRouting", package: "waybill"),
+]
+
+// A package of its own, so that nobody who uses the library downloads what it is compared with.
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v26)],
+    dependencies: [
+        // A link to the repository: a package is known by its folder, and a clone may be called anything.
+        .package(name: "waybill", path: "../../Samples/waybill", traits: []),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CUVPeer",
+            pkgConfig: "libuv",
+            providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
+        ),
+        // What has no name in Swift: the heap's size, and two bare libuv loops that wake each other.
+        .target(name: "CMeasure", dependencies: ["CUVPeer"]),
+        // A malloc that counts. It would slow down what is timed, so only `Allocations` is linked with it.
+        .target(name: "CMallocCount"),
+        .target(name: "Measure", dependencies: ["CMeasure"], swiftSettings: settings),
+        .target(
+            name: "Subjects",
+            dependencies: waybill + ["Measure", .product(name: "Logging", package: "swift-log")],
+            resources: [.embedInCode("github-routes.txt")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "Bench",
+            dependencies: waybill + [
+                "Measure", "Subjects", "CMeasure",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "Allocations",
+            dependencies: waybill + ["Subjects", "CMallocCount"],
+            swiftSettings: settings
+        ),
+    ]
+)

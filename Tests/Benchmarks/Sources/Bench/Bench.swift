@@ -1,0 +1,56 @@
+import Foundation
+import Measure
+
+@main
+struct Bench {
+    static func main() async {
+        do {
+            let options = try Options(CommandLine.arguments.dropFirst())
+            let missed = options.list ? Self.list(options) : try await Self.run(options)
+            for result in missed { Self.complain("missed: \(result.verdict)") }
+            if options.check, !missed.isEmpty { exit(1) }
+        } catch UsageError.help {
+            Self.say(Options.help)
+        } catch UsageError.wrong(let message) {
+            Self.complain("\(message)\n\n\(Options.help)")
+            exit(64)
+        } catch {
+            Self.complain("\(error)")
+            exit(70)
+        }
+    }
+
+    private static func list(_ options: Options) -> [Result] {
+        let names = Figures.groups(options).flatMap(\.names)
+        let selection = options.selection(of: names)
+        for name in names where selection.contains(name) { Self.say(name) }
+        return []
+    }
+
+    /// Measures and reports; returns what missed what it must hold.
+    private static func run(_ options: Options) async throws -> [Result] {
+        let runner = Runner(
+            rounds: options.rounds ?? (options.quick ? 3 : 21),
+            sampleTime: options.quick ? 2_000_000 : 20_000_000
+        )
+        var table = Table()
+        var missed: [Result] = []
+        let groups = Figures.groups(options)
+        let selection = options.selection(of: groups.flatMap(\.names))
+        if selection.isEmpty { throw UsageError.wrong("there is no figure of that name; see --list") }
+        for group in groups where group.names.contains(where: selection.contains) {
+            for figure in try group.make() where selection.contains(figure.name) {
+                let result = try await runner.measure(figure)
+                if options.json { Self.say(result.json) } else { table.add(result) }
+                if result.isMissed { missed.append(result) }
+            }
+        }
+        if !options.json { for line in table.lines { Self.say(line) } }
+        return missed
+    }
+
+    /// A line at once, also into a pipe.
+    private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+
+    private static func complain(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+}

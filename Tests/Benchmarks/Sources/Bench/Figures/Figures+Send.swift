@@ -1,0 +1,43 @@
+import CMeasure
+import Measure
+import Subjects
+import Waybill
+import WaybillEventLoop
+
+extension Figures {
+    private static let million = 1_000_000
+
+    /// Messages that nobody awaits, a million at a time.
+    static func send(isQuick: Bool) throws -> [Figure] {
+        let count = isQuick ? Self.million / 10 : Self.million
+        let sender = try Sender(on: EventLoop(name: "bench"))
+        return [
+            Figure(
+                "send",
+                must: .value(300),
+                goal: .value(150),
+                subject: Subject("send", iterations: count) { try await sender.sendOnLoop($0) },
+                peer: Peers.actorCall
+            ),
+            Figure(
+                "send.off-loop",
+                must: .value(300),
+                goal: .value(150),
+                subject: Subject("send", iterations: count) { try await sender.sendFromOutside($0) },
+                peer: Peers.actorCall
+            ),
+            // The system looks at the whole process, so what is resident grows by what the messages need at a time.
+            Figure("send.memory", unit: .megabytes, must: .value(16), rounds: 1) {
+                let before = measure_resident()
+                var most = before
+                for _ in 0..<10 {
+                    _ = try await sender.sendOnLoop(Self.million / 10)
+                    most = max(most, measure_resident())
+                    _ = try await sender.sendFromOutside(Self.million / 10)
+                    most = max(most, measure_resident())
+                }
+                return Double(most - before) / 1e6
+            },
+        ]
+    }
+}

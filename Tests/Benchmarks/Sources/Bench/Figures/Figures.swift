@@ -1,0 +1,59 @@
+import Measure
+
+/// What is measured.
+enum Figures {
+    /// Figures that share what they are measured with.
+    ///
+    /// A group is made when its turn comes and goes away after it, so that nothing of it is there when another is
+    /// measured.
+    struct Group {
+        let names: [String]
+        let make: () throws -> [Figure]
+    }
+
+    static func groups(_ options: Options) -> [Group] {
+        [
+            Group(
+                names: [
+                    "route.same-loop", "route.same-loop-closure", "route.same-loop-async",
+                    "route.with-deadline", "loop.actor-call",
+                ],
+                make: Self.sameLoop
+            ),
+            Group(
+                names: [
+                    "route.cross-loop", "route.cross-loop-parked", "route.cross-loop-64",
+                    "route.cross-loop-64-spin",
+                ],
+                make: Self.crossLoop
+            ),
+            Group(names: ["send", "send.off-loop", "send.memory"]) { try Self.send(isQuick: options.quick) },
+            Group(names: ["publish.100"], make: Self.publish),
+            Group(
+                names: ["match.github", "match.github-trie", "match.static", "match.query"],
+                make: Self.match
+            ),
+            Group(names: ["match.growth", "match.growth-cold"], make: Self.growth),
+            Group(names: [4, 8, 16, 32, 64].map { "match.hostile-\($0)" }, make: Self.hostile),
+            Group(
+                names: ["table.insert-100k", "bus.register-100k", "memory.100k-routes"],
+                make: Self.bigTable
+            ),
+            Group(names: options.measured.map(\.name)) { Self.allocations(options.measured) },
+        ]
+    }
+
+    /// What was counted where nothing is timed.
+    private static func allocations(_ measured: [(name: String, value: Double)]) -> [Figure] {
+        measured.map { name, value in
+            switch name {
+            case "allocations.same-loop":
+                Figure(name, unit: .allocations, must: .value(2), goal: .value(0)) { value }
+            case "allocations.match":
+                Figure(name, unit: .allocations, must: .value(0), goal: .value(0)) { value }
+            default:
+                Figure(name, unit: .allocations) { value }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// What a figure must not exceed.
+public enum Bound: Sendable {
+    /// Nanoseconds, megabytes, or whatever the figure counts.
+    case value(Double)
+    /// So many times what the peer takes.
+    case ratio(Double)
+
+    func holds(for result: Result) -> Bool {
+        switch self {
+        case .value(let limit): result.value.median <= limit
+        case .ratio(let limit): result.ratio.map { $0 <= limit } ?? true
+        }
+    }
+
+    func text(_ unit: Unit) -> String {
+        switch self {
+        case .value(let limit): "<= \(unit.text(limit)) \(unit.rawValue)"
+        case .ratio(let limit): "<= \(Format.number(limit, digits: 1))x"
+        }
+    }
+}

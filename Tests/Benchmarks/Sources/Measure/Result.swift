@@ -1,0 +1,32 @@
+/// What a figure came to.
+public struct Result: Sendable {
+    let figure: Figure
+    let value: Samples
+    let peer: (name: String, value: Samples)?
+
+    /// How many times the peer's time the figure takes.
+    var ratio: Double? { self.peer.map { self.value.median / $0.value.median } }
+
+    /// Whether everything that must hold does; nil if nothing must.
+    var holds: Bool? {
+        self.figure.must.isEmpty ? nil : self.figure.must.allSatisfy { $0.holds(for: self) }
+    }
+
+    /// Whether the goal is reached; nil if there is none.
+    var reachesGoal: Bool? {
+        self.figure.goal.isEmpty ? nil : self.figure.goal.allSatisfy { $0.holds(for: self) }
+    }
+}
+
+extension Result {
+    /// Whether something that must hold does not.
+    public var isMissed: Bool { self.holds == false }
+
+    /// The figure's name, and what it came to beside what it must.
+    public var verdict: String {
+        let must = self.figure.must.map { $0.text(self.figure.unit) }.joined(separator: ", ")
+        let ratio = self.ratio.map { " (\(Format.number($0, digits: 2))x)" } ?? ""
+        let value = self.figure.unit.text(self.value.median)
+        return "\(self.figure.name): \(value) \(self.figure.unit.rawValue)\(ratio), must be \(must)"
+    }
+}

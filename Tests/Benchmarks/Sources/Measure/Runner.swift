@@ -1,0 +1,68 @@
+/// Takes the times.
+///
+/// A harness of our own and not a package, because of what is compared here: a figure and its peer take turns, A B A B,
+/// so that whatever else the machine does meets both; whole rounds of them are repeated, and the median tells. The
+/// subjects are asynchronous, hop to event loops, and take their own time there.
+public struct Runner: Sendable {
+    private let rounds: Int
+    private let sampleTime: UInt64
+
+    /// Makes a runner.
+    ///
+    /// - Parameters:
+    ///   - rounds: how often a figure and its peer take turns.
+    ///   - sampleTime: how many nanoseconds one turn should last at least.
+    public init(rounds: Int, sampleTime: UInt64) {
+        self.rounds = rounds
+        self.sampleTime = sampleTime
+    }
+
+    /// Measures one figure.
+    ///
+    /// On no actor: asynchronous code of others, which runs on the default executor, need not hop there for each call.
+    @concurrent
+    public func measure(_ figure: Figure) async throws -> Result {
+        switch figure.kind {
+        case .timed(let subject, let peer):
+            return try await self.time(figure, subject, peer)
+        case .counted(let rounds, let count):
+            var values: [Double] = []
+            for _ in 0..<rounds { values.append(try await count()) }
+            return Result(figure: figure, value: Samples(values), peer: nil)
+        }
+    }
+
+    private func time(_ figure: Figure, _ subject: Subject, _ peer: Subject?) async throws -> Result {
+        // Finding out how many iterations fill a turn also warms up.
+        let iterations = try await self.iterations(of: subject)
+        let peerIterations = if let peer { try await self.iterations(of: peer) } else { 0 }
+        var values: [Double] = []
+        var peerValues: [Double] = []
+        for _ in 0..<self.rounds {
+            values.append(Double(try await subject.run(iterations)) / Double(iterations))
+            if let peer {
+                peerValues.append(Double(try await peer.run(peerIterations)) / Double(peerIterations))
+            }
+        }
+        return Result(
+            figure: figure,
+            value: Samples(values),
+            peer: peer.map { ($0.name, Samples(peerValues)) }
+        )
+    }
+
+    private func iterations(of subject: Subject) async throws -> Int {
+        if let iterations = subject.iterations {
+            _ = try await subject.run(iterations)
+            return iterations
+        }
+        var iterations = 1
+        while true {
+            let time = try await subject.run(iterations)
+            if time >= self.sampleTime { return iterations }
+            // Towards the goal in steps, since the first runs are slower than the rest.
+            let factor = Double(self.sampleTime) / Double(max(time, 1)) * 1.2
+            iterations = max(iterations + 1, Int(Double(iterations) * min(factor, 8)))
+        }
+    }
+}

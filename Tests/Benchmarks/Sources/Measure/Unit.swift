@@ -1,0 +1,15 @@
+/// What a figure counts.
+public enum Unit: String, Sendable {
+    case nanoseconds = "ns"
+    case milliseconds = "ms"
+    case megabytes = "MB"
+    case allocations
+
+    func text(_ value: Double) -> String {
+        switch self {
+        case .nanoseconds: Format.number(value, digits: value < 100 ? 1 : 0)
+        case .milliseconds, .megabytes: Format.number(value, digits: 1)
+        case .allocations: Format.number(value, digits: 2)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import Measure
+public import Waybill
+public import WaybillEventLoop
+
+/// The module that asks. Each method does so again and again, checks the answers, and says how long it took.
+public actor Caller: LoopBound {
+    /// Where it runs.
+    public nonisolated let eventLoop: EventLoop
+
+    /// Makes somebody who asks.
+    public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    /// Routes one URL after the other.
+    public func route(_ urls: UserURLs, on bus: MessageBus, _ count: Int) async throws -> UInt64 {
+        var sum = 0
+        let start = MonotonicTime.now
+        for index in 0..<count {
+            let value: Int = try await bus.route(urls[index])
+            sum &+= value
+        }
+        return Self.time(since: start, sum, count)
+    }
+
+    /// The same with a deadline, which is always kept.
+    public func routeInTime(_ urls: UserURLs, on bus: MessageBus, _ count: Int) async throws -> UInt64 {
+        var sum = 0
+        let start = MonotonicTime.now
+        for index in 0..<count {
+            let value: Int = try await bus.route(urls[index], deadline: .now + .seconds(2))
+            sum &+= value
+        }
+        return Self.time(since: start, sum, count)
+    }
+
+    /// Calls the module itself, without a bus.
+    public func call(_ module: UserModule, _ count: Int) async -> UInt64 {
+        var sum = 0
+        let start = MonotonicTime.now
+        for index in 0..<count { sum &+= await module.detail(uid: index & 15 &+ 1) }
+        return Self.time(since: start, sum, count)
+    }
+
+    /// Keeps a number of requests in flight, and routes or calls in each.
+    public func inFlight(
+        _ callers: Int,
+        _ count: Int,
+        _ each: @escaping @Sendable (_ count: Int) async throws -> UInt64
+    ) async throws -> UInt64 {
+        let share = max(1, count / callers)
+        let start = MonotonicTime.now
+        try await withThrowingTaskGroup(of: UInt64.self) { group in
+            for _ in 0..<callers { group.addTask { try await each(share) } }
+            try await group.waitForAll()
+        }
+        let time = MonotonicTime.now - start
+        return time * UInt64(count) / UInt64(share * callers)
+    }
+
+    /// Ends the measurement: what is right is worth a time.
+    public static func time(since start: UInt64, _ sum: Int, _ count: Int) -> UInt64 {
+        let time = MonotonicTime.now - start
+        precondition(sum == UserURLs.sum(count), "an answer was wrong")
+        return time
+    }
+}
+
+extension Caller {
+    /// Runs code on the loop.
+    public func run<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async rethrows -> Value {
+        try await body()
+    }
+}
+
+extension Caller {
+    /// Publishes one URL after the other to a hundred subscribers.
+    public func publish(_ urls: UserURLs, on bus: MessageBus, _ count: Int) async throws -> UInt64 {
+        var taken = 0
+        let start = MonotonicTime.now
+        for index in 0..<count { taken += try await bus.publish(urls[index]) }
+        let time = MonotonicTime.now - start
+        precondition(taken == count * 100, "a subscriber was left out")
+        return time
+    }
+}

@@ -1,0 +1,17 @@
+/// URLs that differ in the number that the module reads.
+public struct UserURLs: Sendable {
+    @usableFromInline let urls: [String]
+
+    /// Makes sixteen URLs.
+    ///
+    /// - Parameter route: what comes before the query.
+    public init(_ route: String) { self.urls = (1...16).map { "\(route)?uid=\($0)" } }
+
+    /// The URL of an iteration.
+    @inlinable public subscript(iteration: Int) -> String { self.urls[iteration & 15] }
+
+    /// What the answers of that many iterations add up to.
+    public static func sum(_ iterations: Int) -> Int {
+        (iterations >> 4) * 136 + (0..<(iterations & 15)).reduce(0) { $0 + $1 + 1 }
+    }
+}

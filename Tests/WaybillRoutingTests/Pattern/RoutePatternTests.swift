@@ -1,0 +1,52 @@
+import Testing
+import WaybillRouting
+
+@Suite struct RoutePatternTests {
+    @Test(arguments: [
+        ("/a/:b/{c}.d/<int:e>/<path:f>", ["b string", "c string", "e int", "f path"]),
+        ("/:from-:to/:id(\\d+)", ["from string", "to string", "id regex"]),
+        ("/a(/:b)(/c/:d)", ["b string", "d string"]),
+        ("/:1/{2}/<3>/(x)/a)", []),
+        ("/%3Aid/%7Bx%7D", []),
+        ("/**/x/**y/*z", ["** path", "y path", "z path"]),
+        ("/*.jpg/*/a*", []),
+        ("/:id(a/b)/x", ["id regex"]),
+    ])
+    func `a pattern names its parameters and their types`(text: String, expected: [String]) throws {
+        #expect(try RoutePattern(text).parameters.map { "\($0.name) \($0.type)" } == expected)
+    }
+
+    @Test(arguments: [
+        ("", "empty"), ("/a/<itn:id>", "`itn` is not a type"), ("/a(/b", "not closed"),
+        ("/a<path:b>", "segment of its own"),
+        ("/:id((", "a/b"), ("/:id([)", "a/b"), ("/:id(\\1)", "not known"), ("/:id((?=a))", "only `(?:`"),
+        ("/:id(a{600})", "more than 512 states"), ("/:id(*a)", "repeats nothing"),
+        ("/:id(a^b)", "never match"),
+        ("/:id(^)", "empty text"), ("/%FF", "not UTF-8"),
+        ("/a(/b)(/b)(/b)(/b)(/b)(/b)(/b)", "more than 6 optional groups"),
+    ])
+    func `what is no pattern says why`(text: String, message: String) throws {
+        if message == "a/b" {
+            // A bracket that never closes is text like any other sign.
+            #expect(try RoutePattern(text).parameters.map(\.name) == ["id"])
+            return
+        }
+        let error = #expect(throws: RoutingError.self) { try RoutePattern(text) }
+        #expect(error?.code == .invalidPattern)
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [
+        ("/a/:x", "app://a/{y}"), ("/a/<string:x>", "/a/:x"), ("/a/:x-:y", "/a/{p}-{q}"),
+        ("/a/**", "/a/*rest"),
+        ("/a/:x(\\d+)", "/a/:y(^\\d+$)"), ("/a(/b)", "/a/b"), ("/a b", "/a%20b"), ("/é", "/%C3%A9"),
+        ("/a//b/", "/a/b"),
+    ])
+    func `patterns of one shape are a conflict`(first: String, second: String) throws {
+        var table = RouteTable<Int>()
+        try table.insert(first, 1)
+        let error = #expect(throws: RoutingError.self) { try table.insert(second, 2) }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains(first) == true)
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import WaybillTool
+
+@Suite struct AnswerTests {
+    func options(_ arguments: String...) throws -> TableOptions { try TableOptions.parse(arguments) }
+
+    @Test func `a match has its values and no error`() throws {
+        let answer = Answer(of: "app://user/7?x=1", routes: ["/user/<int:id>"], in: try self.options().table)
+        #expect(answer.matched == "/user/<int:id>")
+        #expect(answer.parameters == ["id": "7", "x": "1"])
+        #expect(answer.error == nil)
+        #expect(answer.trace?.isEmpty == false)
+    }
+
+    @Test func `a miss is null and says why`() throws {
+        let json = try Answer(of: "/usr", routes: ["/user"], in: try self.options().table).json(pretty: false)
+        #expect(json.contains("\"matched\":null"))
+        #expect(json.contains("did you mean /user?"))
+    }
+
+    @Test func `cases are answered line by line`() throws {
+        let cases = """
+            [{"id": "a", "routes": ["/a/:x", "/a/b"], "url": "/a/b", "conventions": "waybill", "expect": {}},
+             {"id": "b", "routes": ["YF://u/:id"], "url": "yf://u/1?k", "conventions": "yf-router", "options": {}}]
+            """
+        let command = try ExplainCommand.parse(["--cases", "unread"])
+        let lines = try command.lines(of: Data(cases.utf8))
+        #expect(
+            lines == [
+                #"{"error":null,"id":"a","matched":"/a/b","parameters":{}}"#,
+                #"{"error":null,"id":"b","matched":"YF://u/:id","parameters":{"id":"1"}}"#,
+            ]
+        )
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import Testing
+
+@testable import WaybillTool
+
+@Suite struct RoutesReportTests {
+    @Test func `conflicts come first and name both places`() throws {
+        let text = "# users\n/user/:id\n\n/user/me\n  app://user/:name  \n/x/<itn:y>\n"
+        let report = RoutesReport(text, file: "routes.txt", try TableOptions.parse([]))
+        #expect(report.problems.count == 2)
+        #expect(report.lines[0].hasPrefix("conflict: app://user/:name"))
+        #expect(report.lines[0].contains("routes.txt:2") && report.lines[0].contains("routes.txt:5"))
+        #expect(report.lines[1].hasPrefix("invalidPattern: routes.txt:6"))
+        #expect(report.lines[2...] == ["/user/:id  routes.txt:2  id: string", "/user/me   routes.txt:4"])
+    }
+}
