@@ -33,10 +33,20 @@ extension BusCore {
     }
 
     /// Has the handler run in a task of its own; whatever prevents it ends the exchange.
-    func begin(_ request: Request, _ found: Found, _ id: CorrelationID) -> Exchange {
+    ///
+    /// - Parameters:
+    ///   - request: what the caller gave.
+    ///   - found: the handler.
+    ///   - id: the message's ID.
+    ///   - isHeard: whether somebody sees replies before the last one.
+    /// - Returns: what the caller listens to.
+    func begin(_ request: Request, _ found: Found, _ id: CorrelationID, isHeard: Bool = true) -> Exchange {
         let exchange = Exchange(url: request.url, core: self)
         let handler = found.handler
-        let message = request.message(id: id, parameters: found.parameters, exchange: exchange)
+        let message =
+            isHeard
+            ? request.message(id: id, parameters: found.parameters, exchange: exchange)
+            : request.message(id: id, parameters: found.parameters)
         guard exchange.bind(handler: handler) else {
             exchange.finish(.failed(handler.objection(to: exchange.url) ?? .unregistered(url: exchange.url)))
             return exchange

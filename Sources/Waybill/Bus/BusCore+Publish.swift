@@ -40,7 +40,7 @@ extension BusCore {
             guard case .immediate(let body) = subscriber.handler.body,
                 subscriber.handler.mailbox.eventLoop.isInEventLoop
             else {
-                started.append(self.begin(request, subscriber, id))
+                started.append(self.begin(request, subscriber, id, isHeard: false))
                 continue
             }
             let message = request.message(id: id, parameters: subscriber.parameters)

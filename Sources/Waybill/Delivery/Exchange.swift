@@ -11,9 +11,13 @@ final class Exchange: Sendable {
     private let core: BusCore
     private let state = Locked(State())
 
-    init(url: String, core: BusCore) {
+    /// The message, if nobody awaits its outcome.
+    private let sent: Message?
+
+    init(url: String, core: BusCore, sent: Message? = nil) {
         self.url = url
         self.core = core
+        self.sent = sent
     }
 
     /// Ends the exchange and writes down how, if nobody has ended it yet.
@@ -25,7 +29,11 @@ final class Exchange: Sendable {
         let effects = self.state.withLock { $0.finish(outcome) }
         guard let effects else { return }
         conclusion()
-        self.core.close(Tally(outcome))
+        if let sent = self.sent, case .failed(let error) = outcome {
+            self.core.deadLetter(url: self.url, message: sent, error: error)
+        } else {
+            self.core.close(Tally(outcome))
+        }
         effects.reader?.resume(returning: .finished(outcome))
         effects.timer?.cancel()
         effects.handler?.detach(self)

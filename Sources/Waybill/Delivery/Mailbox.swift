@@ -113,6 +113,23 @@ actor Mailbox: LoopBound {
         self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
     }
 
+    /// Runs a handler that may suspend for a message that nobody awaits; it ends with its registration all the same.
+    private func startUnawaited(_ parcel: Parcel) {
+        let core = parcel.handler.core
+        let exchange = Exchange(url: parcel.message.parameters.url, core: core, sent: parcel.message)
+        guard exchange.bind(handler: parcel.handler) else {
+            return exchange.finish(.failed(parcel.objection ?? .unregistered(url: exchange.url)))
+        }
+        exchange.bind(
+            task: Task.immediate {
+                let outcome = await parcel.run(isolation: self)
+                exchange.finish(outcome) {
+                    if case .replied(let value) = outcome { core.conclude(parcel.message, value) }
+                }
+            }
+        )
+    }
+
     private func start(_ parcel: Parcel) {
         self.waiting.subtract(1, ordering: .relaxed)
         if let error = parcel.objection { return parcel.settle(.failed(error)) }
@@ -120,9 +137,7 @@ actor Mailbox: LoopBound {
         case .immediate(let body):
             parcel.settle(parcel.call(body))
         case .suspending:
-            Task.immediate {
-                parcel.settle(await parcel.run(isolation: self))
-            }
+            self.startUnawaited(parcel)
         }
     }
 }

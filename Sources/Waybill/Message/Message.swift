@@ -66,6 +66,6 @@ extension Message: CustomStringConvertible {
     /// One readable line: ID, URL, and what it answers.
     public var description: String {
         let answer = self.correlationID.map { " answering \($0)" } ?? ""
-        return "message \(self.id) to \(self.parameters.url)\(answer)"
+        return "message \(self.id) to \(self.parameters.url)\(answer)".onOneLine
     }
 }

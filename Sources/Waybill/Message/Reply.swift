@@ -30,5 +30,7 @@ public struct Reply: Sendable {
 
 extension Reply: CustomStringConvertible {
     /// One readable line: ID, URL and value.
-    public var description: String { "reply \(self.correlationID) from \(self.url): \(self.value)" }
+    public var description: String {
+        "reply \(self.correlationID) from \(self.url): \(self.value)".onOneLine
+    }
 }

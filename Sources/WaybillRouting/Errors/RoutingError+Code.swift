@@ -50,24 +50,6 @@ extension RoutingError: CustomStringConvertible {
     public var description: String {
         let place = self.url.isEmpty ? "" : " \(self.url)"
         let reason = self.cause.map { " (cause: \($0))" } ?? ""
-        return Self.escaped("\(self.code)\(place): \(self.message)\(reason)")
-    }
-
-    /// A text without what would break a line or speak to a terminal.
-    private static func escaped(_ text: String) -> String {
-        let isControl: (Unicode.Scalar) -> Bool = { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: true
-            default: false
-            }
-        }
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.reduce(into: "") { line, scalar in
-            if isControl(scalar) {
-                line += scalar.escaped(asASCII: true)
-            } else {
-                line.unicodeScalars.append(scalar)
-            }
-        }
+        return "\(self.code)\(place): \(self.message)\(reason)".onOneLine
     }
 }

@@ -101,7 +101,9 @@ struct CallbackTests {
         }
         let errors: [RoutingError?] = try await self.bus.route(url) { (part: Int) in part }
         #expect(errors.map { $0?.code } == [.typeMismatch, .typeMismatch])
-        #expect("\(errors[0]?.message ?? "")".contains("String") && "\(errors[1]?.message ?? "")".contains("Bool"))
+        #expect(
+            "\(errors[0]?.message ?? "")".contains("String") && "\(errors[1]?.message ?? "")".contains("Bool")
+        )
         #expect(errors.allSatisfy { "\($0?.message ?? "")".contains("Int") })
     }
 
@@ -110,7 +112,9 @@ struct CallbackTests {
         try self.bus.register("app://upload") { message -> RoutingError? in
             await failure { try await message.reply(with: 1, expecting: Int.self) }
         }
-        let error: RoutingError? = try await self.bus.route("app://upload") { (_: Int) -> Int in throw Refusal() }
+        let error: RoutingError? = try await self.bus.route("app://upload") { (_: Int) -> Int in
+            throw Refusal()
+        }
         #expect(error?.code == .refused && error?.cause is Refusal)
     }
 

@@ -41,7 +41,9 @@ struct FairnessTests {
         let bus = self.bus
         let (asker, asked) = (Probe(eventLoop: loop), Probe(eventLoop: loop))
         try bus.register("app://now", on: asked) { _, _ in 1 }
-        try bus.register("app://later", on: asked) { [weak bus] _, _ in try await bus?.route("app://now", as: Int.self) }
+        try bus.register("app://later", on: asked) { [weak bus] _, _ in
+            try await bus?.route("app://now", as: Int.self)
+        }
         try bus.subscribe("app://now") { _ in }
         let stopped = Journal<Bool>()
         async let asking: Void = asker.act { _ in
@@ -74,7 +76,9 @@ struct FairnessTests {
         #expect(await bus.settles())
     }
 
-    @Test func `a storm from other threads leaves the loop time, and who routes meanwhile gets an answer`() async throws {
+    @Test func `a storm from other threads leaves the loop time, and who routes meanwhile gets an answer`()
+        async throws
+    {
         let bus = self.bus
         let stopped = Journal<Bool>()
         try bus.register("app://now") { _ in 1 }

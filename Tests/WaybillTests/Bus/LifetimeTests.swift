@@ -47,7 +47,11 @@ struct LifetimeTests {
             var bus: MessageBus? = MessageBus(eventLoop: loop, configuration: .quiet)
             try bus?.register("app://slow") { _ in
                 started.open()
-                await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+                await withTaskCancellationHandler {
+                    await cancelled.wait()
+                } onCancel: {
+                    cancelled.open()
+                }
             }
             // The sequence holds what the bus is made of, but not the bus.
             let replies = bus?.replies(to: "app://slow")

@@ -20,7 +20,11 @@ struct LoopShutDownTests {
         try bus.register("app://slow", on: probe) { _, message in
             started.open()
             await message.reply(with: 1)
-            await withTaskCancellationHandler { await never.wait() } onCancel: { never.open() }
+            await withTaskCancellationHandler {
+                await never.wait()
+            } onCancel: {
+                never.open()
+            }
         }
         try bus.subscribe("app://topic", on: probe) { _, _ in }
         return (bus, started)

@@ -34,14 +34,19 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `the return URL gets the value, and the request's ID`(kind: Kind, place: RouteTests.Place) async throws {
+    func `the return URL gets the value, and the request's ID`(
+        kind: Kind,
+        place: RouteTests.Place
+    ) async throws {
         try self.register(kind)
         let bus = self.bus
         let reply = try await RouteTests.run(place, bus) { try await bus.route("app://pay#app://home/a") }
         #expect(reply.value as? Int == 42)
         #expect(await eventually { self.heard.count == 1 })
         #expect(self.heard.entries == ["app://home/a 42 \(reply.correlationID)"])
-        let value = try await RouteTests.run(place, bus) { try await bus.route("app://pay#home/b", as: Int.self) }
+        let value = try await RouteTests.run(place, bus) {
+            try await bus.route("app://pay#home/b", as: Int.self)
+        }
         #expect(value == 42)
         #expect(await eventually { self.heard.count == 2 })
         #expect(await bus.settles())

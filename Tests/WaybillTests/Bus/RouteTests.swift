@@ -78,13 +78,20 @@ struct RouteTests {
         try self.bus.register("app://plain") { #expect($0.headers.isEmpty && $0.deadline == nil) }
         let bus = self.bus
         try await Self.run(place, bus) {
-            try await bus.route("app://a", headers: ["tenant": "7"], deadline: .now + .seconds(60), as: Void.self)
+            try await bus.route(
+                "app://a",
+                headers: ["tenant": "7"],
+                deadline: .now + .seconds(60),
+                as: Void.self
+            )
             try await bus.route("app://plain", as: Void.self)
         }
     }
 
     @Test(arguments: Place.allCases)
-    func `a task that starts on the loop's thread and belongs to no actor may route`(place: Place) async throws {
+    func `a task that starts on the loop's thread and belongs to no actor may route`(
+        place: Place
+    ) async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://now") { _ in 1 }
         try self.bus.register("app://later") { _ -> Int in

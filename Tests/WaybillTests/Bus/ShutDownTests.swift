@@ -43,7 +43,11 @@ struct ShutDownTests {
         let cancelled = Gate()
         try self.bus.register("app://slow") { _ in
             started.open()
-            await withTaskCancellationHandler { await gate.wait() } onCancel: { cancelled.open() }
+            await withTaskCancellationHandler {
+                await gate.wait()
+            } onCancel: {
+                cancelled.open()
+            }
         }
         async let error = failure { try await self.bus.route("app://slow") }
         await started.wait()

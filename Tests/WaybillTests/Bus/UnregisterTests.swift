@@ -17,7 +17,9 @@ struct UnregisterTests {
 
     @Test(arguments: ["tel", "TEL", "Tel"])
     func `a scheme is unregistered in any case`(scheme: String) throws {
-        for pattern in ["tel://a", "TEL://b", "tel://c/:x", "app://a"] { try self.bus.register(pattern) { _ in } }
+        for pattern in ["tel://a", "TEL://b", "tel://c/:x", "app://a"] {
+            try self.bus.register(pattern) { _ in }
+        }
         #expect(self.bus.unregister(scheme: scheme) == 3)
         #expect(self.bus.unregister(scheme: scheme) == 0)
         #expect(self.bus.routes.map { "\($0.pattern)" } == ["app://a"])
@@ -44,7 +46,9 @@ struct UnregisterTests {
         try self.bus.register("app://a/:id") { _ in journal.add(1) }
         self.bus.registerUncaught { _ in journal.add(2) }
         #expect(self.bus.canRoute("app://a/1") && self.bus.canRoute("APP:///a/1/?q=1#b"))
-        for url in ["app://a", "app://a/1/2", "tel://a/1", "", "app://%ff"] { #expect(!self.bus.canRoute(url)) }
+        for url in ["app://a", "app://a/1/2", "tel://a/1", "", "app://%ff"] {
+            #expect(!self.bus.canRoute(url))
+        }
         await Probe(eventLoop: self.bus.eventLoop).act { _ in }
         #expect(journal.entries.isEmpty && self.bus.statistics.sent == 0)
     }
@@ -55,7 +59,11 @@ struct UnregisterTests {
         let started = Gate()
         let registration = try self.bus.register("app://slow") { _ in
             started.open()
-            await withTaskCancellationHandler { await gate.wait() } onCancel: { cancelled.open() }
+            await withTaskCancellationHandler {
+                await gate.wait()
+            } onCancel: {
+                cancelled.open()
+            }
         }
         async let error = failure { try await self.bus.route("app://slow") }
         await started.wait()
@@ -91,6 +99,25 @@ struct UnregisterTests {
         #expect(await self.bus.settles())
         #expect(journal.entries.isEmpty)
         #expect(self.bus.statistics.deadLettered == 2)
+    }
+
+    @Test func `what was sent and is being handled ends when the handler goes`() async throws {
+        let started = Gate()
+        let cancelled = Gate()
+        let registration = try self.bus.register("app://slow") { _ in
+            started.open()
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        self.bus.send("app://slow")
+        await started.wait()
+        #expect(self.bus.statistics.inFlight == 1)
+        registration.cancel()
+        #expect(self.bus.statistics.deadLettered == 1 && self.bus.statistics.inFlight == 0)
+        await cancelled.wait()
     }
 
     @Test func `a handler that is unregistered is set free, with what it holds`() async throws {
@@ -131,7 +158,9 @@ struct UnregisterTests {
         #expect(await eventually { journal.count == 1 })
     }
 
-    @Test func `what replaces a pattern, where that is allowed, ends the wait for what was there`() async throws {
+    @Test func `what replaces a pattern, where that is allowed, ends the wait for what was there`()
+        async throws
+    {
         let bus = MessageBus(configuration: .replacing)
         let gate = Gate()
         let started = Gate()

@@ -7,13 +7,18 @@ struct CancellationTests {
     let bus = MessageBus(configuration: .quiet)
 
     @Test(arguments: RouteTests.Place.allCases, [true, false])
-    func `it reaches the handler and sets the caller free`(place: RouteTests.Place, isFar: Bool) async throws {
+    func `it reaches the handler and sets the caller free`(place: RouteTests.Place, isFar: Bool) async throws
+    {
         let started = Gate()
         let cancelled = Gate()
         let module = Probe(eventLoop: isFar ? EventLoop() : self.bus.eventLoop)
         try self.bus.register("app://slow", on: module) { _, _ in
             started.open()
-            await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
         }
         let bus = self.bus
         let caller = Task {
@@ -26,7 +31,9 @@ struct CancellationTests {
         #expect(bus.statistics.cancelled == 1 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `it does not wait for a handler that never looks up, and the late reply is dropped`() async throws {
+    @Test func `it does not wait for a handler that never looks up, and the late reply is dropped`()
+        async throws
+    {
         let started = Gate()
         let never = Gate()
         let ended = Gate()
@@ -55,10 +62,16 @@ struct CancellationTests {
         let started = Gate()
         let cancelled = Gate()
         try bus.register("app://a") { [weak bus] _ in try await bus?.route("app://b", as: Void.self) }
-        try bus.register("app://b", on: far) { [weak bus] _, _ in try await bus?.route("app://c", as: Void.self) }
+        try bus.register("app://b", on: far) { [weak bus] _, _ in
+            try await bus?.route("app://c", as: Void.self)
+        }
         try bus.register("app://c") { _ in
             started.open()
-            await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
         }
         let caller = Task { await failure { try await bus.route("app://a") } }
         await started.wait()

@@ -9,16 +9,25 @@ struct DeadlineTests {
     enum Kind: CaseIterable, Sendable { case suspended, deaf, blocked, far }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
-    func `the caller is free on time, whatever the handler does`(kind: Kind, place: RouteTests.Place) async throws {
+    func `the caller is free on time, whatever the handler does`(
+        kind: Kind,
+        place: RouteTests.Place
+    ) async throws {
         // A handler that holds the loop of its caller holds its caller as well; nobody can help that.
         if kind == .blocked, place == .home { return }
         let never = Gate()
         let cancelled = Gate()
+        let begun = Journal<Bool>()
         let far = Probe(eventLoop: EventLoop())
         switch kind {
         case .suspended:
             try self.bus.register("app://slow") { _ in
-                await withTaskCancellationHandler { await cancelled.wait() } onCancel: { cancelled.open() }
+                begun.add(true)
+                await withTaskCancellationHandler {
+                    await cancelled.wait()
+                } onCancel: {
+                    cancelled.open()
+                }
             }
         case .deaf: try self.bus.register("app://slow") { _ in await never.wait() }
         case .blocked: try self.bus.register("app://slow") { _ in never.block() }
@@ -27,13 +36,16 @@ struct DeadlineTests {
         let bus = self.bus
         let (error, took) = await RouteTests.run(place, bus) {
             let began = ContinuousClock.now
-            let error = await failure { try await bus.route("app://slow", deadline: began + .milliseconds(20)) }
+            let error = await failure {
+                try await bus.route("app://slow", deadline: began + .milliseconds(20))
+            }
             return (error, began.duration(to: .now))
         }
         #expect(error?.code == .deadlineExceeded && error?.url == "app://slow")
         #expect(took >= .milliseconds(20) && took < .seconds(5))
         #expect(bus.statistics.expired == 1 && bus.statistics.inFlight == 0)
-        if kind == .suspended { await cancelled.wait() }
+        // On a busy machine the deadline may pass before the handler begins.
+        if begun.count > 0 { await cancelled.wait() }
         never.open()
     }
 
@@ -73,10 +85,13 @@ struct DeadlineTests {
         try bus.register("app://outer") { [weak bus] _ in
             inner.add(await failure { try await bus?.route("app://inner") }?.code)
         }
-        let error = await failure { try await bus.route("app://outer", deadline: .now + .milliseconds(20)) }
+        // Where the caller is on the loop, the handler begins at once.
+        let error = await RouteTests.run(.home, bus) {
+            await failure { try await bus.route("app://outer", deadline: .now + .seconds(1)) }
+        }
         #expect(error?.code == .deadlineExceeded)
         #expect(await eventually { inner.count == 1 })
-        #expect([.deadlineExceeded, .cancelled].contains(inner.entries[0]))
+        #expect([.deadlineExceeded, .cancelled].contains(inner.entries.first))
         never.open()
         #expect(await bus.settles())
     }
@@ -145,7 +160,10 @@ struct DeadlineTests {
         let began = ContinuousClock.now
         await withTaskGroup(of: RoutingError.Code?.self) { group in
             for _ in 0..<count {
-                group.addTask { await failure { try await bus.route("app://slow", deadline: began + .milliseconds(200)) }?.code }
+                group.addTask {
+                    await failure { try await bus.route("app://slow", deadline: began + .milliseconds(200)) }?
+                        .code
+                }
             }
             for await code in group { #expect(code == .deadlineExceeded) }
         }

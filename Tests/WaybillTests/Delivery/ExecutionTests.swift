@@ -44,7 +44,10 @@ struct ExecutionTests {
     static let urls = ["app://now", "app://later", "app://far/now", "app://far/later", "app://near/later"]
 
     @Test(arguments: RouteTests.Place.allCases, ExecutionTests.urls)
-    func `a handler is on its loop, before and after it suspends`(place: RouteTests.Place, url: String) async throws {
+    func `a handler is on its loop, before and after it suspends`(
+        place: RouteTests.Place,
+        url: String
+    ) async throws {
         try self.register()
         let bus = self.bus
         let steps = try await RouteTests.run(place, bus) {
@@ -118,7 +121,8 @@ struct ExecutionTests {
         #expect(await plain.count >= Self.urls.count)
     }
 
-    @Test func `on one loop a handler that may suspend begins at once, on the caller's thread`() async throws {
+    @Test func `on one loop a handler that may suspend begins at once, on the caller's thread`() async throws
+    {
         let journal = Journal<String>()
         let home = self.bus.eventLoop
         try self.bus.register("app://later") { message in
@@ -139,7 +143,10 @@ struct ExecutionTests {
         #expect(journal.entries == ["begins", "ends", "back", "begins", "turn", "ends"])
     }
 
-    @Test(arguments: RouteTests.Place.allCases, ["app://now", "app://later", "app://far/now", "app://far/later"])
+    @Test(
+        arguments: RouteTests.Place.allCases,
+        ["app://now", "app://later", "app://far/now", "app://far/later"]
+    )
     func `task-local values reach the handler`(place: RouteTests.Place, url: String) async throws {
         try self.bus.register("app://now") { _ in Context.name }
         try self.bus.register("app://later") { _ -> String in

@@ -12,21 +12,29 @@ struct OrderTests {
     private func register(_ kind: Kind, _ heard: Journal<Int>) throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
         let far = Probe(eventLoop: EventLoop())
-        switch kind {
-        case .now: try self.bus.register("app://a/:n") { heard.add(try $0.parameters.require("n")) }
-        case .later:
-            try self.bus.register("app://a/:n") { message in
-                heard.add(try message.parameters.require("n"))
-                await Task.yield()
-            }
-        case .near: try self.bus.register("app://a/:n", on: near) { heard.add(try $1.parameters.require("n")) }
-        case .far: try self.bus.register("app://a/:n", on: far) { heard.add(try $1.parameters.require("n")) }
-        case .farLater:
-            try self.bus.register("app://a/:n", on: far) { _, message in
-                heard.add(try message.parameters.require("n"))
-                await Task.yield()
+        // Two handlers: the order is that of the module, not of each URL by itself.
+        for name in ["even", "odd"] {
+            let pattern = "app://\(name)/:n"
+            switch kind {
+            case .now: try self.bus.register(pattern) { heard.add(try $0.parameters.require("n")) }
+            case .later:
+                try self.bus.register(pattern) { message in
+                    heard.add(try message.parameters.require("n"))
+                    await Task.yield()
+                }
+            case .near: try self.bus.register(pattern, on: near) { heard.add(try $1.parameters.require("n")) }
+            case .far: try self.bus.register(pattern, on: far) { heard.add(try $1.parameters.require("n")) }
+            case .farLater:
+                try self.bus.register(pattern, on: far) { _, message in
+                    heard.add(try message.parameters.require("n"))
+                    await Task.yield()
+                }
             }
         }
+    }
+
+    private static func url(_ number: Int) -> String {
+        number.isMultiple(of: 2) ? "app://even/\(number)" : "app://odd/\(number)"
     }
 
     @Test(arguments: Kind.allCases, RouteTests.Place.allCases)
@@ -38,9 +46,9 @@ struct OrderTests {
         try await RouteTests.run(place, bus) {
             for number in 0..<count {
                 switch number % 7 {
-                case 3: try await bus.route("app://a/\(number)")
-                case 5: try await bus.route("app://a/\(number)", deadline: .now + .seconds(60))
-                default: bus.send("app://a/\(number)")
+                case 3: try await bus.route(Self.url(number))
+                case 5: try await bus.route(Self.url(number), deadline: .now + .seconds(60))
+                default: bus.send(Self.url(number))
                 }
             }
         }
@@ -60,7 +68,8 @@ struct OrderTests {
                 group.addTask {
                     try await RouteTests.run(place, bus) {
                         for number in 0..<count {
-                            let url = "app://a/\(number * 4 + sender)"
+                            // Of the same sender, every other one is even.
+                            let url = Self.url(number * 4 + (number.isMultiple(of: 2) ? sender : 3 - sender))
                             if number.isMultiple(of: 50) { try await bus.route(url) } else { bus.send(url) }
                         }
                     }
@@ -71,12 +80,16 @@ struct OrderTests {
         #expect(await bus.settles())
         #expect(bus.statistics.replied == count * 4)
         for sender in 0..<4 {
-            let numbers = heard.entries.filter { $0 % 4 == sender }
+            let numbers = heard.entries.filter {
+                ($0 / 4).isMultiple(of: 2) ? $0 % 4 == sender : 3 - $0 % 4 == sender
+            }
             #expect(numbers.count == count && numbers == numbers.sorted())
         }
     }
 
-    @Test func `a handler that asks its own module while others wait does not let them be overtaken`() async throws {
+    @Test func `a handler that asks its own module while others wait does not let them be overtaken`()
+        async throws
+    {
         let heard = Journal<Int>()
         let held = Gate()
         let bus = self.bus

@@ -17,7 +17,9 @@ actor Probe: LoopBound {
 
     /// Runs code on the loop, as a module does that acts by itself.
     @discardableResult
-    func act<Value: Sendable>(_ body: @Sendable (isolated Probe) async throws -> Value) async rethrows -> Value {
+    func act<Value: Sendable>(
+        _ body: @Sendable (isolated Probe) async throws -> Value
+    ) async rethrows -> Value {
         try await body(self)
     }
 }

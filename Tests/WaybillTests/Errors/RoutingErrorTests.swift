@@ -1,0 +1,86 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+/// Every code that is real, and what it says.
+@Suite(.timeLimit(.minutes(1)))
+struct RoutingErrorTests {
+    let bus = MessageBus(configuration: .quiet)
+    private struct Broken: Error {}
+
+    private func errors() async throws -> [RoutingError?] {
+        let bus = self.bus
+        try bus.register("app://user/detail/:uid") { try $0.parameters.require("uid", as: Int.self) }
+        try bus.register("app://needs") { try $0.parameters.require("what", as: Int.self) }
+        try bus.register("app://broken") { _ in throw Broken() }
+        try bus.register("app://no") { _ in throw RoutingError(.refused, message: "not today") }
+        return [
+            await failure { try await bus.route("") },
+            await failure { try bus.register("") { _ in } },
+            await failure { try bus.register("app://needs") { _ in } },
+            await failure { try await bus.route("app://user/detial/1") },
+            await failure { try await bus.route("app://no") },
+            await failure { try await bus.route("app://needs") },
+            await failure { try await bus.route("app://needs?what=x") },
+            await failure { try await bus.route("app://needs?what=1", as: String.self) },
+            await failure { try await bus.route("app://broken") },
+            await failure { try await bus.route("app://broken", deadline: .now - .seconds(1)) },
+        ]
+    }
+
+    @Test func `each failure has its code, its URL and one line`() async throws {
+        let errors = try await self.errors()
+        #expect(
+            errors.map { $0?.code } == [
+                .invalidURL, .invalidPattern, .conflict, .noRoute, .refused, .missingParameter,
+                .invalidParameter,
+                .typeMismatch, .handlerFailed, .deadlineExceeded,
+            ]
+        )
+        for case let error? in errors {
+            #expect(!error.message.isEmpty && !"\(error)".contains("\n"))
+            #expect("\(error)".hasPrefix("\(error.code)") && "\(error)".contains(error.message))
+            #expect("\(error)".contains(error.url))
+        }
+    }
+
+    @Test func `a URL that was mistyped gets a suggestion`() async throws {
+        try self.bus.register("app://user/detail") { _ in }
+        let error = await failure { try await self.bus.route("app://usr/detail?x=1") }
+        #expect(error?.message.contains("app://user/detail") == true)
+        #expect(error?.url == "app://usr/detail?x=1")
+    }
+
+    @Test func `a handler's failure has its cause`() async throws {
+        try self.bus.register("app://broken") { _ in throw Broken() }
+        let error = await failure { try await self.bus.route("app://broken") }
+        #expect(error?.cause is Broken && "\(error.map { "\($0)" } ?? "")".contains("(cause: Broken())"))
+    }
+
+    @Test(arguments: ["app://nobody/home", "app://inner?n=x", "app://far"])
+    func `an error about another message is the handler's failure, with the error as its cause`(
+        url: String
+    ) async throws {
+        let bus = self.bus
+        let far = Probe(eventLoop: EventLoop())
+        try bus.register("app://inner") { try $0.parameters.require("n", as: Int.self) }
+        try bus.register("app://far", on: far) { _, _ in throw Broken() }
+        try bus.register("app://outer") { [weak bus] message in
+            try await bus?.route(message.parameters.require("url"), as: Void.self)
+        }
+        let inner = await failure { try await bus.route(url) }
+        let outer = await failure { try await bus.route("app://outer", parameters: ["url": url]) }
+        #expect(outer?.code == .handlerFailed && outer?.url == "app://outer")
+        let cause = outer?.cause as? RoutingError
+        #expect(cause?.code == inner?.code && cause?.url == url && inner != nil)
+    }
+
+    @Test func `an error about this very message passes as it is`() async throws {
+        try self.bus.register("app://a") { message in
+            throw RoutingError(.unreachable, url: "\(message.address)", message: "gone fishing")
+        }
+        try self.bus.register("app://b") { _ in throw RoutingError(.notTransferable, message: "too heavy") }
+        #expect(await failure { try await self.bus.route("app://a?b=1") }?.code == .unreachable)
+        #expect(await failure { try await self.bus.route("app://b") }?.code == .notTransferable)
+    }
+}
