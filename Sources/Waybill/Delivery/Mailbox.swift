@@ -19,6 +19,12 @@ actor Mailbox: LoopBound {
     nonisolated let waiting = Atomic<Int>(0)
     private nonisolated let posted = Locked(PostBox())
 
+    /// Keeps plain closures on the loop.
+    ///
+    /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift 6.3): without
+    /// a preference it would run on the global executor.
+    nonisolated let taskExecutor: EventLoopTaskExecutor?
+
     /// How many calls of ``catchUp()`` are under way, one inside the other.
     private var depth = 0
     private static let deepest = 8
@@ -27,6 +33,7 @@ actor Mailbox: LoopBound {
         self.eventLoop = eventLoop
         self.limit = limit
         self.owner = owner
+        self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
     }
 
     /// Takes a place in the queue; the message must be performed afterwards.

@@ -43,7 +43,15 @@ struct Parcel: Sendable {
                 // Captured, the parameter isolates the closure to the mailbox.
                 _ = isolation
                 do {
-                    return .replied(try await body(self.message))
+                    guard let executor = isolation.taskExecutor else {
+                        return .replied(try await body(self.message))
+                    }
+                    return .replied(
+                        try await withTaskExecutorPreference(executor, isolation: isolation) {
+                            _ = isolation
+                            return try await body(self.message)
+                        }
+                    )
                 } catch {
                     return .failed(.thrown(error, by: self.message))
                 }

@@ -46,7 +46,7 @@ struct FairnessTests {
         }
         try bus.subscribe("app://now") { _ in }
         let stopped = Journal<Bool>()
-        async let asking: Void = asker.act { _ in
+        async let asking: Void = asker.run {
             while stopped.count == 0 {
                 switch storm {
                 case .now: try await bus.route("app://now")
@@ -87,7 +87,7 @@ struct FairnessTests {
                 group.addTask { await onThread { while stopped.count == 0 { bus.send("app://now") } } }
             }
             group.addTask {
-                try await Probe(eventLoop: self.loop).act { _ in
+                try await Probe(eventLoop: self.loop).run {
                     while stopped.count == 0 { _ = try await bus.route("app://now", as: Int.self) }
                 }
             }

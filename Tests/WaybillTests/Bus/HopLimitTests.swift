@@ -60,9 +60,9 @@ struct HopLimitTests {
         let probe = Probe(eventLoop: bus.eventLoop)
         switch start {
         case .send: bus.send("app://a")
-        case .sendOnLoop: await probe.act { _ in bus.send("app://a") }
+        case .sendOnLoop: await probe.run { bus.send("app://a") }
         case .route: try await bus.route("app://a")
-        case .routeOnLoop: try await probe.act { _ in try await bus.route("app://a", as: Void.self) }
+        case .routeOnLoop: try await probe.run { try await bus.route("app://a", as: Void.self) }
         }
         #expect(await bus.settles())
         #expect(journal.count == self.limit + 1)

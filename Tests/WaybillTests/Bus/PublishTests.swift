@@ -97,7 +97,7 @@ struct PublishTests {
         let far = Probe(eventLoop: EventLoop())
         let heard = Journal<Bool>()
         try self.bus.subscribe("app://a") { message in
-            await far.act { _ in }
+            await far.run {}
             heard.add(await message.reply(with: 1))
         }
         #expect(try await self.bus.publish("app://a", deadline: .now + .seconds(1)) == 1)

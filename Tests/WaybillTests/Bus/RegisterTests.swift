@@ -65,7 +65,7 @@ struct RegisterTests {
         try self.bus.register("app://other/late", on: other) { _, _ in 1 }
         let _: Void = try await self.bus.route(url)
         try await self.bus.route(url, parameters: ["a": 1], as: Void.self)
-        try await Probe(eventLoop: self.bus.eventLoop).act { [bus] _ in
+        try await Probe(eventLoop: self.bus.eventLoop).run {
             try await bus.route(url, as: Void.self)
         }
     }

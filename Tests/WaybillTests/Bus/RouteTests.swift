@@ -15,10 +15,11 @@ struct RouteTests {
         _ bus: MessageBus,
         _ body: @Sendable () async throws -> Value
     ) async rethrows -> Value {
-        switch place {
-        case .outside: try await body()
-        case .home: try await Probe(eventLoop: bus.eventLoop).act { _ in try await body() }
-        case .elsewhere: try await Probe(eventLoop: EventLoop()).act { _ in try await body() }
+        guard place != .outside else { return try await body() }
+        let loop = place == .home ? bus.eventLoop : EventLoop(name: "elsewhere")
+        return try await Probe(eventLoop: loop).run {
+            loop.preconditionInEventLoop()
+            return try await body()
         }
     }
 

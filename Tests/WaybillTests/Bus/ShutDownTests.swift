@@ -90,7 +90,7 @@ struct ShutDownTests {
         let probe = Probe(eventLoop: bus.eventLoop)
         let codes = [
             await failure { try await bus.route("app://a") },
-            await probe.act { _ in await failure { try await bus.route("app://a", as: Int.self) } },
+            await probe.run { await failure { try await bus.route("app://a", as: Int.self) } },
             await failure { try await bus.publish("app://a") },
             await failure { for try await _ in bus.replies(to: "app://a") {} },
             await failure { try bus.register("app://b") { _ in } },
@@ -110,7 +110,7 @@ struct ShutDownTests {
         async let again = bus.shutDown(graceful: .now + .seconds(60))
         async let third = bus.shutDown(graceful: .now + .seconds(60))
         #expect(await [again.counts, third.counts] == [[0, 0], [0, 0]])
-        #expect(await probe.act { _ in await failure { try await bus.route("app://a") } }?.code == .shutDown)
+        #expect(await probe.run { await failure { try await bus.route("app://a") } }?.code == .shutDown)
     }
 
     @Test func `two that shut down at once both wait`() async throws {

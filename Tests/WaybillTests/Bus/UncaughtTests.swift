@@ -15,7 +15,7 @@ struct UncaughtTests {
             switch self {
             case .route: _ = await failure { try await bus.route(url, parameters: ["x": 1]) }
             case .routeOnLoop:
-                await probe.act { _ in
+                await probe.run {
                     _ = await failure { try await bus.route(url, parameters: ["x": 1], as: Int.self) }
                 }
             case .value: _ = await failure { try await bus.route("\(url)&x=1", as: Int.self) }
@@ -26,7 +26,7 @@ struct UncaughtTests {
             case .replies:
                 _ = await failure { for try await _ in bus.replies(to: url, parameters: ["x": 1]) {} }
             case .send: bus.send(url, parameters: ["x": 1])
-            case .sendOnLoop: await probe.act { _ in bus.send(url, parameters: ["x": 1]) }
+            case .sendOnLoop: await probe.run { bus.send(url, parameters: ["x": 1]) }
             }
         }
     }

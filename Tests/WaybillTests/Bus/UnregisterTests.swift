@@ -49,7 +49,7 @@ struct UnregisterTests {
         for url in ["app://a", "app://a/1/2", "tel://a/1", "", "app://%ff"] {
             #expect(!self.bus.canRoute(url))
         }
-        await Probe(eventLoop: self.bus.eventLoop).act { _ in }
+        await Probe(eventLoop: self.bus.eventLoop).run {}
         #expect(journal.entries.isEmpty && self.bus.statistics.sent == 0)
     }
 
@@ -127,7 +127,7 @@ struct UnregisterTests {
             held = gate
             let registration = try self.bus.register("app://a") { _ in gate.open() }
             try await self.bus.route("app://a")
-            try await Probe(eventLoop: self.bus.eventLoop).act { [bus] _ in try await bus.route("app://a") }
+            try await Probe(eventLoop: self.bus.eventLoop).run { try await bus.route("app://a") }
             registration.cancel()
         }
         #expect(await eventually { held == nil })
@@ -150,10 +150,10 @@ struct UnregisterTests {
             let guest = Guest(self.bus)
             try self.bus.register("app://guest") { _ in guest.bus.statistics.sent }
         }
-        try await probe.act { [bus] _ in try await bus.route("app://guest") }
-        await probe.act { [bus] _ in
-            bus.unregister("app://guest")
-            _ = await failure { try await bus.route("app://guest") }
+        try await probe.run { try await self.bus.route("app://guest") }
+        await probe.run {
+            self.bus.unregister("app://guest")
+            _ = await failure { try await self.bus.route("app://guest") }
         }
         #expect(await eventually { journal.count == 1 })
     }

@@ -51,7 +51,7 @@ struct CancellationTests {
         #expect(await caller.value?.code == .cancelled)
         never.open()
         await ended.wait()
-        await Probe(eventLoop: self.bus.eventLoop).act { _ in }
+        await Probe(eventLoop: self.bus.eventLoop).run {}
         #expect(self.bus.statistics.sent == 1 && self.bus.statistics.cancelled == 1)
         #expect(self.bus.statistics.replied == 0 && heard.count == 0)
     }
@@ -113,7 +113,7 @@ struct CancellationTests {
         caller.cancel()
         #expect(await caller.value?.code == .cancelled)
         held.open()
-        await Probe(eventLoop: self.bus.eventLoop).act { _ in }
+        await Probe(eventLoop: self.bus.eventLoop).run {}
         #expect(heard.count == 0)
     }
 }

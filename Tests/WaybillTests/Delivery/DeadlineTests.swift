@@ -138,7 +138,7 @@ struct DeadlineTests {
         let error = await failure { try await self.bus.route("app://a", deadline: .now + .milliseconds(10)) }
         #expect(error?.code == .deadlineExceeded)
         held.open()
-        await Probe(eventLoop: self.bus.eventLoop).act { _ in }
+        await Probe(eventLoop: self.bus.eventLoop).run {}
         #expect(await self.bus.settles())
         #expect(heard.count == 0)
     }

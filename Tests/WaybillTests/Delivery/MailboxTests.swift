@@ -79,7 +79,7 @@ struct MailboxTests {
             #expect(error?.code == .deadlineExceeded)
         }
         self.held.open()
-        await Probe(eventLoop: self.bus.eventLoop).act { _ in }
+        await Probe(eventLoop: self.bus.eventLoop).run {}
         for _ in 0..<10 { try await self.bus.route("app://a") }
     }
 }

@@ -7,7 +7,7 @@ import WaybillEventLoop
 struct OrderTests {
     let bus = MessageBus(configuration: .roomy)
 
-    enum Kind: CaseIterable, Sendable { case now, later, near, far, farLater }
+    enum Kind: CaseIterable, Sendable { case now, later, captures, near, far, farLater }
 
     private func register(_ kind: Kind, _ heard: Journal<Int>) throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
@@ -19,6 +19,11 @@ struct OrderTests {
             case .now: try self.bus.register(pattern) { heard.add(try $0.parameters.require("n")) }
             case .later:
                 try self.bus.register(pattern) { message in
+                    heard.add(try message.parameters.require("n"))
+                    await Task.yield()
+                }
+            case .captures:
+                try self.bus.register(pattern) { [heard] message in
                     heard.add(try message.parameters.require("n"))
                     await Task.yield()
                 }

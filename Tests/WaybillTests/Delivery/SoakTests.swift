@@ -87,7 +87,7 @@ struct SoakTests {
                         for _ in 0..<count { await Self.act(bus, &dice) }
                     }
                     if sender < 3 {
-                        await Probe(eventLoop: loops[sender]).act { _ in await act() }
+                        await Probe(eventLoop: loops[sender]).run { await act() }
                     } else {
                         await act()
                     }

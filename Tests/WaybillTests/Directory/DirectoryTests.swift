@@ -53,7 +53,7 @@ struct DirectoryTests {
 
     @Test func `what is registered can be routed at once, and what is unregistered no more`() async throws {
         let bus = self.bus
-        try await Probe(eventLoop: bus.eventLoop).act { _ in
+        try await Probe(eventLoop: bus.eventLoop).run {
             for number in 0..<500 {
                 let registration = try bus.register("app://a/\(number)") { _ in number }
                 #expect(try await bus.route("app://a/\(number)", as: Int.self) == number)

@@ -15,11 +15,22 @@ actor Probe: LoopBound {
         return number
     }
 
-    /// Runs code on the loop, as a module does that acts by itself.
+    /// Runs code on the loop that knows nothing of the module.
+    ///
+    /// Without a capture list: a closure that has one would leave for the global executor (Swift 6.3).
+    @discardableResult
+    func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async rethrows -> Value {
+        // Without this the compiler (6.3) sees no need to go to the loop before it calls what comes.
+        self.eventLoop.preconditionInEventLoop()
+        return try await body()
+    }
+
+    /// Runs code of the module; it has to mention the module, or it would leave for the global executor (Swift 6.3).
     @discardableResult
     func act<Value: Sendable>(
         _ body: @Sendable (isolated Probe) async throws -> Value
     ) async rethrows -> Value {
-        try await body(self)
+        self.eventLoop.preconditionInEventLoop()
+        return try await body(self)
     }
 }
