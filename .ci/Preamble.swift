@@ -25,3 +25,9 @@ actor Accounts: LoopBound {
 let eventLoop = EventLoop()
 let bus = MessageBus(eventLoop: eventLoop)
 let accounts = Accounts(eventLoop: eventLoop)
+
+/// What a handler of `app://user/<int:uid>` finds in its message.
+let parameters: Parameters = {
+    guard let address = try? Address("app://user/7?page=2&tag=a&tag=b") else { fatalError("that is a URL") }
+    return Parameters(address: address)
+}()

@@ -6,6 +6,8 @@ extension LoopBound {
     ///
     /// - Parameter body: code that is isolated to the actor.
     /// - Returns: the same code; it must be called on the actor's loop.
+    @inlinable
+    @inline(__always)
     package nonisolated func plain<Argument, Result>(
         _ body: @escaping @Sendable (isolated Self, Argument) throws -> Result
     ) -> @Sendable (Argument) throws -> Result {

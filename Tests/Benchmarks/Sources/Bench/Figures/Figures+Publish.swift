@@ -6,7 +6,7 @@ import WaybillEventLoop
 extension Figures {
     /// One message for a hundred subscribers.
     static func publish() throws -> [Figure] {
-        let bus = MessageBus(eventLoop: EventLoop(name: "bench"))
+        let bus = MessageBus(eventLoop: EventLoop.quiet("bench"))
         for _ in 0..<100 {
             try bus.subscribe("app://user/seen") { message in
                 let uid: Int = try message.parameters.require("uid")

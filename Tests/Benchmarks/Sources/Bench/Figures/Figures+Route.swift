@@ -6,7 +6,7 @@ import WaybillEventLoop
 extension Figures {
     /// A caller and a module on one loop.
     static func sameLoop() throws -> [Figure] {
-        let office = try Office(on: EventLoop(name: "bench"))
+        let office = try Office(on: EventLoop.quiet("bench"))
         let bus = office.bus
         let caller = office.caller
         let module = office.module
@@ -99,8 +99,8 @@ extension Figures {
 
     private static func office(_ policy: IdlePolicy) throws -> Office {
         try Office(
-            on: EventLoop(name: "bench-caller", configuration: .init(idlePolicy: policy)),
-            module: EventLoop(name: "bench-module", configuration: .init(idlePolicy: policy))
+            on: EventLoop.quiet("bench-caller", idlePolicy: policy),
+            module: EventLoop.quiet("bench-module", idlePolicy: policy)
         )
     }
 }

@@ -10,7 +10,7 @@ extension Figures {
     /// Messages that nobody awaits, a million at a time.
     static func send(isQuick: Bool) throws -> [Figure] {
         let count = isQuick ? Self.million / 10 : Self.million
-        let sender = try Sender(on: EventLoop(name: "bench"))
+        let sender = try Sender(on: EventLoop.quiet("bench"))
         return [
             Figure(
                 "send",
