@@ -87,7 +87,7 @@ struct DeadlineTests {
         }
         // Where the caller is on the loop, the handler begins at once.
         let error = await RouteTests.run(.home, bus) {
-            await failure { try await bus.route("app://outer", deadline: .now + .seconds(1)) }
+            await failure { try await bus.route("app://outer", deadline: .now + Scale.whileQuick / 4) }
         }
         #expect(error?.code == .deadlineExceeded)
         #expect(await eventually { inner.count == 1 })

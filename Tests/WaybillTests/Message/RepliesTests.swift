@@ -73,7 +73,7 @@ struct RepliesTests {
         let bus = self.bus
         // Where the caller is on the loop, the handler begins at once.
         try await RouteTests.run(.home, bus) {
-            let deadline = ContinuousClock.now + Scale.whileQuick
+            let deadline = ContinuousClock.now + Scale.whileQuick / 4
             var replies = bus.replies(to: "app://count", deadline: deadline).makeAsyncIterator()
             let first = try await replies.next()
             #expect(first?.isLast == false)
