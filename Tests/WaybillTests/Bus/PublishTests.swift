@@ -105,7 +105,9 @@ struct PublishTests {
         #expect(await eventually { self.bus.statistics.sent == 4 })
         task.cancel()
         _ = try await task.value
-        #expect(self.bus.statistics.expired == 1 && heard.entries == [false, false])
+        // Whether the second message reached its handler before it was cancelled is a matter of luck.
+        #expect(self.bus.statistics.expired == 1)
+        #expect(!heard.entries.isEmpty && heard.entries.allSatisfy { !$0 })
         gate.open()
         #expect(await self.bus.settles())
     }
