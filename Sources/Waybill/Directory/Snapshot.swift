@@ -15,10 +15,7 @@ final class Snapshot: Sendable {
     /// Looks a URL up in place; a table taken out of here would be copied.
     @inline(__always)
     func find(_ url: String) throws(RoutingError) -> Found {
-        guard let match = try self.table.match(url), let handler = self.table[match] else {
-            throw self.table.noRoute(for: url)
-        }
-        return Found(handler: handler, parameters: match.parameters)
+        try self.table.find(url)
     }
 
     /// The handler of a match that is one of this table's.
