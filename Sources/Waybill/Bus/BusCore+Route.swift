@@ -10,6 +10,8 @@ extension BusCore {
     func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Attempt {
         guard request.extras == nil, self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
         guard self.home.eventLoop.admitsDelivery(), DeliveryContext.current == nil else { return .elsewhere }
+        // In a task that a handler has started in place: it inherits the handler's hops, or it might never end.
+        if self.home.isCalling { return .elsewhere }
         return self.home.deliver(request, call)
     }
 
@@ -18,7 +20,7 @@ extension BusCore {
         _ request: consuming Request,
         listener: Listener = noListener
     ) async -> Delivered {
-        if let context = DeliveryContext.current { request.inherit(from: context) }
+        if let context = self.inherited { request.inherit(from: context) }
         if let error = self.objection(to: request) {
             return self.lose(request, self.open(), error)
         }
@@ -26,7 +28,9 @@ extension BusCore {
         guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
         var value: (any Sendable)?
         let attempt = lane.deliver(request) { handler, message in
-            let reply = try handler.call(message)
+            let reply =
+                message.extras?.hasDeadline == true
+                ? try self.call(for: message) { try handler.call(message) } : try handler.call(message)
             self.conclude(message, reply)
             value = reply
         }

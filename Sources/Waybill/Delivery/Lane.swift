@@ -17,9 +17,15 @@ final class Lane: Sendable {
     // Written by the loop's thread only; atomic because that can be proven.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
 
-    /// How many routes led to the handler that is being called in place; it cannot suspend, so there is one at most.
+    /// How many routes led to the handler that is being called in place.
+    ///
+    /// It cannot suspend, but it may start a task in place that routes on; of several this is the innermost one's.
     private let hops = Atomic<Int>(Lane.nobody)
-    private static let nobody = -1
+    static let nobody = -1
+
+    /// Whether a handler is being called in place, below whoever asks on the stack; for the loop's thread.
+    @inline(__always)
+    var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.nobody }
 
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
         self.eventLoop = eventLoop
@@ -90,8 +96,8 @@ final class Lane: Sendable {
             if let error = handler.objection(to: request.url) { return .lost(error, id) }
         }
         let message = request.message(id: id, parameters: parameters)
-        self.hops.store(request.hops, ordering: .relaxed)
-        defer { self.hops.store(Self.nobody, ordering: .relaxed) }
+        let outer = self.begin(hops: request.hops)
+        defer { self.end(outer) }
         do {
             try call(handler, message)
             Counters.increment(self.counters.replied)
@@ -106,12 +112,14 @@ final class Lane: Sendable {
     /// Notes that a handler is called in place; for the loop's thread.
     ///
     /// - Returns: what ``end(_:)`` has to be given when it has returned.
+    @inline(__always)
     func begin(hops: Int) -> Int {
         let outer = self.hops.load(ordering: .relaxed)
         self.hops.store(hops, ordering: .relaxed)
         return outer
     }
 
+    @inline(__always)
     func end(_ outer: Int) { self.hops.store(outer, ordering: .relaxed) }
 
     /// What a message that is sent here and now inherits.

@@ -57,7 +57,9 @@ actor Mailbox: LoopBound {
         self.waiting.subtract(1, ordering: .relaxed)
         while !self.catchUp() { await self.turn() }
         if let error = parcel.objection { return .failed(error) }
-        return await parcel.run(isolation: self)
+        // The caller may have given up meanwhile.
+        if Task.isCancelled { return .failed(.cancelled(url: parcel.message.parameters.url)) }
+        return await parcel.run(isolation: self, inside: DeliveryContext.current)
     }
 
     /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
@@ -71,7 +73,8 @@ actor Mailbox: LoopBound {
     }
 
     private func startInPlace(_ parcel: Parcel, _ exchange: Exchange) {
-        exchange.bind(task: Task.immediate { await self.perform(parcel, exchange) })
+        let task = parcel.handler.core.startTask { Task.immediate { await self.perform(parcel, exchange) } }
+        exchange.bind(task: task)
     }
 
     private func perform(_ parcel: Parcel, _ exchange: Exchange) async {
@@ -80,9 +83,7 @@ actor Mailbox: LoopBound {
             return
         }
         let outcome = await self.perform(parcel)
-        exchange.finish(outcome) {
-            if case .replied(let value) = outcome { parcel.handler.core.conclude(parcel.message, value) }
-        }
+        exchange.finish(outcome, of: parcel.message)
     }
 
     /// Runs what was posted before now.
@@ -122,16 +123,19 @@ actor Mailbox: LoopBound {
 
     /// Runs a handler that may suspend for a message that nobody awaits; it ends with its registration all the same.
     private func startUnawaited(_ parcel: Parcel) {
+        let message = parcel.message
         let core = parcel.handler.core
-        let exchange = Exchange(url: parcel.message.parameters.url, core: core, sent: parcel.message)
+        let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
         guard exchange.bind(handler: parcel.handler) else {
             return exchange.finish(.failed(parcel.objection ?? .unregistered(url: exchange.url)))
         }
+        if message.extras?.hasDeadline == true, let deadline = message.deadline {
+            exchange.expire(at: deadline, on: self.eventLoop)
+        }
         exchange.bind(
-            task: Task.immediate {
-                let outcome = await parcel.run(isolation: self)
-                exchange.finish(outcome) {
-                    if case .replied(let value) = outcome { core.conclude(parcel.message, value) }
+            task: core.startTask {
+                Task.immediate {
+                    exchange.finish(await parcel.run(isolation: self, inside: nil), of: parcel.message)
                 }
             }
         )

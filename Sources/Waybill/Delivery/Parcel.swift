@@ -9,7 +9,7 @@ struct Parcel: Sendable {
     @inline(__always)
     func call(_ body: (Message) throws -> any Sendable) -> Outcome {
         guard self.message.extras?.hasDeadline != true, let lane = self.handler.core.currentLane else {
-            return DeliveryContext.$current.withValue(self.context) { self.attempt(body) }
+            return self.handler.core.call(for: self.message) { self.attempt(body) }
         }
         // What the handler sends inherits from its message; this is cheaper than a task-local value.
         let outer = lane.begin(hops: self.message.hops)
@@ -26,20 +26,26 @@ struct Parcel: Sendable {
         }
     }
 
-    private var context: DeliveryContext {
-        DeliveryContext(hops: self.message.hops, deadline: self.message.deadline)
+    /// Why the handler may not have the message any more, if so.
+    var objection: RoutingError? {
+        if let error = self.handler.objection(to: self.message.parameters.url) { return error }
+        guard self.message.extras?.hasDeadline == true, let deadline = self.message.deadline, deadline <= .now
+        else { return nil }
+        return .deadlineExceeded(url: self.message.parameters.url)
     }
 
-    /// Why the handler may not have the message any more, if so.
-    var objection: RoutingError? { self.handler.objection(to: self.message.parameters.url) }
-
     /// Calls the handler, on its loop, where the mailbox is isolated.
-    func run(isolation: isolated Mailbox) async -> Outcome {
+    ///
+    /// - Parameters:
+    ///   - isolation: the mailbox.
+    ///   - context: what is being handled by whoever waits for this message, if that is a handler.
+    /// - Returns: the handler's value, or what it has thrown.
+    func run(isolation: isolated Mailbox, inside context: DeliveryContext?) async -> Outcome {
         switch self.handler.body {
         case .immediate(let body):
             return self.call(body)
         case .suspending(let body):
-            return await DeliveryContext.$current.withValue(self.context) {
+            return await DeliveryContext.$current.withValue(DeliveryContext(self.message, inside: context)) {
                 // Captured, the parameter isolates the closure to the mailbox.
                 _ = isolation
                 do {
