@@ -95,12 +95,21 @@ final class Handler: Sendable {
         _ = consume detached
     }
 
-    /// Fails everybody who waits, and everybody who comes later.
-    func retire(with reason: @escaping @Sendable (String) -> RoutingError) {
+    /// The exchanges with some of those who wait.
+    func exchanges(for ids: Set<CorrelationID>) -> [Exchange] {
+        self.state.withLock { $0.waiting.values.filter { ids.contains($0.id) } }
+    }
+
+    /// Fails everybody who waits, but for those who are spared, and everybody who comes later.
+    func retire(
+        with reason: @escaping @Sendable (String) -> RoutingError,
+        sparing spared: [Exchange] = []
+    ) {
         let waiting = self.state.withLock { state in
             if state.reason == nil { state.reason = reason }
-            defer { state.waiting = [:] }
-            return state.waiting
+            let waiting = state.waiting.filter { one in !spared.contains { $0 === one.value } }
+            for place in waiting.keys { state.waiting[place] = nil }
+            return waiting
         }
         self.isRetired.store(true, ordering: .releasing)
         for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
