@@ -63,6 +63,16 @@ extension BusCore {
         return lane.clear(start)
     }
 
+    /// Runs code that has nothing to do with what the calling task handles.
+    func apart(_ body: () -> Void) {
+        func withoutContext() {
+            if DeliveryContext.current == nil { return body() }
+            DeliveryContext.$current.withValue(nil, operation: body)
+        }
+        guard let lane = self.currentLane else { return withoutContext() }
+        lane.clear(withoutContext)
+    }
+
     /// Calls a handler that cannot suspend for a message with a deadline, so that what it sends inherits that too.
     func call<Result>(
         for message: Message,

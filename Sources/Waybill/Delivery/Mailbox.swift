@@ -101,7 +101,8 @@ actor Mailbox: LoopBound {
         // What is posted meanwhile is not waited for: that might never end.
         while left > 0, let parcel = self.posted.withLock({ $0.popFirst() }) {
             left -= 1
-            self.start(parcel)
+            // Whoever sent it, it was not the task that happens to come by.
+            parcel.handler.core.apart { self.start(parcel) }
         }
         return true
     }

@@ -105,4 +105,26 @@ struct ReturnURLTests {
         _ = await failure { try await self.bus.route("app://broken#home/a") }
         #expect(self.bus.statistics.sent == 1)
     }
+
+    @Test(arguments: [Kind.now, .later])
+    func `a return leg owes nothing to whoever happens to run its message`(kind: Kind) async throws {
+        try self.register(kind)
+        let bus = self.bus
+        let begun = Gate()
+        let held = Gate()
+        let deadlines = Journal<ContinuousClock.Instant?>()
+        try bus.register("app://late") { deadlines.add($0.deadline) }
+        try bus.register("app://asks") { [weak bus] _ in
+            begun.open()
+            held.block()
+            // On its way there it runs what has come for the module meanwhile.
+            try await bus?.route("app://pay", as: Void.self)
+        }
+        async let answer = bus.route("app://asks", deadline: .now + .seconds(60))
+        await begun.wait()
+        bus.send("app://pay#late")
+        held.open()
+        _ = try await answer
+        #expect(await eventually { deadlines.entries == [nil] })
+    }
 }
