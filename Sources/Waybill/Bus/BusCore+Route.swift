@@ -7,10 +7,11 @@ extension BusCore {
     ///
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
-    func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Attempt {
-        guard request.extras == nil, self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
-        guard self.home.eventLoop.admitsDelivery(), DeliveryContext.current == nil else { return .elsewhere }
-        return self.home.deliver(request, call)
+    func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Attempt {
+        guard self.phase.load(ordering: .relaxed) == .open, self.home.eventLoop.admitsDelivery(),
+            DeliveryContext.current == nil
+        else { return .elsewhere }
+        return self.home.deliver(url, nil, call)
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.
@@ -25,7 +26,7 @@ extension BusCore {
         await self.admit()
         guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
         var value: (any Sendable)?
-        let attempt = lane.deliver(request) { handler, message in
+        let attempt = lane.deliver(request.url, request) { handler, message in
             let reply = try handler.call(message)
             self.conclude(message, reply)
             value = reply

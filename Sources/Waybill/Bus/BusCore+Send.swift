@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -5,22 +6,39 @@ extension BusCore {
     /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
     func send(_ request: consuming Request) {
         let lane = self.currentLane
-        let inherited = lane.map { $0.inherited } ?? DeliveryContext.current
-        if let inherited { request.inherit(from: inherited) }
+        if let inherited = lane.map({ $0.inherited }) ?? DeliveryContext.current {
+            request.inherit(from: inherited)
+        }
         let id = self.open()
-        var message: Message?
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let found = try self.find(request.url, on: lane)
-            let posted = request.message(id: id, parameters: found.parameters)
-            message = posted
-            try found.handler.mailbox.post(Parcel(message: posted, handler: found.handler))
+            let message = request.message(id: id, parameters: found.parameters)
+            try found.handler.mailbox.post(Parcel(message, for: found.handler))
         } catch {
-            self.deadLetter(
-                url: request.url,
-                message: message ?? self.unmatched(request, id: id),
-                error: error
-            )
+            self.deadLetter(request, id, error)
+        }
+    }
+
+    /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
+    func send(_ url: String) {
+        guard self.phase.load(ordering: .relaxed) == .open, let lane = self.currentLane, !lane.isOutdated else {
+            return self.send(Request(url: url))
+        }
+        let hops = lane.hopsInPlace.map { $0 + 1 } ?? 0
+        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil else {
+            return self.send(Request(url: url))
+        }
+        Counters.increment(lane.counters.sent)
+        let id = lane.nextID()
+        do throws(RoutingError) {
+            var match = try lane.match(url)
+            guard let handler = lane.handler(of: match), let parameters = match.take()?.take() else {
+                throw lane.noRoute(for: url)
+            }
+            try handler.mailbox.post(Parcel(Message(id: id, parameters: parameters, hops: hops), for: handler))
+        } catch {
+            self.deadLetter(Request(url: url, hops: hops), id, error)
         }
     }
 

@@ -30,7 +30,7 @@ final class Exchange: Sendable {
         guard let effects else { return }
         conclusion()
         if let sent = self.sent, case .failed(let error) = outcome {
-            self.core.deadLetter(url: self.url, message: sent, error: error)
+            self.core.deadLetter(sent, error)
         } else {
             self.core.close(Tally(outcome))
         }

@@ -19,6 +19,9 @@ actor Mailbox: LoopBound {
     nonisolated let waiting = Atomic<Int>(0)
     private nonisolated let posted = Locked(PostBox())
 
+    /// What has been taken out of ``posted`` and not been started.
+    private var batch = UniqueDeque<Parcel>()
+
     /// Keeps plain closures on the loop.
     ///
     /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift 6.3): without
@@ -37,51 +40,56 @@ actor Mailbox: LoopBound {
     }
 
     /// Takes a place in the queue; the message must be performed afterwards.
-    nonisolated func enter(url: String) throws(RoutingError) {
-        if self.eventLoop.isShutDown { throw .loopShutDown(url: url) }
+    @inline(__always)
+    nonisolated func enter(_ message: borrowing Message) throws(RoutingError) {
+        if self.eventLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
         if self.waiting.add(1, ordering: .relaxed).newValue > self.limit {
             self.waiting.subtract(1, ordering: .relaxed)
-            throw .mailboxFull(url: url, limit: self.limit)
+            throw .mailboxFull(url: message.parameters.url, limit: self.limit)
         }
     }
 
     /// Leaves a message that nobody awaits.
-    nonisolated func post(_ parcel: Parcel) throws(RoutingError) {
-        try self.enter(url: parcel.message.parameters.url)
-        guard self.posted.withLock({ $0.append(parcel) }) else { return }
-        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    nonisolated func post(_ parcel: consuming Parcel) throws(RoutingError) {
+        try self.enter(parcel.message)
+        // A closure cannot consume what it captures.
+        var slot: Parcel? = consume parcel
+        let isFirst = self.posted.withLock { box in
+            if let parcel = slot.take() { box.append(parcel) } else { false }
+        }
+        if isFirst { self.eventLoop.execute { self.assumeOnLoop { $0.drain() } } }
     }
 
-    /// Runs a message that has a place in the queue.
-    func perform(_ parcel: Parcel) async -> Outcome {
+    /// Runs a message that has a place in the queue, where its caller has come to.
+    func perform(_ message: Message, _ handler: Handler) async -> Outcome {
         self.waiting.subtract(1, ordering: .relaxed)
         while !self.catchUp() { await self.turn() }
-        if let error = parcel.objection { return .failed(error) }
-        return await parcel.run(isolation: self)
+        if let error = handler.objection(to: message.parameters.url) { return .failed(error) }
+        return await handler.run(message, isolation: self)
     }
 
     /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
-    nonisolated func start(_ parcel: Parcel, _ exchange: Exchange) {
+    nonisolated func start(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
         if self.eventLoop.isInEventLoop {
-            self.assumeOnLoop { $0.startInPlace(parcel, exchange) }
+            self.assumeOnLoop { $0.startInPlace(message, handler, exchange) }
         } else {
             // It begins on this thread, and at once waits in line for the loop.
-            exchange.bind(task: Task.immediate { await self.perform(parcel, exchange) })
+            exchange.bind(task: Task.immediate { await self.perform(message, handler, exchange) })
         }
     }
 
-    private func startInPlace(_ parcel: Parcel, _ exchange: Exchange) {
-        exchange.bind(task: Task.immediate { await self.perform(parcel, exchange) })
+    private func startInPlace(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
+        exchange.bind(task: Task.immediate { await self.perform(message, handler, exchange) })
     }
 
-    private func perform(_ parcel: Parcel, _ exchange: Exchange) async {
+    private func perform(_ message: Message, _ handler: Handler, _ exchange: Exchange) async {
         guard !exchange.isOver else {
             self.waiting.subtract(1, ordering: .relaxed)
             return
         }
-        let outcome = await self.perform(parcel)
+        let outcome = await self.perform(message, handler)
         exchange.finish(outcome) {
-            if case .replied(let value) = outcome { parcel.handler.core.conclude(parcel.message, value) }
+            if case .replied(let value) = outcome { handler.core.conclude(message, value) }
         }
     }
 
@@ -92,13 +100,18 @@ actor Mailbox: LoopBound {
     ///
     /// - Returns: false if the caller has to let the loop turn first and try again.
     func catchUp() -> Bool {
-        var left = self.posted.withLock { $0.count }
-        guard left > 0 else { return true }
-        guard self.depth < Self.deepest else { return false }
+        // What is posted meanwhile is not waited for: that might never end.
+        var left = self.waiting.load(ordering: .relaxed)
+        guard left > 0, let first = self.next() else { return true }
+        guard self.depth < Self.deepest else {
+            self.batch.prepend(first)
+            return false
+        }
         self.depth += 1
         defer { self.depth -= 1 }
-        // What is posted meanwhile is not waited for: that might never end.
-        while left > 0, let parcel = self.posted.withLock({ $0.popFirst() }) {
+        self.start(first)
+        left -= 1
+        while left > 0, let parcel = self.next() {
             left -= 1
             self.start(parcel)
         }
@@ -114,37 +127,43 @@ actor Mailbox: LoopBound {
     /// Runs what is posted, and lets the loop poll now and then.
     private func drain() {
         while self.eventLoop.consumeDeliveryBudget() {
-            guard let parcel = self.posted.withLock({ $0.takeFirst() }) else { return }
+            guard let parcel = self.next(isLast: true) else { return }
             self.start(parcel)
         }
         self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
     }
 
-    /// Runs a handler that may suspend for a message that nobody awaits; it ends with its registration all the same.
-    private func startUnawaited(_ parcel: Parcel) {
-        let core = parcel.handler.core
-        let exchange = Exchange(url: parcel.message.parameters.url, core: core, sent: parcel.message)
-        guard exchange.bind(handler: parcel.handler) else {
-            return exchange.finish(.failed(parcel.objection ?? .unregistered(url: exchange.url)))
+    /// The oldest message that nobody awaits.
+    private func next(isLast: Bool = false) -> Parcel? {
+        if self.batch.isEmpty {
+            self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
         }
+        return self.batch.popFirst()
+    }
+
+    private func start(_ parcel: borrowing Parcel) {
+        self.waiting.subtract(1, ordering: .relaxed)
+        if parcel.handler.isGone {
+            parcel.handler.refuse(parcel.message)
+        } else if parcel.handler.isImmediate {
+            parcel.handler.settle(parcel.message)
+        } else {
+            self.startUnawaited(parcel.message, parcel.handler)
+        }
+    }
+
+    /// Runs a handler that may suspend for a message that nobody awaits; it ends with its registration all the same.
+    private func startUnawaited(_ message: Message, _ handler: Handler) {
+        let core = handler.core
+        let exchange = Exchange(url: message.parameters.url, core: core, sent: message)
+        guard exchange.bind(handler: handler) else { return exchange.finish(.failed(handler.reason(exchange.url))) }
         exchange.bind(
             task: Task.immediate {
-                let outcome = await parcel.run(isolation: self)
+                let outcome = await handler.run(message, isolation: self)
                 exchange.finish(outcome) {
-                    if case .replied(let value) = outcome { core.conclude(parcel.message, value) }
+                    if case .replied(let value) = outcome { core.conclude(message, value) }
                 }
             }
         )
-    }
-
-    private func start(_ parcel: Parcel) {
-        self.waiting.subtract(1, ordering: .relaxed)
-        if let error = parcel.objection { return parcel.settle(.failed(error)) }
-        switch parcel.handler.body {
-        case .immediate(let body):
-            parcel.settle(parcel.call(body))
-        case .suspending:
-            self.startUnawaited(parcel)
-        }
     }
 }

@@ -18,9 +18,9 @@ final class Snapshot: Sendable {
         try self.table.find(url)
     }
 
-    /// The handler of a match that is one of this table's.
+    /// The handler of a route that this table has just matched.
     @inline(__always)
-    func handler(of match: RouteMatch) -> Handler? { self.table[match] }
+    func handler(at route: RouteID) -> Handler? { self.table[route] }
 
     /// Looks a URL up in place; nil if nothing matches.
     @inline(__always)
