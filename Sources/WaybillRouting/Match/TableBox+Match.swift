@@ -1,7 +1,7 @@
 extension TableBox {
     /// Reads a URL and finds the best route for it.
     @usableFromInline
-    func match(_ text: String) throws(RoutingError) -> RouteMatch? {
+    func match(_ text: consuming String) throws(RoutingError) -> RouteMatch? {
         var scan = SmallScan()
         var walk = SmallWalk()
         let leaf = try self.find(text, &scan, &walk)
@@ -42,7 +42,7 @@ extension TableBox {
 
     /// Matches what is not a URL as it is, has much to remember, or has conventions that need a second look.
     @inline(never)
-    private func unusualMatch(_ text: String) throws(RoutingError) -> RouteMatch? {
+    private func unusualMatch(_ text: consuming String) throws(RoutingError) -> RouteMatch? {
         var scan = LargeScan()
         var walk = LargeWalk()
         let bytes = text.utf8.span
@@ -64,7 +64,7 @@ extension TableBox {
         if self.core.rules.valuesNeedExactCase, !self.isExactCase(found.index, text) {
             names = RouteNames(rules: self.core.rules)
         } else if walk.captured > Captures.capacity {
-            names = names.with(overflow: Array(walk.captures[Captures.capacity...]))
+            names = names?.with(overflow: Array(walk.captures[Captures.capacity...]))
         }
         return RouteMatch(
             parameters: Parameters(
