@@ -8,7 +8,7 @@ extension BusCore {
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Attempt {
-        guard self.phase.load(ordering: .relaxed) == .open, self.home.eventLoop.admitsDelivery(),
+        guard self.phase.load(ordering: .relaxed) == .open, self.home.unretainedLoop.admitsDelivery(),
             DeliveryContext.current == nil
         else { return .elsewhere }
         return self.home.deliver(url, nil, call)

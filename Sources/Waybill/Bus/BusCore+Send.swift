@@ -14,7 +14,7 @@ extension BusCore {
             if let error = self.objection(to: request) { throw error }
             let found = try self.find(request.url, on: lane)
             let message = request.message(id: id, parameters: found.parameters)
-            try found.handler.mailbox.post(Parcel(message, for: found.handler))
+            try found.handler.mailbox.post(Parcel(message: message, handler: found.handler))
         } catch {
             self.deadLetter(request, id, error)
         }
@@ -22,23 +22,33 @@ extension BusCore {
 
     /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
     func send(_ url: String) {
-        guard self.phase.load(ordering: .relaxed) == .open, let lane = self.currentLane, !lane.isOutdated else {
-            return self.send(Request(url: url))
-        }
+        guard self.phase.load(ordering: .relaxed) == .open else { return self.send(Request(url: url)) }
+        guard let lane = self.currentLane else { return self.sendFromOutside(url) }
         let hops = lane.hopsInPlace.map { $0 + 1 } ?? 0
-        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil else {
-            return self.send(Request(url: url))
-        }
+        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil, !lane.isOutdated
+        else { return self.send(Request(url: url)) }
         Counters.increment(lane.counters.sent)
         let id = lane.nextID()
         do throws(RoutingError) {
-            var match = try lane.match(url)
-            guard let handler = lane.handler(of: match), let parameters = match.take()?.take() else {
-                throw lane.noRoute(for: url)
+            try lane.snapshot.withUnretained { snapshot throws(RoutingError) in
+                try snapshot.post(url, id: id, hops: hops)
             }
-            try handler.mailbox.post(Parcel(Message(id: id, parameters: parameters, hops: hops), for: handler))
         } catch {
             self.deadLetter(Request(url: url, hops: hops), id, error)
+        }
+    }
+
+    /// The same on a thread that is no loop's.
+    private func sendFromOutside(_ url: String) {
+        guard DeliveryContext.current == nil, let snapshot = self.directory.snapshotIfWorthIt() else {
+            return self.send(Request(url: url))
+        }
+        Counters.add(self.books.shared.sent)
+        let id = self.books.nextID()
+        do throws(RoutingError) {
+            try snapshot.post(url, id: id, hops: 0)
+        } catch {
+            self.deadLetter(Request(url: url), id, error)
         }
     }
 

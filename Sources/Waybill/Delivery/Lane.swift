@@ -7,6 +7,7 @@ internal import WaybillRouting
 final class Lane: Sendable {
     let eventLoop: EventLoop
     let loop: ObjectIdentifier
+    let unretainedLoop: UnretainedEventLoop
     let counters = Counters()
     let anchor: Anchor
     let directory: Directory
@@ -24,11 +25,16 @@ final class Lane: Sendable {
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
         self.eventLoop = eventLoop
         self.loop = ObjectIdentifier(eventLoop)
+        self.unretainedLoop = UnretainedEventLoop(eventLoop)
         self.anchor = Anchor(eventLoop)
         self.directory = directory
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
         self.empty = snapshot
     }
+
+    /// Whether the calling thread runs the lane's loop.
+    @inline(__always)
+    var isCurrent: Bool { self.unretainedLoop.isInEventLoop }
 
     /// Notes that a handler is called in place; for the loop's thread.
     ///
@@ -81,7 +87,7 @@ final class Lane: Sendable {
 
     /// Lets go of the handlers that have been unregistered, although nobody may ever route here again.
     func forget() {
-        if self.eventLoop.isInEventLoop {
+        if self.isCurrent {
             self.use(self.empty)
         } else if !self.isForgetting.exchange(true, ordering: .acquiringAndReleasing) {
             self.eventLoop.execute {

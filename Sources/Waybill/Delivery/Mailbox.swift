@@ -11,6 +11,7 @@ internal import WaybillRouting
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let limit: Int
+    private nonisolated let unretainedLoop: UnretainedEventLoop
 
     /// Whose mailbox it is, if it is in front of an actor.
     nonisolated let owner: ObjectIdentifier?
@@ -34,6 +35,7 @@ actor Mailbox: LoopBound {
 
     init(eventLoop: EventLoop, limit: Int, owner: ObjectIdentifier? = nil) {
         self.eventLoop = eventLoop
+        self.unretainedLoop = UnretainedEventLoop(eventLoop)
         self.limit = limit
         self.owner = owner
         self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
@@ -42,7 +44,7 @@ actor Mailbox: LoopBound {
     /// Takes a place in the queue; the message must be performed afterwards.
     @inline(__always)
     nonisolated func enter(_ message: borrowing Message) throws(RoutingError) {
-        if self.eventLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
+        if self.unretainedLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
         if self.waiting.add(1, ordering: .relaxed).newValue > self.limit {
             self.waiting.subtract(1, ordering: .relaxed)
             throw .mailboxFull(url: message.parameters.url, limit: self.limit)
@@ -70,7 +72,7 @@ actor Mailbox: LoopBound {
 
     /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
     nonisolated func start(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
-        if self.eventLoop.isInEventLoop {
+        if self.unretainedLoop.isInEventLoop {
             self.assumeOnLoop { $0.startInPlace(message, handler, exchange) }
         } else {
             // It begins on this thread, and at once waits in line for the loop.

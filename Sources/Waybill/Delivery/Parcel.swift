@@ -7,9 +7,4 @@ internal import WaybillRouting
 struct Parcel: ~Copyable, Sendable {
     let message: Message
     let handler: Handler
-
-    init(_ message: consuming Message, for handler: consuming Handler) {
-        self.message = message
-        self.handler = handler
-    }
 }

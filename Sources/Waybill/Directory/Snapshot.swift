@@ -31,4 +31,15 @@ final class Snapshot: Sendable {
     ) throws(RoutingError) -> Result {
         try body(self.table)
     }
+
+    /// Leaves a message in the mailbox of the handler that its URL leads to.
+    @inline(__always)
+    func post(_ url: String, id: CorrelationID, hops: Int) throws(RoutingError) {
+        guard let match = try self.match(url), let handler = self.handler(at: match.route) else {
+            throw self.noRoute(for: url)
+        }
+        let message = Message(id: id, parameters: (consume match).take(), hops: hops)
+        let mailbox = handler.mailbox
+        try mailbox.post(Parcel(message: consume message, handler: consume handler))
+    }
 }
