@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 
 /// The command line: asks the route language questions without writing a program.
@@ -9,3 +10,10 @@ struct WaybillTool: ParsableCommand {
         subcommands: [ExplainCommand.self, RoutesCommand.self]
     )
 }
+#else
+/// What is left of the command line without the trait `Tool`, which brings the package that reads its arguments.
+@main
+struct WaybillTool {
+    static func main() { print("waybill: built without the trait Tool") }
+}
+#endif

@@ -38,15 +38,20 @@ extension BusCore {
     ///   - request: what the caller gave.
     ///   - found: the handler.
     ///   - id: the message's ID.
-    ///   - isHeard: whether somebody sees replies before the last one.
+    ///   - isPublished: whether there are other subscribers, so that nobody listens to this one's replies.
     /// - Returns: what the caller listens to.
-    func begin(_ request: Request, _ found: Found, _ id: CorrelationID, isHeard: Bool = true) -> Exchange {
-        let exchange = Exchange(url: request.url, core: self)
+    func begin(
+        _ request: Request,
+        _ found: Found,
+        _ id: CorrelationID,
+        isPublished: Bool = false
+    ) -> Exchange {
+        let exchange = Exchange(id, url: request.url, core: self, isPublished ? .published : .routed)
         let handler = found.handler
         let message =
-            isHeard
-            ? request.message(id: id, parameters: found.parameters, exchange: exchange)
-            : request.message(id: id, parameters: found.parameters)
+            isPublished
+            ? request.message(id: id, parameters: found.parameters)
+            : request.message(id: id, parameters: found.parameters, exchange: exchange)
         guard exchange.bind(handler: handler) else {
             exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange
@@ -58,18 +63,10 @@ extension BusCore {
             return exchange
         }
         if let deadline = request.extras?.deadline {
-            let timer = self.timekeeper.schedule(at: deadline) {
-                exchange.finish(.failed(.deadlineExceeded(url: exchange.url)))
-            }
-            exchange.bind(timer: timer)
+            // Not the loop that the handler may be holding.
+            exchange.expire(at: deadline, on: self.currentLane?.eventLoop ?? Exchange.timekeeper)
         }
         handler.mailbox.start(message, handler, exchange)
         return exchange
     }
-
-    /// The loop whose timer watches a deadline of the calling thread: not the one that the handler may be holding.
-    private var timekeeper: EventLoop { self.currentLane?.eventLoop ?? Self.timekeeper }
-
-    /// Watches the deadlines of callers that are on no loop of a bus; made when the first one has a deadline.
-    private static let timekeeper = EventLoop(name: "waybill-deadlines")
 }

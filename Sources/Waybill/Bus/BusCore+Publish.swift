@@ -28,8 +28,8 @@ extension BusCore {
 
     /// Gives a request to every subscriber at once and counts who took it.
     nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
+        if let context = self.inherited { request.inherit(from: context) }
         await self.admit()
-        if let context = DeliveryContext.current { request.inherit(from: context) }
         if let error = self.objection(to: request) { throw error }
         let subscribers = try self.topics.find(request.url)
         if subscribers.isEmpty { _ = try self.address(of: request.url) }
@@ -38,7 +38,7 @@ extension BusCore {
         for subscriber in subscribers {
             let id = self.open()
             guard subscriber.handler.isImmediate, subscriber.handler.mailbox.eventLoop.isInEventLoop else {
-                started.append(self.begin(request, subscriber, id, isHeard: false))
+                started.append(self.begin(request, subscriber, id, isPublished: true))
                 continue
             }
             let message = request.message(id: id, parameters: subscriber.parameters)

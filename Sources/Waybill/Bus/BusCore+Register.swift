@@ -41,8 +41,8 @@ extension BusCore {
         self.forget()
     }
 
-    /// Takes everything out, since the bus is going away.
-    func retireAll() {
+    /// Takes everything out, since the bus is going away, and fails who waits but for those who are spared.
+    func retireAll(sparing spared: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = try? self.directory.change { table throws(RoutingError) in
             let handlers = table.routes.map { table.handler(for: $0.id) }
@@ -50,7 +50,11 @@ extension BusCore {
             return handlers
         }
         for handler in (removed ?? []).compactMap(\.self) + self.topics.close() {
-            handler.retire(with: RoutingError.shutDown)
+            handler.retire(with: RoutingError.shutDown, sparing: spared)
+        }
+        // Those of an earlier end are in no handler's list any more.
+        for late in self.spared.withLock({ $0.exchanges }) where !spared.contains(where: { $0 === late }) {
+            late.finish(.failed(.shutDown(url: late.url)))
         }
         let uncaught = self.uncaught.withLock { $0.take() }
         _ = consume uncaught

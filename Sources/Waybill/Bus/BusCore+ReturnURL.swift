@@ -23,14 +23,14 @@ extension BusCore {
             return nil
         }
         let url = target.hasScheme ? fragment : "\(address.scheme)://\(fragment.drop { $0 == "/" })"
-        let isURL = target.hasScheme || target.segments.count > 1 || self.canRoute(url)
+        let isURL = target.hasScheme || target.segments.count > 1 || self.matches(url)
         if isURL { return url }
         // It may have been encoded as a whole, to be a fragment at all.
         guard let decoded = target.segments.first, decoded != fragment else { return nil }
         return self.returnURL(in: decoded, of: address)
     }
 
-    func canRoute(_ url: String) -> Bool {
+    private func matches(_ url: String) -> Bool {
         (try? self.directory.read { table throws(RoutingError) in table.canRoute(url) }) ?? false
     }
 }

@@ -8,10 +8,13 @@ extension BusCore {
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Attempt {
-        guard self.phase.load(ordering: .relaxed) == .open, self.home.unretainedLoop.admitsDelivery(),
-            DeliveryContext.current == nil
-        else { return .elsewhere }
-        return self.home.deliver(url, nil, call)
+        let lane = self.home
+        guard self.phase.load(ordering: .relaxed) == .open, lane.unretainedLoop.admitsDelivery() else {
+            return .elsewhere
+        }
+        // In a task that a handler has started in place: it inherits the handler's hops, or it might never end.
+        guard !lane.isCalling, DeliveryContext.current == nil else { return .elsewhere }
+        return lane.deliver(url, nil, call)
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.
@@ -19,7 +22,7 @@ extension BusCore {
         _ request: consuming Request,
         listener: Listener = noListener
     ) async -> Delivered {
-        if let context = DeliveryContext.current { request.inherit(from: context) }
+        if let context = self.inherited { request.inherit(from: context) }
         if let error = self.objection(to: request) {
             return self.lose(request, self.open(), error)
         }
@@ -27,7 +30,9 @@ extension BusCore {
         guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
         var value: (any Sendable)?
         let attempt = lane.deliver(request.url, request) { handler, message in
-            let reply = try handler.call(message)
+            let reply =
+                message.extras?.hasDeadline == true
+                ? try self.call(for: message) { try handler.call(message) } : try handler.call(message)
             self.conclude(message, reply)
             value = reply
         }

@@ -25,7 +25,8 @@ extension BusCore {
         guard self.phase.load(ordering: .relaxed) == .open else { return self.send(Request(url: url)) }
         guard let lane = self.currentLane else { return self.sendFromOutside(url) }
         let hops = lane.hopsInPlace.map { $0 + 1 } ?? 0
-        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil, !lane.isOutdated
+        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil,
+            !lane.isOutdated
         else { return self.send(Request(url: url)) }
         Counters.increment(lane.counters.sent)
         let id = lane.nextID()

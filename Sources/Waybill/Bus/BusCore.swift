@@ -22,6 +22,7 @@ final class BusCore: Sendable {
     let homeMailbox: Mailbox
     private let mailboxes = Locked<[ObjectIdentifier: (mailbox: Mailbox, users: Int)]>([:])
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
+    let spared = Locked(Spared())
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")

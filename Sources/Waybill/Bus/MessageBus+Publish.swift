@@ -47,7 +47,8 @@ extension MessageBus {
 
     /// Gives a message to every subscriber of the URL, all at once, and waits until the last is done.
     ///
-    /// A subscriber that throws concerns nobody else; its message is a dead letter.
+    /// A subscriber that throws concerns nobody else, and is a warning in the log. A fragment is left to the
+    /// subscribers: there is no single reply, and so no return leg.
     ///
     /// - Returns: how many subscribers took it.
     /// - Throws: `invalidURL`, or `shutDown`.

@@ -7,6 +7,13 @@ extension MessageBus {
     /// It runs on the bus's loop. Because it cannot suspend it is called in place, which makes it the fastest kind of
     /// handler; it must not block, since everything else on the loop waits for it.
     ///
+    /// A caller on another thread, and without a deadline, waits for its turn on the loop: if it is cancelled, or the
+    /// handler is unregistered, or the loop is shut down before the handler begins, the handler is not called, and the
+    /// caller learns that when the loop gets there. With a deadline it is free at once.
+    ///
+    /// The bus holds the handler, so a handler that holds the bus keeps both for good. One that routes on captures the
+    /// bus `[weak bus]`, or `[unowned bus]` if it only ever runs for callers that hold the bus.
+    ///
     /// - Parameters:
     ///   - pattern: what URLs it handles: `app://user/:uid`.
     ///   - fileID: where it is registered, for the message of a conflict.

@@ -94,7 +94,8 @@ extension MessageBus {
     /// Sends a message that nobody awaits.
     ///
     /// It is handled after the caller has gone on, in the order sent. A message that comes to nothing is a dead letter:
-    /// a warning in the log that names the URL and the reason.
+    /// a warning in the log that names the URL and the reason. What a handler sends inherits the deadline of the
+    /// message that it handles: when that passes, it is not begun any more, or cancelled.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.

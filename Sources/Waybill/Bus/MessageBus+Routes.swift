@@ -22,8 +22,10 @@ extension MessageBus {
         }
     }
 
-    /// Whether a URL has a handler now; nothing is run.
-    public func canRoute(_ url: String) -> Bool { self.core.canRoute(url) }
+    /// Whether a URL has a handler now whose event loop has not been shut down; nothing is run.
+    public func canRoute(_ url: String) -> Bool {
+        (try? self.core.directory.read { table throws(RoutingError) in table.canReach(url) }) ?? false
+    }
 
     /// What is registered, in the order of registration.
     public var routes: [Route] {

@@ -21,16 +21,16 @@ final class Conversation: Sendable {
 extension BusCore {
     /// Makes a request whose replies are asked for one by one.
     nonisolated(nonsending) func converse(_ request: Request) async -> Conversation {
-        await self.admit()
         var request = request
-        if let context = DeliveryContext.current { request.inherit(from: context) }
+        if let context = self.inherited { request.inherit(from: context) }
+        await self.admit()
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let found = try self.find(request.url, on: self.currentLane)
             return Conversation(id: id, exchange: self.begin(request, found, id))
         } catch {
-            let exchange = Exchange(url: request.url, core: self)
+            let exchange = Exchange(id, url: request.url, core: self)
             exchange.finish(.failed(error))
             if error.code == .noRoute, let message = self.unmatched(request, id: id) {
                 self.tellUncaught(message)

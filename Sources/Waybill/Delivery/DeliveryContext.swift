@@ -1,3 +1,5 @@
+internal import WaybillEventLoop
+
 /// What a route made inside a handler inherits from the message that is being handled.
 ///
 /// An object, because the layout of an instant is not known at compile time: as a value, the question whether there is a
@@ -7,11 +9,78 @@ final class DeliveryContext: Sendable {
     let hops: Int
     /// When its caller stops waiting.
     let deadline: ContinuousClock.Instant?
+    /// Which message it is, if its handler may suspend.
+    ///
+    /// The ID and not the exchange: a task that a handler leaves behind keeps the context, and nothing else.
+    let id: CorrelationID?
+    /// What is being handled by whoever waits for the message, if that is a handler.
+    let outer: DeliveryContext?
 
-    init(hops: Int, deadline: ContinuousClock.Instant?) {
+    init(
+        hops: Int,
+        deadline: ContinuousClock.Instant?,
+        id: CorrelationID? = nil,
+        outer: DeliveryContext? = nil
+    ) {
         self.hops = hops
         self.deadline = deadline
+        self.id = id
+        self.outer = outer
+    }
+
+    /// The context of a message that is given to a handler that may suspend.
+    convenience init(_ message: Message, inside outer: DeliveryContext?) {
+        self.init(hops: message.hops, deadline: message.deadline, id: message.id, outer: outer)
     }
 
     @TaskLocal static var current: DeliveryContext?
+
+    /// The messages whose handlers do not go on before the calling code does.
+    static var ongoing: Set<CorrelationID> {
+        var ids: Set<CorrelationID> = []
+        var context = Self.current
+        while let inner = context {
+            if let id = inner.id { ids.insert(id) }
+            context = inner.outer
+        }
+        return ids
+    }
+}
+
+// A handler that is called in place notes its hops in the lane of its loop, and one that has a context has it as a
+// task-local value. Of the two the lane holds the inner one, if it holds any: whoever brings a context clears it.
+extension BusCore {
+    /// What a message that is given to the bus here and now inherits.
+    var inherited: DeliveryContext? {
+        guard let lane = self.currentLane else { return DeliveryContext.current }
+        return lane.inherited
+    }
+
+    /// Starts a handler's task in place; until it suspends, what it sends is its own, and not that of a handler that was
+    /// called in place and is below it on the stack.
+    func startTask(_ start: () -> Task<Void, Never>) -> Task<Void, Never> {
+        guard let lane = self.currentLane else { return start() }
+        return lane.clear(start)
+    }
+
+    /// Calls a handler that cannot suspend for a message with a deadline, so that what it sends inherits that too.
+    func call<Result>(
+        for message: Message,
+        _ body: () throws -> Result
+    ) rethrows -> Result {
+        let context = DeliveryContext(hops: message.hops, deadline: message.deadline)
+        guard let lane = self.currentLane else {
+            return try DeliveryContext.$current.withValue(context, operation: body)
+        }
+        return try lane.clear { try DeliveryContext.$current.withValue(context, operation: body) }
+    }
+}
+
+extension Lane {
+    /// Runs code that brings a context of its own, or none.
+    fileprivate func clear<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let outer = self.begin(hops: Self.nobody)
+        defer { self.end(outer) }
+        return try body()
+    }
 }

@@ -7,17 +7,18 @@ internal import WaybillRouting
 /// handler's registration. The others find it decided. What must happen is decided by ``State``; this class does it,
 /// outside the lock.
 final class Exchange: Sendable {
+    /// The ID of the message.
+    let id: CorrelationID
     let url: String
+    let origin: Origin
     private let core: BusCore
     private let state = Locked(State())
 
-    /// The message, if nobody awaits its outcome.
-    private let sent: Message?
-
-    init(url: String, core: BusCore, sent: Message? = nil) {
+    init(_ id: CorrelationID, url: String, core: BusCore, _ origin: Origin = .routed) {
+        self.id = id
         self.url = url
         self.core = core
-        self.sent = sent
+        self.origin = origin
     }
 
     /// Ends the exchange and writes down how, if nobody has ended it yet.
@@ -29,7 +30,7 @@ final class Exchange: Sendable {
         let effects = self.state.withLock { $0.finish(outcome) }
         guard let effects else { return }
         conclusion()
-        if let sent = self.sent, case .failed(let error) = outcome {
+        if case .sent(let sent) = self.origin, case .failed(let error) = outcome {
             self.core.deadLetter(sent, error)
         } else {
             self.core.close(Tally(outcome))
@@ -43,6 +44,14 @@ final class Exchange: Sendable {
 
     /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
+
+    /// Ends the exchange as its handler did; the reply's value goes on to the return URL, if there is one.
+    func finish(_ outcome: Outcome, of message: Message) {
+        self.finish(outcome) {
+            if case .published = self.origin { return }
+            if case .replied(let value) = outcome { self.core.conclude(message, value) }
+        }
+    }
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
@@ -123,6 +132,16 @@ extension Exchange {
     struct Progress: Sendable {
         let value: any Sendable
         let answer: CheckedContinuation<any Sendable, any Error>
+    }
+
+    /// How the message came to the bus.
+    enum Origin: Sendable {
+        /// Somebody awaits the reply.
+        case routed
+        /// Somebody waits until all subscribers are done; there is no single reply, and so no return leg.
+        case published
+        /// Nobody awaits the outcome, and a failure makes the message a dead letter.
+        case sent(Message)
     }
 
     /// What a caller hears.

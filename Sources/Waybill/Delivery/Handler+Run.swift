@@ -3,9 +3,19 @@ internal import WaybillRouting
 
 extension Handler {
     /// Runs the handler, on its loop, where the mailbox is isolated.
-    func run(_ message: Message, isolation: isolated Mailbox) async -> Outcome {
+    ///
+    /// - Parameters:
+    ///   - message: what it handles.
+    ///   - isolation: the mailbox.
+    ///   - context: what is being handled by whoever waits for this message, if that is a handler.
+    /// - Returns: the handler's value, or what it has thrown.
+    func run(
+        _ message: Message,
+        isolation: isolated Mailbox,
+        inside context: DeliveryContext?
+    ) async -> Outcome {
         guard let suspending = self.suspending else { return self.runInPlace(message) }
-        return await DeliveryContext.$current.withValue(message.context) {
+        return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: context)) {
             // Captured, the parameter isolates the closure to the mailbox.
             _ = isolation
             do {
@@ -27,7 +37,7 @@ extension Handler {
     /// Calls a handler that cannot suspend, on its loop.
     func runInPlace(_ message: Message) -> Outcome {
         guard message.extras?.hasDeadline != true, let lane = self.core.currentLane else {
-            return DeliveryContext.$current.withValue(message.context) { self.attempt(message) }
+            return self.core.call(for: message) { self.attempt(message) }
         }
         // What the handler sends inherits from its message; this is cheaper than a task-local value.
         let outer = lane.begin(hops: message.hops)
@@ -70,9 +80,4 @@ extension Handler {
             self.core.deadLetter(message, error)
         }
     }
-}
-
-extension Message {
-    /// What a message that is sent by this one's handler inherits.
-    var context: DeliveryContext { DeliveryContext(hops: self.hops, deadline: self.deadline) }
 }

@@ -93,12 +93,21 @@ final class Handler: Sendable {
         _ = consume detached
     }
 
-    /// Fails everybody who waits, and everybody who comes later.
-    func retire(with reason: @escaping @Sendable (String) -> RoutingError) {
+    /// The exchanges with some of those who wait.
+    func exchanges(for ids: Set<CorrelationID>) -> [Exchange] {
+        self.state.withLock { $0.waiting.values.filter { ids.contains($0.id) } }
+    }
+
+    /// Fails everybody who waits, but for those who are spared, and everybody who comes later.
+    func retire(
+        with reason: @escaping @Sendable (String) -> RoutingError,
+        sparing spared: [Exchange] = []
+    ) {
         let waiting = self.state.withLock { state in
             if state.reason == nil { state.reason = reason }
-            defer { state.waiting = [:] }
-            return state.waiting
+            let waiting = state.waiting.filter { one in !spared.contains { $0 === one.value } }
+            for place in waiting.keys { state.waiting[place] = nil }
+            return waiting
         }
         self.isRetired.store(true, ordering: .releasing)
         for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
@@ -109,15 +118,17 @@ final class Handler: Sendable {
     var isGone: Bool { self.isRetired.load(ordering: .acquiring) }
 
     /// Why a message may not be given to the handler any more, if so.
-    func objection(to url: String) -> RoutingError? { self.isGone ? self.reason(url) : nil }
+    func objection(to message: Message) -> RoutingError? {
+        if self.isGone { return self.reason(message.parameters.url) }
+        guard message.extras?.hasDeadline == true, let deadline = message.deadline, deadline <= .now else {
+            return nil
+        }
+        return .deadlineExceeded(url: message.parameters.url)
+    }
 
     /// Why the handler is gone.
     @inline(never)
     func reason(_ url: String) -> RoutingError {
         self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
     }
-
-    /// Ends a message that nobody awaits and that comes too late.
-    @inline(never)
-    func refuse(_ message: Message) { self.core.deadLetter(message, self.reason(message.parameters.url)) }
 }

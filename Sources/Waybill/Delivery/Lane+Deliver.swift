@@ -82,7 +82,7 @@ extension Lane {
             guard handler.mailbox.assumeOnLoop({ $0.catchUp() }) else {
                 return .handOver(Found(handler: handler, parameters: parameters), id)
             }
-            if let error = handler.objection(to: url) { return .lost(error, id) }
+            if handler.isGone { return .lost(handler.reason(url), id) }
         }
         if let passed = request?.parameters { parameters.call = passed }
         let hops = request?.hops ?? 0

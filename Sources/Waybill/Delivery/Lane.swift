@@ -18,9 +18,15 @@ final class Lane: Sendable {
     // Written by the loop's thread only; atomic because that can be proven.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
 
-    /// How many routes led to the handler that is being called in place; it cannot suspend, so there is one at most.
+    /// How many routes led to the handler that is being called in place.
+    ///
+    /// It cannot suspend, but it may start a task in place that routes on; of several this is the innermost one's.
     private let hops = Atomic<Int>(Lane.nobody)
-    private static let nobody = -1
+    static let nobody = -1
+
+    /// Whether a handler is being called in place, below whoever asks on the stack; for the loop's thread.
+    @inline(__always)
+    var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.nobody }
 
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
         self.eventLoop = eventLoop

@@ -66,8 +66,10 @@ actor Mailbox: LoopBound {
     func perform(_ message: Message, _ handler: Handler) async -> Outcome {
         self.waiting.subtract(1, ordering: .relaxed)
         while !self.catchUp() { await self.turn() }
-        if let error = handler.objection(to: message.parameters.url) { return .failed(error) }
-        return await handler.run(message, isolation: self)
+        if let error = handler.objection(to: message) { return .failed(error) }
+        // The caller may have given up meanwhile.
+        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
+        return await handler.run(message, isolation: self, inside: DeliveryContext.current)
     }
 
     /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
@@ -81,7 +83,10 @@ actor Mailbox: LoopBound {
     }
 
     private func startInPlace(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
-        exchange.bind(task: Task.immediate { await self.perform(message, handler, exchange) })
+        let task = handler.core.startTask {
+            Task.immediate { await self.perform(message, handler, exchange) }
+        }
+        exchange.bind(task: task)
     }
 
     private func perform(_ message: Message, _ handler: Handler, _ exchange: Exchange) async {
@@ -89,10 +94,7 @@ actor Mailbox: LoopBound {
             self.waiting.subtract(1, ordering: .relaxed)
             return
         }
-        let outcome = await self.perform(message, handler)
-        exchange.finish(outcome) {
-            if case .replied(let value) = outcome { handler.core.conclude(message, value) }
-        }
+        exchange.finish(await self.perform(message, handler), of: message)
     }
 
     /// Runs what was posted before now.
@@ -145,8 +147,10 @@ actor Mailbox: LoopBound {
 
     private func start(_ parcel: borrowing Parcel) {
         self.waiting.subtract(1, ordering: .relaxed)
-        if parcel.handler.isGone {
-            parcel.handler.refuse(parcel.message)
+        if parcel.handler.isGone || parcel.message.extras?.hasDeadline == true,
+            let error = parcel.handler.objection(to: parcel.message)
+        {
+            parcel.handler.core.deadLetter(parcel.message, error)
         } else if parcel.handler.isImmediate {
             parcel.handler.settle(parcel.message)
         } else {
@@ -157,13 +161,17 @@ actor Mailbox: LoopBound {
     /// Runs a handler that may suspend for a message that nobody awaits; it ends with its registration all the same.
     private func startUnawaited(_ message: Message, _ handler: Handler) {
         let core = handler.core
-        let exchange = Exchange(url: message.parameters.url, core: core, sent: message)
-        guard exchange.bind(handler: handler) else { return exchange.finish(.failed(handler.reason(exchange.url))) }
+        let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
+        guard exchange.bind(handler: handler) else {
+            return exchange.finish(.failed(handler.reason(exchange.url)))
+        }
+        if message.extras?.hasDeadline == true, let deadline = message.deadline {
+            exchange.expire(at: deadline, on: self.eventLoop)
+        }
         exchange.bind(
-            task: Task.immediate {
-                let outcome = await handler.run(message, isolation: self)
-                exchange.finish(outcome) {
-                    if case .replied(let value) = outcome { core.conclude(message, value) }
+            task: core.startTask {
+                Task.immediate {
+                    exchange.finish(await handler.run(message, isolation: self, inside: nil), of: message)
                 }
             }
         )

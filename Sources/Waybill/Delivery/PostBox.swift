@@ -16,7 +16,9 @@ struct PostBox: ~Copyable, Sendable {
 
     /// Takes all messages there are, in exchange for an empty queue with the memory of an earlier one.
     ///
-    /// - Parameter isLast: whether who was sent to collect goes away if there is nothing.
+    /// - Parameters:
+    ///   - batch: the empty queue, and afterwards what there was.
+    ///   - isLast: whether who was sent to collect goes away if there is nothing.
     mutating func collect(_ batch: inout UniqueDeque<Parcel>, isLast: Bool) {
         if self.parcels.isEmpty {
             if isLast { self.isCollected = false }

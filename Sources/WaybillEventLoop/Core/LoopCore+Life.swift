@@ -38,7 +38,7 @@ extension LoopCore {
         guard let handles = unsafe self.state.pointee.handles.take() else { return }
         let payloads = unsafe self.state.pointee.timers.removeAll()
         self.counters.timers.store(0, ordering: .relaxed)
-        for payload in payloads { payload.fail(with: EventLoopError.shutDown(self.name)) }
+        for payload in payloads { payload.abandon(by: self) }
         self.endSubscriptions()
         unsafe self.state.pointee.openHandles += LoopHandles.count + 1
         handles.close { self.handleClosed() }

@@ -20,4 +20,21 @@ extension EventLoop {
         self.core.schedule(timer, .body(body), at: MonotonicTime.nanoseconds(of: deadline))
         return timer
     }
+    /// Runs a closure on the loop at an instant, or when the loop shuts down if that comes first.
+    ///
+    /// For what must not be forgotten with the loop; everything else is as with ``schedule(at:_:)``.
+    ///
+    /// - Parameters:
+    ///   - deadline: When to run; in the past means in the loop's next turn.
+    ///   - body: What to run on the loop's thread; it is told why it runs.
+    /// - Returns: What cancels it; may be dropped.
+    @discardableResult
+    package func schedule(
+        at deadline: ContinuousClock.Instant,
+        orAtShutDown body: @escaping @Sendable (ScheduledTimer.Event) -> Void
+    ) -> ScheduledTimer {
+        let timer = ScheduledTimer(core: self.core)
+        self.core.schedule(timer, .told(body), at: MonotonicTime.nanoseconds(of: deadline))
+        return timer
+    }
 }

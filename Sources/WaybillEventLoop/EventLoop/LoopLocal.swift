@@ -48,7 +48,8 @@ extension LoopLocal where Value: AnyObject {
     ) throws(Failure) -> Result {
         assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
         var failure: Failure?
-        let result: Result? = unsafe Unmanaged.passUnretained(self.pointer.pointee)._withUnsafeGuaranteedRef { object in
+        let result: Result? = unsafe Unmanaged.passUnretained(self.pointer.pointee)._withUnsafeGuaranteedRef {
+            object in
             do throws(Failure) { return try body(object) } catch { failure = error }
             return nil
         }

@@ -4,6 +4,14 @@ internal import Synchronization
 ///
 /// It may be dropped: the closure runs all the same.
 package final class ScheduledTimer: Sendable {
+    /// What becomes of a timer that is not cancelled.
+    package enum Event: Sendable {
+        /// Its time has come.
+        case due
+        /// Its loop shuts down first.
+        case shutDown
+    }
+
     private static let unscheduled: UInt64 = 0
     private static let cancelled: UInt64 = .max
 
@@ -27,10 +35,10 @@ package final class ScheduledTimer: Sendable {
     /// Puts the payload into the heap, on the loop's thread.
     func start(_ payload: TimerPayload, at deadline: Int64) {
         if self.key.load(ordering: .relaxed) == Self.cancelled {
-            return payload.fail(with: CancellationError())
+            return payload.cancel()
         }
         guard let key = self.core.insertTimer(payload, at: deadline) else {
-            return payload.fail(with: EventLoopError.shutDown(self.core.name))
+            return payload.abandon(by: self.core)
         }
         self.key.store(key.bits, ordering: .relaxed)
     }
@@ -38,6 +46,6 @@ package final class ScheduledTimer: Sendable {
     private func cancelOnLoop() {
         let bits = self.key.exchange(Self.cancelled, ordering: .relaxed)
         guard bits != Self.unscheduled, bits != Self.cancelled else { return }
-        self.core.removeTimer(TimerHeap<TimerPayload>.Key(bits: bits))?.fail(with: CancellationError())
+        self.core.removeTimer(TimerHeap<TimerPayload>.Key(bits: bits))?.cancel()
     }
 }

@@ -1,8 +1,9 @@
 /// What waits for a deadline.
 ///
-/// Each payload is taken out of the heap once, and then meets exactly one of the two methods.
+/// Each payload is taken out of the heap once, and then meets exactly one of the three methods.
 enum TimerPayload: Sendable {
     case body(@Sendable () -> Void)
+    case told(@Sendable (ScheduledTimer.Event) -> Void)
     case sleeper(Sleeper)
 
     /// A task that waits; boxed, since the compiler does not know how a continuation is laid out, and moving a payload
@@ -19,15 +20,25 @@ enum TimerPayload: Sendable {
     func fire() {
         switch self {
         case .body(let body): body()
+        case .told(let body): body(.due)
         case .sleeper(let sleeper): sleeper.continuation.resume()
         }
     }
 
-    /// The deadline will not come: the timer was cancelled, or the loop shuts down.
-    func fail(with error: @autoclosure () -> any Error) {
+    /// The deadline will not come: the timer was cancelled.
+    func cancel() {
+        switch self {
+        case .body, .told: break
+        case .sleeper(let sleeper): sleeper.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// The deadline will not come: the loop shuts down.
+    func abandon(by loop: LoopCore) {
         switch self {
         case .body: break
-        case .sleeper(let sleeper): sleeper.continuation.resume(throwing: error())
+        case .told(let body): body(.shutDown)
+        case .sleeper(let sleeper): sleeper.continuation.resume(throwing: EventLoopError.shutDown(loop.name))
         }
     }
 }

@@ -1,3 +1,4 @@
+#if Tool
 internal import Foundation
 internal import WaybillRouting
 
@@ -52,3 +53,4 @@ struct Answer: Encodable {
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 }
+#endif

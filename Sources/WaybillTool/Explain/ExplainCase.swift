@@ -1,3 +1,4 @@
+#if Tool
 /// A table and a URL, as a file of cases has them.
 struct ExplainCase: Decodable {
     let id: String?
@@ -17,3 +18,4 @@ struct ExplainCase: Decodable {
         return answer
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 
@@ -50,3 +51,4 @@ struct ExplainCommand: ParsableCommand {
         return try cases.map { try $0.answer(self.options).json(pretty: false) }
     }
 }
+#endif

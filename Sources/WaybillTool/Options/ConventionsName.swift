@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import WaybillRouting
 
@@ -27,3 +28,4 @@ enum ConventionsName: String, CaseIterable, ExpressibleByArgument {
         }
     }
 }
+#endif

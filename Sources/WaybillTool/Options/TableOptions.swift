@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import WaybillRouting
 
@@ -14,3 +15,4 @@ struct TableOptions: ParsableArguments {
         RouteTable(conventions: self.conventions.conventions, defaultScheme: self.defaultScheme)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 
@@ -21,3 +22,4 @@ struct RoutesCommand: ParsableCommand {
         if !report.problems.isEmpty { throw ExitCode.failure }
     }
 }
+#endif

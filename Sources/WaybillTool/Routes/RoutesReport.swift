@@ -1,3 +1,4 @@
+#if Tool
 internal import WaybillRouting
 
 /// What a file of patterns amounts to.
@@ -37,3 +38,4 @@ struct RoutesReport {
     /// The report, line by line.
     var lines: [String] { self.problems + self.rows }
 }
+#endif

@@ -90,4 +90,66 @@ struct HopLimitTests {
         try await self.bus.route("app://a")
         #expect(await eventually { errors.entries == [.hopLimitExceeded] })
     }
+
+    enum Way: CaseIterable, Sendable { case route, value, publish, replies, later }
+
+    @Test(arguments: Way.allCases, Start.allCases)
+    func `a task that a handler begins in place counts as routed on`(way: Way, start: Start) async throws {
+        let journal = Journal<Int>()
+        let errors = Journal<RoutingError.Code>()
+        let bus = self.bus
+        try bus.register("app://b") { [weak bus] _ in
+            if let error = await failure({ try await bus?.route("app://a") }) { errors.add(error.code) }
+        }
+        let again: @Sendable (Message) -> Void = { [weak bus] _ in
+            journal.add(1)
+            Task.immediate {
+                let error = await failure {
+                    switch way {
+                    case .route: try await bus?.route("app://a", parameters: ["a": 1])
+                    case .value: try await bus?.route("app://a", as: Void.self)
+                    case .publish: try await bus?.publish("app://a")
+                    case .replies: if let bus { for try await _ in bus.replies(to: "app://a") {} }
+                    case .later: try await bus?.route("app://b", as: Void.self)
+                    }
+                }
+                if let error { errors.add(error.code) }
+            }
+        }
+        try bus.register("app://a", again)
+        try bus.subscribe("app://a", again)
+        let probe = Probe(eventLoop: bus.eventLoop)
+        switch start {
+        case .send: bus.send("app://a")
+        case .sendOnLoop: await probe.run { bus.send("app://a") }
+        case .route: try await bus.route("app://a")
+        case .routeOnLoop: try await probe.run { try await bus.route("app://a", as: Void.self) }
+        }
+        #expect(await eventually { errors.entries == [.hopLimitExceeded] })
+        #expect(await bus.settles())
+        #expect(journal.count == (way == .later ? self.limit / 2 : self.limit) + 1)
+        // What comes afterwards owes nothing to what was.
+        try bus.register("app://c") { _ in 1 }
+        #expect(try await probe.run { try await bus.route("app://c", as: Int.self) } == 1)
+    }
+
+    @Test func `who answers in the middle of another's hops leaves them as they were`() async throws {
+        let journal = Journal<Int>()
+        let bus = self.bus
+        try bus.register("app://leaf") { _ in 1 }
+        try bus.register("app://rest") { _ in
+            await Task.yield()
+            return 1
+        }
+        try bus.register("app://a") { [weak bus] _ in
+            journal.add(1)
+            for url in ["app://leaf", "app://rest"] {
+                Task.immediate { _ = await failure { try await bus?.route(url) } }
+            }
+            bus?.send("app://a")
+        }
+        try await Probe(eventLoop: bus.eventLoop).run { try await bus.route("app://a", as: Void.self) }
+        #expect(await bus.settles())
+        #expect(journal.count == self.limit + 1)
+    }
 }

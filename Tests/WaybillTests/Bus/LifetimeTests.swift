@@ -98,4 +98,22 @@ struct LifetimeTests {
             #expect(await eventually { held == nil })
         }
     }
+
+    @Test func `handlers that route on and do not hold the bus let it go`() async throws {
+        weak var weakBus: MessageBus?
+        do {
+            let bus = MessageBus(configuration: .quiet)
+            weakBus = bus
+            try bus.register("app://inner") { _ in 1 }
+            try bus.register("app://outer") { [weak bus] _ in
+                try await bus?.route("app://inner", as: Int.self)
+            }
+            try bus.register("app://again") { [unowned bus] _ in
+                try await bus.route("app://inner", as: Int.self)
+            }
+            #expect(try await bus.route("app://outer", as: Int?.self) == 1)
+            #expect(try await bus.route("app://again", as: Int.self) == 1)
+        }
+        #expect(await eventually { weakBus == nil })
+    }
 }

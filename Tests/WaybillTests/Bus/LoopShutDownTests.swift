@@ -86,4 +86,59 @@ struct LoopShutDownTests {
             #expect(await bus.settles())
         }
     }
+
+    @Test func `a deadline holds although the loop of its caller has stopped`() async throws {
+        let bus = MessageBus(eventLoops: [EventLoop(), self.loop], configuration: .quiet)
+        let started = Gate()
+        let never = Gate()
+        try bus.register("app://slow") { _ in
+            started.open()
+            await never.wait()
+        }
+        let caller = Probe(eventLoop: self.loop)
+        async let error = caller.run {
+            await failure { try await bus.route("app://slow", deadline: .now + Scale.whileQuick / 4) }
+        }
+        await started.wait()
+        await self.loop.shutDown()
+        #expect(await error?.code == .deadlineExceeded)
+        #expect(bus.statistics.expired == 1 && bus.statistics.inFlight == 0)
+        // Nor does a loop that has stopped already keep its callers.
+        let late = await caller.run {
+            await failure { try await bus.route("app://slow", deadline: .now + .milliseconds(10)) }
+        }
+        #expect(late?.code == .deadlineExceeded)
+        never.open()
+    }
+
+    @Test(arguments: ["app://now", "app://later"])
+    func `what waits in the loop's queue when it stops fails`(url: String) async throws {
+        let (bus, _) = try self.bus(isHome: false)
+        let begun = Gate()
+        let held = Gate()
+        try bus.register("app://hold", on: Probe(eventLoop: self.loop)) { _, _ in
+            begun.open()
+            held.block()
+            // The last thing that the loop does before it turns.
+            self.loop.beginShutDown()
+        }
+        bus.send("app://hold")
+        await begun.wait()
+        async let error = failure { try await bus.route(url) }
+        #expect(await eventually { bus.statistics.sent == 2 })
+        held.open()
+        let code = await error?.code
+        #expect(code == nil || code == .shutDown)
+        #expect(await bus.settles())
+    }
+
+    @Test(arguments: [true, false])
+    func `nobody can route to a loop that has stopped`(isHome: Bool) async throws {
+        let (bus, _) = try self.bus(isHome: isHome)
+        try bus.register("app://other", on: Probe(eventLoop: EventLoop())) { _, _ in }
+        #expect(["app://now", "app://later", "app://other"].allSatisfy(bus.canRoute))
+        await self.loop.shutDown()
+        #expect(!bus.canRoute("app://now") && !bus.canRoute("app://later"))
+        #expect(bus.canRoute("app://other"))
+    }
 }

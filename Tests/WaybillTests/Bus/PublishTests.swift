@@ -134,4 +134,23 @@ struct PublishTests {
         try await self.bus.publish("app://a")
         #expect(heard.count == MessageBus.Configuration.quiet.hopLimit + 1)
     }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `there is no return leg, since there is no single reply`(place: RouteTests.Place) async throws {
+        let heard = Journal<String>()
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://home/a") { _ in heard.add("return leg") }
+        try self.bus.subscribe("app://topic") { heard.add("now \($0.address.fragment ?? "")") }
+        try self.bus.subscribe("app://topic") { message in
+            await Task.yield()
+            heard.add("later \(message.address.fragment ?? "")")
+        }
+        try self.bus.subscribe("app://topic", on: far) { heard.add("far \($1.address.fragment ?? "")") }
+        let bus = self.bus
+        let count = try await RouteTests.run(place, bus) { try await bus.publish("app://topic#home/a") }
+        #expect(count == 3)
+        #expect(await bus.settles())
+        #expect(heard.entries.sorted() == ["far home/a", "later home/a", "now home/a"])
+        #expect(bus.statistics.sent == 3)
+    }
 }

@@ -156,12 +156,12 @@ struct ShutDownTests {
 
 extension MessageBus {
     /// Waits until the bus takes nothing new.
-    fileprivate func closes() async -> Bool {
+    func closes() async -> Bool {
         await eventually { await failure { try self.register("app://probe") { _ in }.cancel() } != nil }
     }
 }
 
 extension DrainSummary {
     /// What finished, and what did not.
-    fileprivate var counts: [Int] { [self.finished, self.abandoned] }
+    var counts: [Int] { [self.finished, self.abandoned] }
 }

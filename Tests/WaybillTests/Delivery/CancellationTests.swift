@@ -116,4 +116,27 @@ struct CancellationTests {
         await Probe(eventLoop: self.bus.eventLoop).run {}
         #expect(heard.count == 0)
     }
+
+    @Test(arguments: [true, false])
+    func `what waits for its loop and answers at once is not called any more`(isFar: Bool) async throws {
+        let heard = Journal<Int>()
+        let held = Gate()
+        let begun = Gate()
+        let module = Probe(eventLoop: isFar ? EventLoop() : self.bus.eventLoop)
+        try self.bus.register("app://hold", on: module) { _, _ in
+            begun.open()
+            held.block()
+        }
+        try self.bus.register("app://a", on: module) { _, _ in heard.add(1) }
+        self.bus.send("app://hold")
+        await begun.wait()
+        let caller = Task { [bus] in await failure { try await bus.route("app://a") } }
+        #expect(await eventually { self.bus.statistics.sent == 2 })
+        caller.cancel()
+        held.open()
+        #expect(await caller.value?.code == .cancelled)
+        #expect(heard.count == 0 && self.bus.statistics.cancelled == 1)
+        #expect(await self.bus.settles())
+        try await self.bus.route("app://a")
+    }
 }

@@ -171,4 +171,78 @@ struct DeadlineTests {
         #expect(began.duration(to: .now) < .seconds(20))
         never.open()
     }
+
+    @Test(arguments: [true, false], RouteTests.Place.allCases)
+    func `what a handler sends ends with the handler's deadline`(
+        isNow: Bool,
+        place: RouteTests.Place
+    )
+        async throws
+    {
+        let bus = self.bus
+        let cancelled = [Gate(), Gate()]
+        let deadlines = Journal<ContinuousClock.Instant?>()
+        let far = Probe(eventLoop: EventLoop())
+        let near = Probe(eventLoop: bus.eventLoop)
+        let modules = [("app://near", near, cancelled[0]), ("app://far", far, cancelled[1])]
+        for (url, module, cancelled) in modules {
+            try bus.register(url, on: module) { _, message in
+                deadlines.add(message.deadline)
+                await withTaskCancellationHandler {
+                    await cancelled.wait()
+                } onCancel: {
+                    cancelled.open()
+                }
+            }
+        }
+        let forward: @Sendable (Message) -> Void = { [weak bus] _ in
+            for url in ["app://near", "app://far"] { bus?.send(url) }
+        }
+        if isNow {
+            try bus.register("app://outer") { forward($0) }
+        } else {
+            try bus.register("app://outer") { message in
+                await Task.yield()
+                forward(message)
+            }
+        }
+        let deadline = ContinuousClock.now + Scale.whileQuick / 2
+        try await RouteTests.run(place, bus) {
+            try await bus.route("app://outer", deadline: deadline, as: Void.self)
+        }
+        for gate in cancelled { await gate.wait() }
+        #expect(ContinuousClock.now >= deadline)
+        #expect(deadlines.entries == [deadline, deadline])
+        #expect(await bus.settles())
+        #expect(bus.statistics.replied == 1 && bus.statistics.deadLettered == 2)
+    }
+
+    @Test(arguments: ["app://now", "app://later"])
+    func `what a handler sent and becomes late in the mailbox is not started`(url: String) async throws {
+        let bus = self.bus
+        let heard = Journal<Int>()
+        let sent = Gate()
+        let held = Gate()
+        let far = Probe(eventLoop: EventLoop())
+        try bus.register("app://hold", on: far) { _, _ in held.block() }
+        try bus.register("app://now", on: far) { _, _ in heard.add(1) }
+        try bus.register("app://later", on: far) { _, _ in
+            heard.add(2)
+            await Task.yield()
+        }
+        try bus.register("app://outer") { [weak bus] message in
+            await Task.yield()
+            bus?.send("app://hold")
+            bus?.send(url)
+            sent.open()
+        }
+        let deadline = ContinuousClock.now + Scale.whileQuick / 4
+        try await bus.route("app://outer", deadline: deadline)
+        await sent.wait()
+        try await Task.sleep(until: deadline + .milliseconds(1))
+        held.open()
+        #expect(await bus.settles())
+        #expect(heard.count == 0)
+        #expect(bus.statistics.replied == 2 && bus.statistics.deadLettered == 1)
+    }
 }

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import Testing
@@ -36,3 +37,4 @@ import Testing
         )
     }
 }
+#endif

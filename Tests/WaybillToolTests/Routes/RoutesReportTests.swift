@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Testing
 
@@ -14,3 +15,4 @@ import Testing
         #expect(report.lines[2...] == ["/user/:id  routes.txt:2  id: string", "/user/me   routes.txt:4"])
     }
 }
+#endif
