@@ -20,7 +20,18 @@ extension BusCore {
     }
 
     /// Ends a message that nobody awaits and that came to nothing.
-    func deadLetter(url: String, message: Message?, error: RoutingError) {
+    @inline(never)
+    func deadLetter(_ message: Message, _ error: RoutingError) {
+        self.deadLetter(url: message.parameters.url, message, error)
+    }
+
+    /// Ends a message that nobody awaits and that reached no handler.
+    @inline(never)
+    func deadLetter(_ request: Request, _ id: CorrelationID, _ error: RoutingError) {
+        self.deadLetter(url: request.url, self.unmatched(request, id: id), error)
+    }
+
+    private func deadLetter(url: String, _ message: Message?, _ error: RoutingError) {
         self.close(.deadLettered)
         if error.code == .noRoute, let message, self.tellUncaught(message) { return }
         self.log(url, error)

@@ -10,10 +10,10 @@ extension BusCore {
         _ listener: Listener
     ) async -> Delivered {
         let handler = found.handler
-        if case .immediate = handler.body, request.extras?.hasDeadline != true {
+        if handler.isImmediate, request.extras?.hasDeadline != true {
             // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
             let message = request.message(id: id, parameters: found.parameters)
-            let outcome = await self.hop(Parcel(message: message, handler: handler))
+            let outcome = await self.hop(message, handler)
             if case .replied(let value) = outcome { self.conclude(message, value) }
             self.close(Tally(outcome))
             return Delivered(id: id, outcome: outcome)
@@ -23,13 +23,13 @@ extension BusCore {
         return Delivered(id: id, outcome: outcome)
     }
 
-    private nonisolated(nonsending) func hop(_ parcel: Parcel) async -> Outcome {
+    private nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
         do throws(RoutingError) {
-            try parcel.handler.mailbox.enter(url: parcel.message.parameters.url)
+            try handler.mailbox.enter(message)
         } catch {
             return .failed(error)
         }
-        return await parcel.handler.mailbox.perform(parcel)
+        return await handler.mailbox.perform(message, handler)
     }
 
     /// Has the handler run in a task of its own; whatever prevents it ends the exchange.
@@ -53,11 +53,11 @@ extension BusCore {
             ? request.message(id: id, parameters: found.parameters)
             : request.message(id: id, parameters: found.parameters, exchange: exchange)
         guard exchange.bind(handler: handler) else {
-            exchange.finish(.failed(handler.objection(to: exchange.url) ?? .unregistered(url: exchange.url)))
+            exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange
         }
         do throws(RoutingError) {
-            try handler.mailbox.enter(url: exchange.url)
+            try handler.mailbox.enter(message)
         } catch {
             exchange.finish(.failed(error))
             return exchange
@@ -66,7 +66,7 @@ extension BusCore {
             // Not the loop that the handler may be holding.
             exchange.expire(at: deadline, on: self.currentLane?.eventLoop ?? Exchange.timekeeper)
         }
-        handler.mailbox.start(Parcel(message: message, handler: handler), exchange)
+        handler.mailbox.start(message, handler, exchange)
         return exchange
     }
 }

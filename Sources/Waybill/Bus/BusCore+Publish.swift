@@ -37,14 +37,12 @@ extension BusCore {
         var taken = 0
         for subscriber in subscribers {
             let id = self.open()
-            guard case .immediate(let body) = subscriber.handler.body,
-                subscriber.handler.mailbox.eventLoop.isInEventLoop
-            else {
+            guard subscriber.handler.isImmediate, subscriber.handler.mailbox.eventLoop.isInEventLoop else {
                 started.append(self.begin(request, subscriber, id, isPublished: true))
                 continue
             }
             let message = request.message(id: id, parameters: subscriber.parameters)
-            let outcome = Parcel(message: message, handler: subscriber.handler).call(body)
+            let outcome = subscriber.handler.runInPlace(message)
             self.close(Tally(outcome))
             taken += self.took(request.url, outcome)
         }

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -5,22 +6,50 @@ extension BusCore {
     /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
     func send(_ request: consuming Request) {
         let lane = self.currentLane
-        let inherited = lane.map { $0.inherited } ?? DeliveryContext.current
-        if let inherited { request.inherit(from: inherited) }
+        if let inherited = lane.map({ $0.inherited }) ?? DeliveryContext.current {
+            request.inherit(from: inherited)
+        }
         let id = self.open()
-        var message: Message?
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let found = try self.find(request.url, on: lane)
-            let posted = request.message(id: id, parameters: found.parameters)
-            message = posted
-            try found.handler.mailbox.post(Parcel(message: posted, handler: found.handler))
+            let message = request.message(id: id, parameters: found.parameters)
+            try found.handler.mailbox.post(Parcel(message: message, handler: found.handler))
         } catch {
-            self.deadLetter(
-                url: request.url,
-                message: message ?? self.unmatched(request, id: id),
-                error: error
-            )
+            self.deadLetter(request, id, error)
+        }
+    }
+
+    /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
+    func send(_ url: String) {
+        guard self.phase.load(ordering: .relaxed) == .open else { return self.send(Request(url: url)) }
+        guard let lane = self.currentLane else { return self.sendFromOutside(url) }
+        let hops = lane.hopsInPlace.map { $0 + 1 } ?? 0
+        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil,
+            !lane.isOutdated
+        else { return self.send(Request(url: url)) }
+        Counters.increment(lane.counters.sent)
+        let id = lane.nextID()
+        do throws(RoutingError) {
+            try lane.snapshot.withUnretained { snapshot throws(RoutingError) in
+                try snapshot.post(url, id: id, hops: hops)
+            }
+        } catch {
+            self.deadLetter(Request(url: url, hops: hops), id, error)
+        }
+    }
+
+    /// The same on a thread that is no loop's.
+    private func sendFromOutside(_ url: String) {
+        guard DeliveryContext.current == nil, let snapshot = self.directory.snapshotIfWorthIt() else {
+            return self.send(Request(url: url))
+        }
+        Counters.add(self.books.shared.sent)
+        let id = self.books.nextID()
+        do throws(RoutingError) {
+            try snapshot.post(url, id: id, hops: 0)
+        } catch {
+            self.deadLetter(Request(url: url), id, error)
         }
     }
 

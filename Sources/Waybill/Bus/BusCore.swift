@@ -48,8 +48,8 @@ final class BusCore: Sendable {
     /// The lane of the loop that the calling thread runs, if it is one of the bus's.
     @inline(__always)
     var currentLane: Lane? {
-        if self.home.eventLoop.isInEventLoop { return self.home }
-        return self.others.isEmpty ? nil : self.others.first { $0.eventLoop.isInEventLoop }
+        if self.home.isCurrent { return self.home }
+        return self.others.isEmpty ? nil : self.others.first { $0.isCurrent }
     }
 
     /// The mailbox in front of an actor: one, however many handlers the actor has.

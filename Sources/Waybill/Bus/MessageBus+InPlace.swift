@@ -17,10 +17,9 @@ extension MessageBus {
     /// Has the handler of a URL called in place; nil if it was.
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
-        let request = Request(url: url)
-        let attempt = self.core.deliver(request, call)
+        let attempt = self.core.deliver(url, call)
         if case .called = attempt { return nil }
-        return Pending(request, attempt)
+        return Pending(Request(url: url), attempt)
     }
 
     /// Sends the value of a handler that was called in place to its message's return URL.

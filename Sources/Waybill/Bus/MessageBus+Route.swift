@@ -32,7 +32,7 @@ extension MessageBus {
         var answer: Value?
         var other: (any Sendable)?
         let pending = self.deliver(url) { handler, message in
-            if let body = handler.typed as? ImmediateBody<Value> {
+            if let body = handler.code as? ImmediateBody<Value> {
                 let value = try body.call(message)
                 if message.hasReturnURL { self.followReturnURL(of: message, with: value) }
                 answer = value
@@ -103,6 +103,7 @@ extension MessageBus {
     ///   - headers: text for the infrastructure, beside the parameters.
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
+        if parameters.isEmpty, headers.isEmpty { return self.core.send(url) }
         let extras = headers.isEmpty ? nil : MessageExtras(headers: headers)
         self.core.send(Request(url: url, parameters: parameters, extras: extras))
     }

@@ -31,7 +31,7 @@ final class Exchange: Sendable {
         guard let effects else { return }
         conclusion()
         if case .sent(let sent) = self.origin, case .failed(let error) = outcome {
-            self.core.deadLetter(url: self.url, message: sent, error: error)
+            self.core.deadLetter(sent, error)
         } else {
             self.core.close(Tally(outcome))
         }

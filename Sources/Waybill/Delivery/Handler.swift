@@ -5,18 +5,16 @@ internal import WaybillRouting
 /// The code of one registration, and where it runs.
 @usableFromInline
 final class Handler: Sendable {
-    /// Whether a handler can suspend.
-    ///
-    /// One that cannot is called in place: in the caller's task, without a hop if the caller is on the same loop. One that can suspend runs in a task of its own, so that its caller can be set free at any time.
-    enum Body: Sendable {
-        case immediate(@Sendable (Message) throws -> any Sendable)
-        case suspending(@Sendable (Message) async throws -> any Sendable)
-    }
+    /// The ``ImmediateBody`` of a handler that cannot suspend, as a plain object, which is cheap to cast.
+    @usableFromInline let code: (any AnyObject & Sendable)?
 
-    let body: Body
+    /// The code of a handler that cannot suspend: it is called in place, in the caller's task, and without a hop if the
+    /// caller is on the same loop.
+    let immediate: (@Sendable (Message) throws -> any Sendable)?
 
-    /// The ``ImmediateBody`` of a handler that cannot suspend.
-    private let code: (any AnyObject & Sendable)?
+    /// The code of a handler that can suspend: it runs in a task of its own, so that its caller can be set free at any
+    /// time.
+    let suspending: (@Sendable (Message) async throws -> any Sendable)?
 
     /// The loop that it is called on.
     let loop: ObjectIdentifier
@@ -41,8 +39,9 @@ final class Handler: Sendable {
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.body = .immediate { try immediate($0) }
         self.code = ImmediateBody(immediate)
+        self.immediate = { try immediate($0) }
+        self.suspending = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
@@ -54,26 +53,25 @@ final class Handler: Sendable {
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.body = .suspending { try await suspending($0) }
         self.code = nil
+        self.immediate = nil
+        self.suspending = { try await suspending($0) }
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
     }
 
-    /// The ``ImmediateBody`` of a handler that cannot suspend; as a plain object, which is cheap to cast.
-    @usableFromInline var typed: AnyObject? { self.code }
-
     /// Whether it can be called in place by a caller on its loop.
+    @inline(__always)
     var isImmediate: Bool { self.code != nil }
 
     /// Calls a handler that cannot suspend, and does not know the type of its answer.
     @usableFromInline
     func call(_ message: Message) throws -> any Sendable {
-        guard case .immediate(let body) = self.body else {
+        guard let immediate = self.immediate else {
             preconditionFailure("only a handler that cannot suspend is called in place")
         }
-        return try body(message)
+        return try immediate(message)
     }
 
     deinit { self.core.leave(self.mailbox) }
@@ -115,9 +113,22 @@ final class Handler: Sendable {
         for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
     }
 
+    /// Whether the handler has been unregistered, or its loop has stopped.
+    @inline(__always)
+    var isGone: Bool { self.isRetired.load(ordering: .acquiring) }
+
     /// Why a message may not be given to the handler any more, if so.
-    func objection(to url: String) -> RoutingError? {
-        guard self.isRetired.load(ordering: .acquiring) else { return nil }
-        return self.state.withLock { $0.reason }?(url)
+    func objection(to message: Message) -> RoutingError? {
+        if self.isGone { return self.reason(message.parameters.url) }
+        guard message.extras?.hasDeadline == true, let deadline = message.deadline, deadline <= .now else {
+            return nil
+        }
+        return .deadlineExceeded(url: message.parameters.url)
+    }
+
+    /// Why the handler is gone.
+    @inline(never)
+    func reason(_ url: String) -> RoutingError {
+        self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
     }
 }

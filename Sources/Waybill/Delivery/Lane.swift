@@ -6,11 +6,12 @@ internal import WaybillRouting
 /// routes as the loop last saw them, the next ID, and the books.
 final class Lane: Sendable {
     let eventLoop: EventLoop
-    private let loop: ObjectIdentifier
+    let loop: ObjectIdentifier
+    let unretainedLoop: UnretainedEventLoop
     let counters = Counters()
     let anchor: Anchor
-    private let directory: Directory
-    private let snapshot: LoopLocal<Snapshot>
+    let directory: Directory
+    let snapshot: LoopLocal<Snapshot>
     private let empty: Snapshot
     private let isForgetting = Atomic<Bool>(false)
 
@@ -30,84 +31,16 @@ final class Lane: Sendable {
     init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
         self.eventLoop = eventLoop
         self.loop = ObjectIdentifier(eventLoop)
+        self.unretainedLoop = UnretainedEventLoop(eventLoop)
         self.anchor = Anchor(eventLoop)
         self.directory = directory
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
         self.empty = snapshot
     }
 
-    /// Has the handler of a request called in place, if it is on this loop and cannot suspend.
-    ///
-    /// The message is made here and never moves: `call` runs below, instead of the message being returned above.
-    ///
-    /// - Parameters:
-    ///   - request: what to deliver.
-    ///   - call: calls the handler with the message, and keeps the value.
-    /// - Returns: how far the request got.
+    /// Whether the calling thread runs the lane's loop.
     @inline(__always)
-    func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Attempt {
-        let id = self.nextID()
-        Counters.increment(self.counters.sent)
-        let snapshot = self.snapshot.value
-        guard snapshot.generation == self.directory.generation.load(ordering: .acquiring) else {
-            return self.deliverAnew(request, id, call)
-        }
-        do throws(RoutingError) {
-            var match = try snapshot.match(request.url)
-            guard let handler = match.flatMap({ snapshot.handler(of: $0) }),
-                let parameters = match.take()?.take()
-            else { return .lost(snapshot.noRoute(for: request.url), id) }
-            return self.deliver(request, id, to: handler, parameters, call)
-        } catch {
-            return .lost(error, id)
-        }
-    }
-
-    /// Delivers a request after the routes have changed.
-    @inline(never)
-    private func deliverAnew(
-        _ request: Request,
-        _ id: CorrelationID,
-        _ call: (Handler, Message) throws -> Void
-    ) -> Attempt {
-        do throws(RoutingError) {
-            let found = try self.find(request.url)
-            return self.deliver(request, id, to: found.handler, found.parameters, call)
-        } catch {
-            return .lost(error, id)
-        }
-    }
-
-    @inline(__always)
-    private func deliver(
-        _ request: Request,
-        _ id: CorrelationID,
-        to handler: Handler,
-        _ parameters: consuming Parameters,
-        _ call: (Handler, Message) throws -> Void
-    ) -> Attempt {
-        guard handler.isImmediate, handler.loop == self.loop else {
-            return .handOver(Found(handler: handler, parameters: parameters), id)
-        }
-        if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            guard handler.mailbox.assumeOnLoop({ $0.catchUp() }) else {
-                return .handOver(Found(handler: handler, parameters: parameters), id)
-            }
-            if let error = handler.objection(to: request.url) { return .lost(error, id) }
-        }
-        let message = request.message(id: id, parameters: parameters)
-        let outer = self.begin(hops: request.hops)
-        defer { self.end(outer) }
-        do {
-            try call(handler, message)
-            Counters.increment(self.counters.replied)
-            return .called(id)
-        } catch {
-            let error = RoutingError.thrown(error, by: message)
-            self.counters.close(Tally(error.code))
-            return .failed(error, id)
-        }
-    }
+    var isCurrent: Bool { self.unretainedLoop.isInEventLoop }
 
     /// Notes that a handler is called in place; for the loop's thread.
     ///
@@ -124,8 +57,14 @@ final class Lane: Sendable {
 
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
+        self.hopsInPlace.map { DeliveryContext(hops: $0, deadline: nil) } ?? DeliveryContext.current
+    }
+
+    /// How many routes led to the handler that is being called in place, if one is.
+    @inline(__always)
+    var hopsInPlace: Int? {
         let hops = self.hops.load(ordering: .relaxed)
-        return hops == Self.nobody ? DeliveryContext.current : DeliveryContext(hops: hops, deadline: nil)
+        return hops == Self.nobody ? nil : hops
     }
 
     @inline(__always)
@@ -135,20 +74,26 @@ final class Lane: Sendable {
         return CorrelationID(rawValue: id)
     }
 
+    /// Whether the routes have changed since the loop last saw them.
+    @inline(__always)
+    var isOutdated: Bool {
+        self.snapshot.withUnretained { $0.generation } != self.directory.generation.load(ordering: .acquiring)
+    }
+
     /// Looks a URL up, in the routes as they are now.
     func find(_ url: String) throws(RoutingError) -> Found {
-        if self.snapshot.value.generation != self.directory.generation.load(ordering: .acquiring) {
+        if self.isOutdated {
             guard let snapshot = self.directory.snapshotIfWorthIt() else {
                 return try self.directory.read { table throws(RoutingError) in try table.find(url) }
             }
             self.use(snapshot)
         }
-        return try self.snapshot.value.find(url)
+        return try self.snapshot.load().find(url)
     }
 
     /// Lets go of the handlers that have been unregistered, although nobody may ever route here again.
     func forget() {
-        if self.eventLoop.isInEventLoop {
+        if self.isCurrent {
             self.use(self.empty)
         } else if !self.isForgetting.exchange(true, ordering: .acquiringAndReleasing) {
             self.eventLoop.execute {
@@ -159,8 +104,8 @@ final class Lane: Sendable {
     }
 
     private func use(_ snapshot: Snapshot) {
-        let old = self.snapshot.value
-        self.snapshot.value = snapshot
+        let old = self.snapshot.load()
+        self.snapshot.store(snapshot)
         // What the last holder of a handler lets go of may use the bus, and so this lane.
         _ = consume old
     }

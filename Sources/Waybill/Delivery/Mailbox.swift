@@ -11,6 +11,7 @@ internal import WaybillRouting
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let limit: Int
+    private nonisolated let unretainedLoop: UnretainedEventLoop
 
     /// Whose mailbox it is, if it is in front of an actor.
     nonisolated let owner: ObjectIdentifier?
@@ -18,6 +19,9 @@ actor Mailbox: LoopBound {
     /// Messages that were given to the mailbox and have not been started.
     nonisolated let waiting = Atomic<Int>(0)
     private nonisolated let posted = Locked(PostBox())
+
+    /// What has been taken out of ``posted`` and not been started.
+    private var batch = UniqueDeque<Parcel>()
 
     /// Keeps plain closures on the loop.
     ///
@@ -31,59 +35,66 @@ actor Mailbox: LoopBound {
 
     init(eventLoop: EventLoop, limit: Int, owner: ObjectIdentifier? = nil) {
         self.eventLoop = eventLoop
+        self.unretainedLoop = UnretainedEventLoop(eventLoop)
         self.limit = limit
         self.owner = owner
         self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
     }
 
     /// Takes a place in the queue; the message must be performed afterwards.
-    nonisolated func enter(url: String) throws(RoutingError) {
-        if self.eventLoop.isShutDown { throw .loopShutDown(url: url) }
+    @inline(__always)
+    nonisolated func enter(_ message: borrowing Message) throws(RoutingError) {
+        if self.unretainedLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
         if self.waiting.add(1, ordering: .relaxed).newValue > self.limit {
             self.waiting.subtract(1, ordering: .relaxed)
-            throw .mailboxFull(url: url, limit: self.limit)
+            throw .mailboxFull(url: message.parameters.url, limit: self.limit)
         }
     }
 
     /// Leaves a message that nobody awaits.
-    nonisolated func post(_ parcel: Parcel) throws(RoutingError) {
-        try self.enter(url: parcel.message.parameters.url)
-        guard self.posted.withLock({ $0.append(parcel) }) else { return }
-        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    nonisolated func post(_ parcel: consuming Parcel) throws(RoutingError) {
+        try self.enter(parcel.message)
+        // A closure cannot consume what it captures.
+        var slot: Parcel? = consume parcel
+        let isFirst = self.posted.withLock { box in
+            if let parcel = slot.take() { box.append(parcel) } else { false }
+        }
+        if isFirst { self.eventLoop.execute { self.assumeOnLoop { $0.drain() } } }
     }
 
-    /// Runs a message that has a place in the queue.
-    func perform(_ parcel: Parcel) async -> Outcome {
+    /// Runs a message that has a place in the queue, where its caller has come to.
+    func perform(_ message: Message, _ handler: Handler) async -> Outcome {
         self.waiting.subtract(1, ordering: .relaxed)
         while !self.catchUp() { await self.turn() }
-        if let error = parcel.objection { return .failed(error) }
+        if let error = handler.objection(to: message) { return .failed(error) }
         // The caller may have given up meanwhile.
-        if Task.isCancelled { return .failed(.cancelled(url: parcel.message.parameters.url)) }
-        return await parcel.run(isolation: self, inside: DeliveryContext.current)
+        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
+        return await handler.run(message, isolation: self, inside: DeliveryContext.current)
     }
 
     /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
-    nonisolated func start(_ parcel: Parcel, _ exchange: Exchange) {
-        if self.eventLoop.isInEventLoop {
-            self.assumeOnLoop { $0.startInPlace(parcel, exchange) }
+    nonisolated func start(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
+        if self.unretainedLoop.isInEventLoop {
+            self.assumeOnLoop { $0.startInPlace(message, handler, exchange) }
         } else {
             // It begins on this thread, and at once waits in line for the loop.
-            exchange.bind(task: Task.immediate { await self.perform(parcel, exchange) })
+            exchange.bind(task: Task.immediate { await self.perform(message, handler, exchange) })
         }
     }
 
-    private func startInPlace(_ parcel: Parcel, _ exchange: Exchange) {
-        let task = parcel.handler.core.startTask { Task.immediate { await self.perform(parcel, exchange) } }
+    private func startInPlace(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
+        let task = handler.core.startTask {
+            Task.immediate { await self.perform(message, handler, exchange) }
+        }
         exchange.bind(task: task)
     }
 
-    private func perform(_ parcel: Parcel, _ exchange: Exchange) async {
+    private func perform(_ message: Message, _ handler: Handler, _ exchange: Exchange) async {
         guard !exchange.isOver else {
             self.waiting.subtract(1, ordering: .relaxed)
             return
         }
-        let outcome = await self.perform(parcel)
-        exchange.finish(outcome, of: parcel.message)
+        exchange.finish(await self.perform(message, handler), of: message)
     }
 
     /// Runs what was posted before now.
@@ -93,13 +104,18 @@ actor Mailbox: LoopBound {
     ///
     /// - Returns: false if the caller has to let the loop turn first and try again.
     func catchUp() -> Bool {
-        var left = self.posted.withLock { $0.count }
-        guard left > 0 else { return true }
-        guard self.depth < Self.deepest else { return false }
+        // What is posted meanwhile is not waited for: that might never end.
+        var left = self.waiting.load(ordering: .relaxed)
+        guard left > 0, let first = self.next() else { return true }
+        guard self.depth < Self.deepest else {
+            self.batch.prepend(first)
+            return false
+        }
         self.depth += 1
         defer { self.depth -= 1 }
-        // What is posted meanwhile is not waited for: that might never end.
-        while left > 0, let parcel = self.posted.withLock({ $0.popFirst() }) {
+        self.start(first)
+        left -= 1
+        while left > 0, let parcel = self.next() {
             left -= 1
             // Whoever sent it, it was not the task that happens to come by.
             parcel.handler.core.apart { self.start(parcel) }
@@ -116,19 +132,39 @@ actor Mailbox: LoopBound {
     /// Runs what is posted, and lets the loop poll now and then.
     private func drain() {
         while self.eventLoop.consumeDeliveryBudget() {
-            guard let parcel = self.posted.withLock({ $0.takeFirst() }) else { return }
+            guard let parcel = self.next(isLast: true) else { return }
             self.start(parcel)
         }
         self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
     }
 
+    /// The oldest message that nobody awaits.
+    private func next(isLast: Bool = false) -> Parcel? {
+        if self.batch.isEmpty {
+            self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
+        }
+        return self.batch.popFirst()
+    }
+
+    private func start(_ parcel: borrowing Parcel) {
+        self.waiting.subtract(1, ordering: .relaxed)
+        if parcel.handler.isGone || parcel.message.extras?.hasDeadline == true,
+            let error = parcel.handler.objection(to: parcel.message)
+        {
+            parcel.handler.core.deadLetter(parcel.message, error)
+        } else if parcel.handler.isImmediate {
+            parcel.handler.settle(parcel.message)
+        } else {
+            self.startUnawaited(parcel.message, parcel.handler)
+        }
+    }
+
     /// Runs a handler that may suspend for a message that nobody awaits; it ends with its registration all the same.
-    private func startUnawaited(_ parcel: Parcel) {
-        let message = parcel.message
-        let core = parcel.handler.core
+    private func startUnawaited(_ message: Message, _ handler: Handler) {
+        let core = handler.core
         let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
-        guard exchange.bind(handler: parcel.handler) else {
-            return exchange.finish(.failed(parcel.objection ?? .unregistered(url: exchange.url)))
+        guard exchange.bind(handler: handler) else {
+            return exchange.finish(.failed(handler.reason(exchange.url)))
         }
         if message.extras?.hasDeadline == true, let deadline = message.deadline {
             exchange.expire(at: deadline, on: self.eventLoop)
@@ -136,20 +172,9 @@ actor Mailbox: LoopBound {
         exchange.bind(
             task: core.startTask {
                 Task.immediate {
-                    exchange.finish(await parcel.run(isolation: self, inside: nil), of: parcel.message)
+                    exchange.finish(await handler.run(message, isolation: self, inside: nil), of: message)
                 }
             }
         )
-    }
-
-    private func start(_ parcel: Parcel) {
-        self.waiting.subtract(1, ordering: .relaxed)
-        if let error = parcel.objection { return parcel.settle(.failed(error)) }
-        switch parcel.handler.body {
-        case .immediate(let body):
-            parcel.settle(parcel.call(body))
-        case .suspending:
-            self.startUnawaited(parcel)
-        }
     }
 }

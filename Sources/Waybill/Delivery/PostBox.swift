@@ -1,27 +1,29 @@
 internal import DequeModule
 
 /// The messages that wait in a mailbox and that nobody awaits, oldest first.
-struct PostBox {
-    private var parcels: Deque<Parcel> = []
+struct PostBox: ~Copyable, Sendable {
+    private var parcels = UniqueDeque<Parcel>()
     private var isCollected = false
 
+    /// Leaves a message.
+    ///
     /// - Returns: whether somebody has to be sent to collect; false while somebody is on the way.
-    mutating func append(_ parcel: Parcel) -> Bool {
+    mutating func append(_ parcel: consuming Parcel) -> Bool {
         self.parcels.append(parcel)
         defer { self.isCollected = true }
         return !self.isCollected
     }
 
-    mutating func takeFirst() -> Parcel? {
-        guard let first = self.parcels.popFirst() else {
-            self.isCollected = false
-            return nil
+    /// Takes all messages there are, in exchange for an empty queue with the memory of an earlier one.
+    ///
+    /// - Parameters:
+    ///   - batch: the empty queue, and afterwards what there was.
+    ///   - isLast: whether who was sent to collect goes away if there is nothing.
+    mutating func collect(_ batch: inout UniqueDeque<Parcel>, isLast: Bool) {
+        if self.parcels.isEmpty {
+            if isLast { self.isCollected = false }
+        } else {
+            swap(&self.parcels, &batch)
         }
-        return first
     }
-
-    var count: Int { self.parcels.count }
-
-    /// Takes the oldest message, ahead of whoever is on the way to collect it.
-    mutating func popFirst() -> Parcel? { self.parcels.popFirst() }
 }

@@ -20,6 +20,6 @@ extension RouteTable where Handler == Waybill.Handler {
     /// Whether a URL leads to a handler that can be reached: its loop runs.
     func canReach(_ url: String) -> Bool {
         guard let match = (try? self.match(url)) ?? nil, let handler = self[match] else { return false }
-        return !handler.mailbox.eventLoop.isShutDown && handler.objection(to: url) == nil
+        return !handler.mailbox.eventLoop.isShutDown && !handler.isGone
     }
 }

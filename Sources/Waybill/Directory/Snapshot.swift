@@ -18,9 +18,9 @@ final class Snapshot: Sendable {
         try self.table.find(url)
     }
 
-    /// The handler of a match that is one of this table's.
+    /// The handler of a route that this table has just matched.
     @inline(__always)
-    func handler(of match: RouteMatch) -> Handler? { self.table[match] }
+    func handler(at route: RouteID) -> Handler? { self.table[route] }
 
     /// Looks a URL up in place; nil if nothing matches.
     @inline(__always)
@@ -30,5 +30,16 @@ final class Snapshot: Sendable {
         _ body: (borrowing RouteTable<Handler>) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
         try body(self.table)
+    }
+
+    /// Leaves a message in the mailbox of the handler that its URL leads to.
+    @inline(__always)
+    func post(_ url: String, id: CorrelationID, hops: Int) throws(RoutingError) {
+        guard let match = try self.match(url), let handler = self.handler(at: match.route) else {
+            throw self.noRoute(for: url)
+        }
+        let message = Message(id: id, parameters: (consume match).take(), hops: hops)
+        let mailbox = handler.mailbox
+        try mailbox.post(Parcel(message: consume message, handler: consume handler))
     }
 }

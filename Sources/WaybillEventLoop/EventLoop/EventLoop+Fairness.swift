@@ -11,13 +11,3 @@ extension EventLoop {
         return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
     }
 }
-
-extension EventLoop {
-    /// Whether the caller is on the loop and may go on without suspending; counts one delivery if so.
-    ///
-    /// ``isInEventLoop`` and ``consumeDeliveryBudget()`` in one call, for code that asks both for every message.
-    package func admitsDelivery() -> Bool {
-        guard self.core.isOnThread else { return false }
-        return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
-    }
-}

@@ -3,6 +3,7 @@
 /// An actor bound to the loop protects its state as well, and is the better choice wherever its methods can be awaited.
 /// This is for what happens with every message: no lock, no check in release builds, no isolation to cross.
 @safe
+@usableFromInline
 package struct LoopLocal<Value: Sendable>: ~Copyable {
     @usableFromInline let eventLoop: EventLoop
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
@@ -21,17 +22,40 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
 
     /// The value; the caller is on the loop's thread.
     @inlinable
-    package var value: Value {
-        @inline(__always)
-        get {
-            assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
-            return unsafe self.pointer.pointee
+    @inline(__always)
+    package func load() -> Value {
+        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        return unsafe self.pointer.pointee
+    }
+
+    /// Sets the value; the caller is on the loop's thread.
+    @inlinable
+    @inline(__always)
+    package func store(_ value: Value) {
+        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        unsafe self.pointer.pointee = value
+    }
+}
+
+extension LoopLocal where Value: AnyObject {
+    /// Runs a closure with the object, which is not retained meanwhile; the caller is on the loop's thread.
+    ///
+    /// The closure must not lead to ``store(_:)``: nobody else holds the object.
+    @inlinable
+    @inline(__always)
+    package func withUnretained<Result, Failure: Error>(
+        _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        var failure: Failure?
+        let result: Result? = unsafe Unmanaged.passUnretained(self.pointer.pointee)._withUnsafeGuaranteedRef {
+            object in
+            do throws(Failure) { return try body(object) } catch { failure = error }
+            return nil
         }
-        @inline(__always)
-        nonmutating set {
-            assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
-            unsafe self.pointer.pointee = newValue
-        }
+        if let result { return result }
+        if let failure { throw failure }
+        preconditionFailure("neither a result nor an error")
     }
 }
 

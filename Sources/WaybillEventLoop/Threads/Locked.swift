@@ -10,9 +10,10 @@ internal import Glibc
 /// protects is reported as a race; a POSIX mutex is seen. Nothing here is locked often enough for the difference in
 /// speed to matter.
 @safe
-package struct Locked<Value>: ~Copyable {
+@usableFromInline
+package struct Locked<Value: ~Copyable>: ~Copyable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let value: UnsafeMutablePointer<Value>
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     /// Puts a value behind a lock.
     package init(_ value: consuming sending Value) {
@@ -31,15 +32,23 @@ package struct Locked<Value>: ~Copyable {
         unsafe self.value.deallocate()
     }
 
+    @usableFromInline
+    borrowing func lock() { unsafe pthread_mutex_lock(self.mutex) }
+
+    @usableFromInline
+    borrowing func unlock() { unsafe pthread_mutex_unlock(self.mutex) }
+
     /// Runs a closure that has the value for itself meanwhile; it must not come back for the same lock.
+    @inlinable
+    @inline(__always)
     package borrowing func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        unsafe pthread_mutex_lock(self.mutex)
-        defer { unsafe pthread_mutex_unlock(self.mutex) }
+        self.lock()
+        defer { self.unlock() }
         return try unsafe body(&self.value.pointee)
     }
 }
 
 // The value is only ever touched by the one thread that holds the lock.
-extension Locked: @unchecked Sendable {}
+extension Locked: @unchecked Sendable where Value: ~Copyable {}

@@ -22,13 +22,7 @@ public struct Address: Sendable {
         defaultScheme: String = "app",
         limits: RoutingLimits = .default
     ) throws(RoutingError) {
-        let isUsual = conventions == .waybill && defaultScheme == "app" && limits == .default
-        try self.init(
-            text,
-            isUsual
-                ? .waybill
-                : AddressRules(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
-        )
+        try self.init(text, .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
     }
 
     init(_ text: String, _ rules: AddressRules) throws(RoutingError) {

@@ -19,6 +19,8 @@ final class AddressRules: Sendable {
     let keepsQueryNamesWithoutValue: Bool
     let isFirstDuplicate: Bool
     let takesLastEquals: Bool
+    /// Whether queries are read as they are by default: `?k` is empty, the first `=` ends a name, the last item counts.
+    let hasUsualQueries: Bool
     let valuesNeedExactCase: Bool
     /// Whether the first match that a walk finds is the answer, and nothing else is when it finds none.
     let takesFirst: Bool
@@ -42,6 +44,8 @@ final class AddressRules: Sendable {
         self.keepsQueryNamesWithoutValue = conventions.keepsQueryNamesWithoutValue
         self.isFirstDuplicate = conventions.duplicateQueryNames == .firstWins
         self.takesLastEquals = conventions.queryValues == .beginBehindLastEquals
+        self.hasUsualQueries =
+            self.keepsQueryNamesWithoutValue && !self.isFirstDuplicate && !self.takesLastEquals
         self.isPathFirst = conventions.precedence == .pathBeforeQuery
         self.takesFirst = self.stopsAtFirst && !self.valuesNeedExactCase && !self.fallsBack
         self.urlLength = min(limits.urlLength, URLRange.longest)
@@ -60,7 +64,21 @@ final class AddressRules: Sendable {
         self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : 0xff
     }
 
+    /// The rules that most tables and addresses have; what has these need not carry them along.
     static let waybill = AddressRules(conventions: .waybill, defaultScheme: "app", limits: .default)
+}
+
+extension AddressRules {
+    /// The rules for some choices: always the same ones for the usual choices.
+    static func shared(
+        conventions: RoutingConventions,
+        defaultScheme: String,
+        limits: RoutingLimits
+    ) -> AddressRules {
+        conventions == .waybill && defaultScheme == "app" && limits == .default
+            ? .waybill
+            : AddressRules(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
+    }
 }
 
 extension RoutingConventions {

@@ -1,11 +1,18 @@
 extension TableBox {
     /// Reads a URL and finds the best route for it.
-    @usableFromInline
+    @inlinable
     func match(_ text: String) throws(RoutingError) -> RouteMatch? {
+        // An optional as large as a match is copied and destroyed by the runtime, so it is made where it can vanish.
+        let match = try self.lookUp(text)
+        return match.isFound ? match : nil
+    }
+
+    @usableFromInline
+    func lookUp(_ text: consuming String) throws(RoutingError) -> RouteMatch {
         var scan = SmallScan()
         var walk = SmallWalk()
         let leaf = try self.find(text, &scan, &walk)
-        if leaf == TableCore.none { return nil }
+        if leaf == TableCore.none { return .none }
         if leaf == Self.unusual { return try self.unusualMatch(text) }
         return RouteMatch(
             parameters: Parameters(
@@ -42,7 +49,7 @@ extension TableBox {
 
     /// Matches what is not a URL as it is, has much to remember, or has conventions that need a second look.
     @inline(never)
-    private func unusualMatch(_ text: String) throws(RoutingError) -> RouteMatch? {
+    private func unusualMatch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
         var scan = LargeScan()
         var walk = LargeWalk()
         let bytes = text.utf8.span
@@ -50,21 +57,21 @@ extension TableBox {
             guard let whole = self.core.rules.wholeURL(decodedFrom: text, failure) else {
                 throw failure.routingError(text, self.core.rules.limits)
             }
-            return try self.match(whole)
+            return try self.lookUp(whole)
         }
         let root = self.root(bytes, scan.layout)
-        if root == TableCore.none { return nil }
+        if root == TableCore.none { return .none }
         var leaf = self.walk(&walk, from: root, to: scan.count, bytes, &scan)
         if leaf == TableCore.none, self.core.rules.fallsBack {
             leaf = self.fallBack(&walk, from: root, bytes, &scan)
         }
-        if leaf == TableCore.none { return nil }
+        if leaf == TableCore.none { return .none }
         let found = self.core.leaves[Int(leaf)]
         var names = found.names
         if self.core.rules.valuesNeedExactCase, !self.isExactCase(found.index, text) {
             names = RouteNames(rules: self.core.rules)
         } else if walk.captured > Captures.capacity {
-            names = names.with(overflow: Array(walk.captures[Captures.capacity...]))
+            names = names?.with(overflow: Array(walk.captures[Captures.capacity...]))
         }
         return RouteMatch(
             parameters: Parameters(
@@ -124,7 +131,7 @@ extension TableBox {
             let pattern = try? RoutePattern(self.core.texts.string(self.core.routes[Int(route)].text), rules),
             (try? exact.insert(pattern, fileID: "", line: 0)) != nil
         else { return true }
-        return (try? TableBox(exact).match(text)) != nil
+        return (try? TableBox(exact).lookUp(text))?.isFound == true
     }
 
     /// The deepest registered place on the way of an address that matches nothing.

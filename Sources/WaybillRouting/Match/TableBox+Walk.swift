@@ -16,22 +16,24 @@ extension TableBox {
         let backtracks = self.core.rules.backtracks
         var place = WalkPlace(node: root, index: 0)
         while true {
-            let node = self.core.nodes[Int(place.node)]
+            // A node is not taken out as a whole: what of it is not needed would be put aside and take time.
             var next = TableCore.none
             if place.index == end {
-                if node.leaf != TableCore.none {
-                    if self.core.rules.stopsAtFirst { return node.leaf }
-                    self.consider(node.leaf, &walk)
+                let leaf = self.core.nodes[Int(place.node)].leaf
+                if leaf != TableCore.none {
+                    if self.core.rules.stopsAtFirst { return leaf }
+                    self.consider(leaf, &walk)
                 }
             } else {
-                if node.literals > 0 {
+                if self.core.nodes[Int(place.node)].literals > 0 {
                     let segment = scan.segment(place.index)
                     next = self.literalChild(of: place.node, segment, bytes, isPlain: isPlain)
-                    if next != TableCore.none, backtracks, node.hasOthers {
+                    if next != TableCore.none, backtracks, self.core.nodes[Int(place.node)].hasOthers {
                         walk.push(WalkChoice(place, walk.captured))
                     }
                 }
                 if next == TableCore.none {
+                    let node = self.core.nodes[Int(place.node)]
                     if node.mixed | node.any | node.rest != 0 {
                         let choice = WalkChoice(place, walk.captured)
                         let found = self.other(choice, &walk, end, bytes, &scan, isPlain: isPlain)

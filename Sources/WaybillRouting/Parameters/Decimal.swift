@@ -1,14 +1,33 @@
 /// Numbers, read from bytes.
 enum Decimal {
     /// The number that the bytes spell with `[+-]?[0-9]+`, if it fits.
-    static func int(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
-        var index = range.lowerBound
-        guard index < range.upperBound else { return nil }
-        let isNegative = bytes[index] == UInt8(ascii: "-")
-        if isNegative || bytes[index] == UInt8(ascii: "+") { index &+= 1 }
-        guard index < range.upperBound else { return nil }
+    static func int(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+        guard start < end else { return nil }
+        let sign = bytes[start]
+        let isNegative = sign == UInt8(ascii: "-")
+        let first = isNegative || sign == UInt8(ascii: "+") ? start &+ 1 : start
+        guard first < end else { return nil }
+        if let number = Self.digits(bytes, first, end) { return isNegative ? 0 &- number : number }
+        return Self.long(bytes, first, end, isNegative)
+    }
+
+    /// The number of nothing but digits, so few that every number of them fits.
+    @inline(__always)
+    static func digits(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+        guard start < end, end &- start < 19 else { return nil }
         var value = 0
-        while index < range.upperBound {
+        for index in start..<end {
+            let digit = bytes[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value &* 10 &+ Int(digit)
+        }
+        return value
+    }
+
+    @inline(never)
+    private static func long(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, _ isNegative: Bool) -> Int? {
+        var value = 0
+        for index in start..<end {
             let digit = bytes[index] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
             let (tenfold, overflowed) = value.multipliedReportingOverflow(by: 10)
@@ -19,7 +38,6 @@ enum Decimal {
                 : tenfold.addingReportingOverflow(Int(digit))
             guard !overflowed, !carried else { return nil }
             value = sum
-            index &+= 1
         }
         return value
     }

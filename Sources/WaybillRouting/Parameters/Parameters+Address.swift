@@ -1,6 +1,6 @@
 extension Parameters {
     /// The text of the address, without making an address of it.
-    package var url: String { self.text }
+    @inlinable package var url: String { self.text }
 
     /// Whether the address has a fragment.
     package var hasFragment: Bool { self.layout.hasFragment }

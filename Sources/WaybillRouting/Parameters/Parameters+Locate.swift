@@ -9,19 +9,21 @@ extension Parameters {
     /// Where the value of a name is, path and query in the order of the conventions.
     @usableFromInline
     func locate(_ name: String) -> Location? {
-        self.names.rules.isPathFirst
+        guard let names = self.names else { return self.locateInQuery(name) }
+        return names.rules.isPathFirst
             ? self.locateInPath(name) ?? self.locateInQuery(name)
             : self.locateInQuery(name) ?? self.locateInPath(name)
     }
 
     @inline(__always)
     func locateInPath(_ name: String) -> Location? {
+        guard let names = self.names else { return nil }
         // The last of two equal names counts.
-        var index = self.names.count
+        var index = names.count
         while index > 0 {
             index &-= 1
-            if self.names.names[index] == name {
-                return Location(range: self.captured(index), isRest: self.names.areRests[index])
+            if names.names[index] == name {
+                return Location(range: self.captured(index), isRest: names.areRests[index])
             }
         }
         return nil
@@ -29,10 +31,14 @@ extension Parameters {
 
     func locateInQuery(_ name: String) -> Location? {
         guard self.layout.hasQuery else { return nil }
-        let rules = self.names.rules
+        let rules = self.rules
         let bytes = self.text.utf8.span
         let wanted = name.utf8.span
-        var cursor = QueryCursor(self.layout, self.names.rules)
+        if rules.hasUsualQueries, !self.layout.hasEscapes {
+            let range = PlainQuery.value(of: wanted, in: bytes, self.layout)
+            return range == URLRange() ? nil : Location(range: range, isRest: false)
+        }
+        var cursor = QueryCursor(self.layout, rules)
         var found: Location?
         while let item = cursor.next(bytes) {
             guard self.isName(bytes, item.name, wanted) else { continue }

@@ -20,32 +20,35 @@ extension Parameters {
         _ name: String,
         as type: Value.Type = Value.self
     ) throws(RoutingError) -> Value? {
+        if Value.self == Int.self {
+            switch self.readInt(name) {
+            // Casting the number and not the optional lets the compiler do away with the cast.
+            case .number(let number): if let value = number as? Value { return value }
+            case .missing: return nil
+            case .unread: break
+            }
+        }
+        return try self.readText(name, as: type)
+    }
+
+    /// A value of any type that is made from text.
+    @inlinable
+    @inline(never)
+    func readText<Value: LosslessStringConvertible>(
+        _ name: String,
+        as type: Value.Type
+    ) throws(RoutingError) -> Value? {
         let text: String
-        if let passed = self.names.call?[name] {
+        if let passed = self.names?.call?[name] {
             if let value = passed as? Value { return value }
             text = Self.text(of: passed)
         } else {
             guard let location = self.locate(name) else { return nil }
-            if Value.self == Int.self {
-                // Casting the number and not the optional lets the compiler do away with the cast.
-                guard let number = self.int(at: location), let value = number as? Value else {
-                    throw self.invalid(name, type)
-                }
-                return value
-            }
             text = self.text(at: location)
         }
         if let value = Value(text) { return value }
         if Value.self == Bool.self, let truth = Self.bool(text), let value = truth as? Value { return value }
         throw self.invalid(name, type)
-    }
-
-    /// The whole number at a place of the text, without making a text of it.
-    @usableFromInline
-    func int(at location: Location) -> Int? {
-        let range = location.range.range
-        if self.layout.hasEscapes { return Int(self.text(at: location)) }
-        return Decimal.int(self.text.utf8.span, range)
     }
 
     /// A truth value in any of the spellings of the route language.

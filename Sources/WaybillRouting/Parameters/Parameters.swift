@@ -5,27 +5,35 @@
 public struct Parameters: Sendable {
     @usableFromInline let text: String
     @usableFromInline let layout: AddressLayout
-    @usableFromInline var names: RouteNames
+    /// Nil when the pattern names nothing and the rules are the usual ones: then there are no references to count.
+    @usableFromInline var names: RouteNames?
     @usableFromInline let captures: Captures
     /// The bits of the route that was matched: with them here, a match is nothing but its parameters.
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.
     @inlinable public var call: [String: any Sendable] {
-        get { self.names.call ?? [:] }
-        set {
-            if !newValue.isEmpty || self.names.call != nil { self.names = self.names.with(call: newValue) }
-        }
+        get { self.names?.call ?? [:] }
+        set { if !newValue.isEmpty || self.names?.call != nil { self.setCall(newValue) } }
     }
+
+    @usableFromInline
+    mutating func setCall(_ call: [String: any Sendable]) {
+        self.names = (self.names ?? .none).with(call: call)
+    }
+
+    /// How the address is read.
+    var rules: AddressRules { self.names?.rules ?? .waybill }
 
     /// Where a captured value is.
     @inline(__always)
     func captured(_ index: Int) -> URLRange {
-        index < Captures.capacity ? self.captures[index] : self.names.overflow[index &- Captures.capacity]
+        if index < Captures.capacity { return self.captures[index] }
+        return self.names?.overflow[index &- Captures.capacity] ?? URLRange()
     }
 
     /// The address that the values come from.
-    public var address: Address { Address(text: self.text, layout: self.layout, rules: self.names.rules) }
+    public var address: Address { Address(text: self.text, layout: self.layout, rules: self.rules) }
 
     /// The same parameters with more values from the call, which win over those that were there.
     public func merging(call: [String: any Sendable]) -> Self {
@@ -38,7 +46,7 @@ public struct Parameters: Sendable {
     ///
     /// A value that was passed with the call and is not text is described.
     public subscript(name: String) -> String? {
-        if let value = self.names.call?[name] { return Self.text(of: value) }
+        if let value = self.names?.call?[name] { return Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
     }
 
@@ -51,10 +59,11 @@ public struct Parameters: Sendable {
 extension Parameters {
     /// Makes the parameters of an address that no pattern matched.
     public init(address: Address, call: [String: any Sendable] = [:]) {
+        let isUsual = call.isEmpty && address.rules === AddressRules.waybill
         self.init(
             text: address.text,
             layout: address.layout,
-            names: RouteNames(rules: address.rules, call: call.isEmpty ? nil : call),
+            names: isUsual ? nil : RouteNames(rules: address.rules, call: call.isEmpty ? nil : call),
             captures: Captures(),
             route: 0
         )

@@ -32,10 +32,7 @@ public struct RoutePattern: Sendable {
         defaultScheme: String = "app",
         limits: RoutingLimits = .default
     ) throws(RoutingError) {
-        try self.init(
-            text,
-            AddressRules(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
-        )
+        try self.init(text, .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
     }
 
     init(_ text: String, _ rules: AddressRules) throws(RoutingError) {

@@ -5,24 +5,31 @@ extension AddressScan where Self: ~Copyable {
         let count = bytes.count
         guard count > 0 else { return .empty }
         guard count <= rules.urlLength else { return .tooLong }
-        var index = self.readDefaultScheme(bytes, rules)
-        if index == 0 { index = self.readScheme(bytes) }
-        if index == 0, rules.requiresScheme { return .noScheme }
-        self.layout.pathStart = index
-        let fragmentByte = rules.fragmentByte
+        var flags = AddressLayout.Flags()
+        var schemeEnd = Self.endOfDefaultScheme(bytes, rules)
+        if schemeEnd != 0 { flags = .defaultScheme } else { schemeEnd = Self.endOfScheme(bytes) }
+        if schemeEnd == 0, rules.requiresScheme { return .noScheme }
+        let pathStart = schemeEnd == 0 ? 0 : schemeEnd &+ 1
         var escapes: UInt64 = 0
-        index = self.readSegments(bytes, from: index, fragmentByte, &escapes)
-        self.layout.pathEnd = index
-        self.layout.queryEnd = self.layout.pathEnd
-        if index < count { self.readTail(bytes, from: index, fragmentByte, &escapes) }
-        if escapes != 0 {
-            self.layout.hasEscapes = true
-            guard PercentCoding.isValid(bytes) else { return .notUTF8 }
+        let pathEnd = self.readSegments(bytes, from: pathStart, rules.fragmentByte, &escapes)
+        var tail = ScannedTail(queryEnd: pathEnd)
+        if pathEnd < count {
+            tail = ScannedTail(bytes, from: pathEnd, rules.fragmentByte)
+            if tail.queryEnd < count { flags.insert(.fragment) }
         }
-        if escapes != 0 || rules.hasDetours { self.takeDetours(bytes, rules) }
+        let hasEscapes = escapes != 0 || tail.hasEscapes
+        if hasEscapes { flags.insert(.escapes) }
+        self.layout = AddressLayout(
+            schemeEnd: schemeEnd,
+            pathStart: pathStart,
+            pathEnd: pathEnd,
+            queryEnd: tail.queryEnd,
+            flags: flags
+        )
+        if hasEscapes, !PercentCoding.isValid(bytes) { return .notUTF8 }
+        if hasEscapes || rules.hasDetours { self.takeDetours(bytes, rules) }
         guard self.count <= rules.segmentLimit else { return .tooManySegments }
-        let queryLength = self.layout.queryEnd &- self.layout.pathEnd
-        if queryLength > 2 &* rules.queryItemLimit, self.countsTooManyQueryItems(bytes, rules) {
+        if tail.queryEnd &- pathEnd > 2 &* rules.queryItemLimit, self.countsTooManyQueryItems(bytes, rules) {
             return .tooManyQueryItems
         }
         return nil
@@ -30,21 +37,19 @@ extension AddressScan where Self: ~Copyable {
 
     /// Reads the default scheme if it is there and in letters: then one word tells, and the root is known as well.
     @inline(__always)
-    private mutating func readDefaultScheme(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Int {
+    private static func endOfDefaultScheme(_ bytes: Span<UInt8>, _ rules: AddressRules) -> Int {
         let word = Word.load(bytes, 0)
         let colons = Word.mask(word, UInt8(ascii: ":"))
         let length = Word.firstIndex(colons)
         // With this bit set nothing but a letter becomes a letter.
         let folded = Word.prefix(word | (Word.ones &* 0x20), length & 7)
         guard colons != 0, SegmentKey.short(folded, length) == rules.lettersOfDefaultScheme else { return 0 }
-        self.layout.schemeEnd = length
-        self.layout.hasDefaultScheme = true
-        return length &+ 1
+        return length
     }
 
-    /// Reads the scheme, if there is one, and returns where the rest begins.
+    /// Where the scheme ends, if there is one; else 0.
     @inline(never)
-    private mutating func readScheme(_ bytes: Span<UInt8>) -> Int {
+    private static func endOfScheme(_ bytes: Span<UInt8>) -> Int {
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]
@@ -52,9 +57,7 @@ extension AddressScan where Self: ~Copyable {
                 index &+= 1
                 continue
             }
-            guard byte == UInt8(ascii: ":"), index > 0 else { return 0 }
-            self.layout.schemeEnd = index
-            return index &+ 1
+            return byte == UInt8(ascii: ":") ? index : 0
         }
         return 0
     }
@@ -103,41 +106,5 @@ extension AddressScan where Self: ~Copyable {
             index &+= 1
         }
         return index
-    }
-
-    /// Reads the query and the fragment.
-    @inline(__always)
-    private mutating func readTail(
-        _ bytes: Span<UInt8>,
-        from start: Int,
-        _ fragmentByte: UInt8,
-        _ escapes: inout UInt64
-    ) {
-        var index = start
-        let count = bytes.count
-        // The last word overlaps with what was read before, in which there is nothing new to find.
-        let last = count >= 8 ? count &- 8 : start
-        if bytes[index] == UInt8(ascii: "?") {
-            index &+= 1
-            self.layout.queryEnd = count
-            while index < count {
-                let place = min(index, last)
-                let word = Word.load(bytes, place)
-                escapes |= Word.mask(word, UInt8(ascii: "%"))
-                let ends = Word.mask(word, fragmentByte)
-                index = place &+ 8
-                if ends != 0 {
-                    index = place &+ Word.firstIndex(ends)
-                    self.layout.queryEnd = index
-                    break
-                }
-            }
-            if index >= count { return }
-        }
-        self.layout.hasFragment = true
-        while index < count {
-            escapes |= Word.mask(Word.load(bytes, min(index, last)), UInt8(ascii: "%"))
-            index &+= 8
-        }
     }
 }

@@ -11,10 +11,15 @@ final class RouteNames: Sendable {
         var areRests: [Bool] = []
     }
 
+    /// What stands for the names of parameters that have none.
+    static let none = RouteNames(rules: .waybill)
+
     let rules: AddressRules
     let names: [String]
     let areRests: [Bool]
     let count: Int
+    /// Whether there is nothing here that a reader of the query would have to know.
+    let areNone: Bool
     /// What one match captured behind the first eight values.
     let overflow: [URLRange]
     /// What was passed with one call; nil when nothing was.
@@ -32,6 +37,7 @@ final class RouteNames: Sendable {
         self.count = key.names.count
         self.overflow = overflow
         self.call = call
+        self.areNone = key.names.isEmpty && call == nil && rules.hasUsualQueries
     }
 
     /// The same names for one match that captured more than eight values.
@@ -42,7 +48,6 @@ final class RouteNames: Sendable {
 
     /// The same names for one call that passes values.
     @inline(never)
-    @usableFromInline
     func with(call: [String: any Sendable]) -> RouteNames {
         RouteNames(
             rules: self.rules,

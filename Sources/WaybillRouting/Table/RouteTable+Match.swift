@@ -24,4 +24,8 @@ extension RouteTable {
     /// The handler that a match leads to; the match has to be one of this table as it is.
     @inlinable
     public subscript(match: RouteMatch) -> Handler? { self.handlers[match.route.index] }
+
+    /// The handler of a route that this table, as it is, has just matched.
+    @inlinable
+    package subscript(route: RouteID) -> Handler? { self.handlers[route.index] }
 }

@@ -17,8 +17,9 @@ public struct RouteTable<Handler: Sendable>: Sendable {
         defaultScheme: String = "app",
         limits: RoutingLimits = .default
     ) {
-        let rules = AddressRules(conventions: conventions, defaultScheme: defaultScheme, limits: limits)
-        self.box = TableBox(TableCore(rules: rules))
+        self.box = TableBox(
+            TableCore(rules: .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
+        )
     }
 
     /// How addresses and patterns are read and matched.

@@ -87,12 +87,13 @@ extension TableCore {
         return UInt32(self.leaves.count - 1)
     }
 
-    private mutating func names(of variant: [PatternSegment]) -> RouteNames {
+    private mutating func names(of variant: [PatternSegment]) -> RouteNames? {
         var key = RouteNames.Key()
         for parameter in variant.lazy.flatMap(\.parameters) {
             key.names.append(parameter.name)
             key.areRests.append(parameter.type == "path")
         }
+        if key.names.isEmpty, self.rules === AddressRules.waybill { return nil }
         if let names = self.names[key] { return names }
         let names = RouteNames(rules: self.rules, key)
         self.names[key] = names

@@ -31,7 +31,7 @@ struct TableCore: Sendable {
 
     init(rules: AddressRules) {
         self.rules = rules
-        self.leaves = [Leaf(route: 0, literals: 0, names: RouteNames(rules: rules))]
+        self.leaves = [Leaf(route: 0, literals: 0, names: nil)]
         if !rules.defaultScheme.isEmpty { self.schemes.insert(rules.defaultScheme) }
     }
 
@@ -68,7 +68,8 @@ struct TableCore: Sendable {
         var route: UInt64
         /// How many segments of the way are literal.
         var literals: UInt32
-        var names: RouteNames
+        /// What it captures is called like this; nil when it captures nothing and the rules are the usual ones.
+        var names: RouteNames?
 
         var index: UInt32 { UInt32(truncatingIfNeeded: self.route) }
         var generation: UInt32 { UInt32(truncatingIfNeeded: self.route &>> 32) }

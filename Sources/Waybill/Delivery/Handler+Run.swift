@@ -1,0 +1,83 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension Handler {
+    /// Runs the handler, on its loop, where the mailbox is isolated.
+    ///
+    /// - Parameters:
+    ///   - message: what it handles.
+    ///   - isolation: the mailbox.
+    ///   - context: what is being handled by whoever waits for this message, if that is a handler.
+    /// - Returns: the handler's value, or what it has thrown.
+    func run(
+        _ message: Message,
+        isolation: isolated Mailbox,
+        inside context: DeliveryContext?
+    ) async -> Outcome {
+        guard let suspending = self.suspending else { return self.runInPlace(message) }
+        return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: context)) {
+            // Captured, the parameter isolates the closure to the mailbox.
+            _ = isolation
+            do {
+                guard let executor = isolation.taskExecutor else {
+                    return .replied(try await suspending(message))
+                }
+                return .replied(
+                    try await withTaskExecutorPreference(executor, isolation: isolation) {
+                        _ = isolation
+                        return try await suspending(message)
+                    }
+                )
+            } catch {
+                return .failed(.thrown(error, by: message))
+            }
+        }
+    }
+
+    /// Calls a handler that cannot suspend, on its loop.
+    func runInPlace(_ message: Message) -> Outcome {
+        guard message.extras?.hasDeadline != true, let lane = self.core.currentLane else {
+            return self.core.call(for: message) { self.attempt(message) }
+        }
+        // What the handler sends inherits from its message; this is cheaper than a task-local value.
+        let outer = lane.begin(hops: message.hops)
+        defer { lane.end(outer) }
+        return self.attempt(message)
+    }
+
+    @inline(__always)
+    private func attempt(_ message: Message) -> Outcome {
+        do {
+            return .replied(try self.call(message))
+        } catch {
+            return .failed(.thrown(error, by: message))
+        }
+    }
+
+    /// Calls a handler that cannot suspend for a message that nobody awaits, and writes down how it ended.
+    func settle(_ message: Message) {
+        guard message.extras == nil, let lane = self.core.currentLane else {
+            return self.settle(message, self.runInPlace(message))
+        }
+        let outer = lane.begin(hops: message.hops)
+        defer { lane.end(outer) }
+        do {
+            let value = try self.call(message)
+            if message.hasReturnURL { self.core.conclude(message, value) }
+            Counters.increment(lane.counters.replied)
+        } catch {
+            self.settle(message, .failed(.thrown(error, by: message)))
+        }
+    }
+
+    @inline(never)
+    private func settle(_ message: Message, _ outcome: Outcome) {
+        switch outcome {
+        case .replied(let value):
+            self.core.conclude(message, value)
+            self.core.close(.replied)
+        case .failed(let error):
+            self.core.deadLetter(message, error)
+        }
+    }
+}

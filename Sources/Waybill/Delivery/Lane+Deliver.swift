@@ -1,0 +1,102 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension Lane {
+    /// Has the handler of a request called in place, if it is on this loop and cannot suspend.
+    ///
+    /// The message is made here and never moves: `call` runs below, instead of the message being returned above.
+    ///
+    /// - Parameters:
+    ///   - url: where to.
+    ///   - request: what else the caller gave, if anything.
+    ///   - call: calls the handler with the message, and keeps the value.
+    /// - Returns: how far the request got.
+    @inline(__always)
+    func deliver(
+        _ url: String,
+        _ request: Request?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        let id = self.nextID()
+        Counters.increment(self.counters.sent)
+        if self.isOutdated { return self.deliverAnew(url, request, id, call) }
+        do throws(RoutingError) {
+            var match = try self.match(url)
+            guard let handler = self.handler(of: match), let parameters = match.take()?.take() else {
+                return self.lost(url, id)
+            }
+            return self.deliver(url, request, id, to: handler, parameters, call)
+        } catch {
+            return .lost(error, id)
+        }
+    }
+
+    /// Looks a URL up in the routes that the loop last saw.
+    @inline(__always)
+    func match(_ url: String) throws(RoutingError) -> RouteMatch? {
+        try self.snapshot.withUnretained { snapshot throws(RoutingError) in try snapshot.match(url) }
+    }
+
+    /// The handler of such a match.
+    @inline(__always)
+    func handler(of match: RouteMatch?) -> Handler? {
+        guard let route = match?.route else { return nil }
+        return self.snapshot.withUnretained { $0.handler(at: route) }
+    }
+
+    @inline(never)
+    private func lost(_ url: String, _ id: CorrelationID) -> Attempt { .lost(self.noRoute(for: url), id) }
+
+    func noRoute(for url: String) -> RoutingError { self.snapshot.load().noRoute(for: url) }
+
+    /// Delivers a request after the routes have changed.
+    @inline(never)
+    private func deliverAnew(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        do throws(RoutingError) {
+            let found = try self.find(url)
+            return self.deliver(url, request, id, to: found.handler, found.parameters, call)
+        } catch {
+            return .lost(error, id)
+        }
+    }
+
+    @inline(__always)
+    private func deliver(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        to handler: Handler,
+        _ parameters: consuming Parameters,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        guard handler.isImmediate, handler.loop == self.loop else {
+            return .handOver(Found(handler: handler, parameters: parameters), id)
+        }
+        if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
+            guard handler.mailbox.assumeOnLoop({ $0.catchUp() }) else {
+                return .handOver(Found(handler: handler, parameters: parameters), id)
+            }
+            if handler.isGone { return .lost(handler.reason(url), id) }
+        }
+        if let passed = request?.parameters { parameters.call = passed }
+        let hops = request?.hops ?? 0
+        let message = Message(id: id, parameters: parameters, hops: hops, extras: request?.extras)
+        let outer = self.begin(hops: hops)
+        defer { self.end(outer) }
+        do {
+            try call(handler, message)
+            Counters.increment(self.counters.replied)
+            return .called(id)
+        } catch {
+            let error = RoutingError.thrown(error, by: message)
+            self.counters.close(Tally(error.code))
+            return .failed(error, id)
+        }
+    }
+}
