@@ -79,17 +79,18 @@ extension AddressScan where Self: ~Copyable {
             var ends = Word.segmentEnds(word) | Word.mask(word, fragmentByte)
             if count &- index < 8 { ends |= 0x80 &<< UInt64((count &- index) &* 8) }
             var hash: UInt64 = 0
+            // Where in the text a `%` stands does not matter, so whole words are asked.
+            escapes |= Word.mask(word, UInt8(ascii: "%"))
             while ends == 0 {
-                escapes |= Word.mask(word, UInt8(ascii: "%"))
                 hash = SegmentKey.mix(hash, word)
                 index &+= 8
                 word = Word.load(bytes, index)
+                escapes |= Word.mask(word, UInt8(ascii: "%"))
                 ends = Word.segmentEnds(word) | Word.mask(word, fragmentByte)
                 if count &- index < 8 { ends |= 0x80 &<< UInt64((count &- index) &* 8) }
             }
             let length = Word.firstIndex(ends)
             let tail = Word.prefix(word, length)
-            escapes |= Word.mask(tail, UInt8(ascii: "%"))
             let isShort = index == start
             index &+= length
             if isShort {

@@ -8,7 +8,7 @@ struct ScannedTail {
 
 extension ScannedTail {
     /// Reads the rest of a text; `start` is where the path ended, at `?` or at the fragment.
-    @inline(never)
+    @inline(__always)
     init(_ bytes: Span<UInt8>, from start: Int, _ fragmentByte: UInt8) {
         // Nearly always there is a query that has neither of the two signs; all its words say so together.
         if bytes[start] == UInt8(ascii: "?"), bytes.count >= 8 {
@@ -27,6 +27,7 @@ extension ScannedTail {
         self.init(looking: bytes, from: start, fragmentByte)
     }
 
+    @inline(never)
     private init(looking bytes: Span<UInt8>, from start: Int, _ fragmentByte: UInt8) {
         let count = bytes.count
         self.init(queryEnd: start)

@@ -6,7 +6,7 @@ enum Word {
     /// The eight bytes at `index`, first byte lowest; what lies behind the end is zero.
     @inline(__always)
     static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
-        if index &+ 8 <= bytes.count { return self.first(bytes.extracting(droppingFirst: index)) }
+        if index &+ 8 <= bytes.count { return self.first(bytes.extracting(index..<(index &+ 8))) }
         // The last bytes are loaded together with those before them, which are shifted out.
         guard index < bytes.count, bytes.count >= 8 else { return self.loadFew(bytes, index) }
         return self.last(bytes) &>> UInt64((index &+ 8 &- bytes.count) &* 8)

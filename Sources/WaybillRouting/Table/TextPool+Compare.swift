@@ -4,17 +4,17 @@ extension TextPool {
     /// Inlined, it would take the registers that the walk needs.
     @inline(never)
     func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
-        let length = segment.range.count
-        guard length == Int(text.end &- text.start) else { return false }
-        let own = self.bytes.span
-        let (left, right) = (Int(text.start), segment.range.start)
-        var index = 0
-        while index &+ 8 <= length {
-            if Word.load(own, left &+ index) != Word.load(other, right &+ index) { return false }
-            index &+= 8
-        }
+        guard segment.range.count == Int(text.end &- text.start) else { return false }
+        var left = self.bytes.span.extracting(text.range)
+        var right = other.extracting(segment.range.range)
         // The last eight bytes overlap with those before.
-        return Word.load(own, left &+ length &- 8) == Word.load(other, right &+ length &- 8)
+        guard Word.last(left) == Word.last(right) else { return false }
+        while left.count > 8 {
+            if Word.first(left) != Word.first(right) { return false }
+            left = left.extracting(droppingFirst: 8)
+            right = right.extracting(droppingFirst: 8)
+        }
+        return true
     }
 
     /// Whether a text is the same as a segment that has to be decoded or folded for it.
