@@ -10,7 +10,7 @@ extension BusCore {
         _ listener: Listener
     ) async -> Delivered {
         let handler = found.handler
-        if handler.isImmediate, request.extras?.hasDeadline != true {
+        if handler.isImmediate, !handler.mailbox.isSerial, request.extras?.hasDeadline != true {
             // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
             let message = request.message(id: id, parameters: found.parameters)
             let outcome = await self.hop(message, handler)

@@ -53,6 +53,33 @@ extension BusCore {
         }
     }
 
+    /// Leaves a message in the mailbox of its handler, as soon as there is a place for it.
+    nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
+        if let inherited = self.inherited { request.inherit(from: inherited) }
+        let id = self.open()
+        do throws(RoutingError) {
+            if let error = self.objection(to: request) { throw error }
+            let found = try self.find(request.url, on: self.currentLane)
+            let handler = found.handler
+            let parcel = Parcel(
+                message: request.message(id: id, parameters: found.parameters),
+                handler: handler
+            )
+            guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(parcel) }
+            while !handler.mailbox.takePlace(), await !handler.mailbox.waitForPlace() {
+                if Task.isCancelled { throw .cancelled(url: request.url) }
+                if handler.isGone { throw handler.reason(request.url) }
+            }
+            handler.mailbox.postInPlace(parcel)
+        } catch {
+            self.close(Tally(error.code))
+            if error.code == .noRoute, let message = self.unmatched(request, id: id) {
+                self.tellUncaught(message)
+            }
+            throw error
+        }
+    }
+
     func find(_ url: String, on lane: Lane?) throws(RoutingError) -> Found {
         guard let lane else {
             return try self.directory.read { table throws(RoutingError) in try table.find(url) }

@@ -20,7 +20,7 @@ final class BusCore: Sendable {
 
     /// The mailbox in front of the plain closures.
     let homeMailbox: Mailbox
-    private let mailboxes = Locked<[ObjectIdentifier: (mailbox: Mailbox, users: Int)]>([:])
+    let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let spared = Locked(Spared())
 
@@ -38,7 +38,11 @@ final class BusCore: Sendable {
         self.directory = directory
         self.home = lanes[0]
         self.others = Array(lanes.dropFirst())
-        self.homeMailbox = Mailbox(eventLoop: lanes[0].eventLoop, limit: configuration.mailboxLimit)
+        self.homeMailbox = Mailbox(
+            eventLoop: lanes[0].eventLoop,
+            configuration: MailboxConfiguration(),
+            limit: configuration.mailboxLimit
+        )
         for lane in lanes { self.books.open(lane.counters) }
         self.watch(lanes[0].eventLoop)
     }
@@ -50,32 +54,5 @@ final class BusCore: Sendable {
     var currentLane: Lane? {
         if self.home.isCurrent { return self.home }
         return self.others.isEmpty ? nil : self.others.first { $0.isCurrent }
-    }
-
-    /// The mailbox in front of an actor: one, however many handlers the actor has.
-    ///
-    /// The handler that is made with it gives it back with ``leave(_:)``.
-    func mailbox(of actor: any LoopBound) -> Mailbox {
-        self.watch(actor.eventLoop)
-        let owner = ObjectIdentifier(actor)
-        return self.mailboxes.withLock { mailboxes in
-            if let place = mailboxes[owner] {
-                mailboxes[owner] = (place.mailbox, place.users + 1)
-                return place.mailbox
-            }
-            let limit = self.configuration.mailboxLimit
-            let mailbox = Mailbox(eventLoop: actor.eventLoop, limit: limit, owner: owner)
-            mailboxes[owner] = (mailbox, 1)
-            return mailbox
-        }
-    }
-
-    /// Gives a mailbox back; the last one to do so holds the actor still, so that its place in memory is its own.
-    func leave(_ mailbox: Mailbox) {
-        guard let owner = mailbox.owner else { return }
-        self.mailboxes.withLock { mailboxes in
-            guard let place = mailboxes[owner] else { return }
-            mailboxes[owner] = place.users == 1 ? nil : (place.mailbox, place.users - 1)
-        }
     }
 }

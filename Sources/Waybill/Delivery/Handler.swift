@@ -111,6 +111,7 @@ final class Handler: Sendable {
         }
         self.isRetired.store(true, ordering: .releasing)
         for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
+        self.mailbox.handlerHasGone()
     }
 
     /// Whether the handler has been unregistered, or its loop has stopped.

@@ -41,6 +41,23 @@ extension RoutingError {
         )
     }
 
+    static func dropped(url: String, limit: Int) -> Self {
+        Self(
+            .mailboxFull,
+            url: url,
+            message:
+                "it was dropped for a younger message: more than \(limit) waited, which is its mailbox's limit"
+        )
+    }
+
+    static func deadlock(url: String) -> Self {
+        Self(
+            .deadlock,
+            url: url,
+            message: "its module is serial and waits for this very message: it is being handled there already"
+        )
+    }
+
     static func hopLimitExceeded(url: String, limit: Int) -> Self {
         Self(
             .hopLimitExceeded,

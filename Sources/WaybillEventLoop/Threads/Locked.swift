@@ -41,7 +41,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable {
     /// Runs a closure that has the value for itself meanwhile; it must not come back for the same lock.
     @inlinable
     @inline(__always)
-    package borrowing func withLock<Result, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         self.lock()

@@ -34,6 +34,8 @@ extension RoutingError {
         public static let cancelled = Self("cancelled")
         /// The mailbox of the module is full.
         public static let mailboxFull = Self("mailboxFull")
+        /// The module would wait for itself for ever.
+        public static let deadlock = Self("deadlock")
         /// The message was routed on and on.
         public static let hopLimitExceeded = Self("hopLimitExceeded")
         /// The value cannot leave this process.

@@ -26,4 +26,9 @@ struct PostBox: ~Copyable, Sendable {
             swap(&self.parcels, &batch)
         }
     }
+
+    /// Takes the oldest message if there are as many as a limit.
+    mutating func takeOldest(ifMoreThan limit: Int) -> Parcel? {
+        self.parcels.count >= limit ? self.parcels.popFirst() : nil
+    }
 }

@@ -1,0 +1,72 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// What senders do, on any thread.
+extension Mailbox {
+    /// Takes a place for a message that is awaited; it must be performed afterwards.
+    nonisolated func enter(_ message: borrowing Message) throws(RoutingError) {
+        if self.unretainedLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
+        guard self.waiting.add(1, ordering: .relaxed).newValue > self.capacity else { return }
+        switch self.whenFull {
+        // Its caller is suspended as it is.
+        case .suspend: break
+        case .dropOldest: self.excess.add(1, ordering: .relaxed)
+        case .fail:
+            self.waiting.subtract(1, ordering: .relaxed)
+            throw .mailboxFull(url: message.parameters.url, limit: self.limit)
+        }
+    }
+
+    /// Leaves a message that nobody awaits.
+    @inline(__always)
+    nonisolated func post(_ parcel: consuming Parcel) throws(RoutingError) {
+        if self.unretainedLoop.isShutDown { throw .loopShutDown(url: parcel.message.parameters.url) }
+        guard self.waiting.add(1, ordering: .relaxed).newValue <= self.capacity else {
+            return try self.postAnyway(parcel)
+        }
+        self.leave(parcel)
+    }
+
+    @inline(__always)
+    private nonisolated func leave(_ parcel: consuming Parcel) {
+        // A closure cannot consume what it captures.
+        var slot: Parcel? = consume parcel
+        let isFirst = self.posted.withLock { box in
+            if let parcel = slot.take() { box.append(parcel) } else { false }
+        }
+        if isFirst { self.collectLater() }
+    }
+
+    @inline(never)
+    private nonisolated func collectLater() {
+        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    }
+
+    /// Leaves a message in a full mailbox, if that drops another one for it.
+    @inline(never)
+    private nonisolated func postAnyway(_ parcel: consuming Parcel) throws(RoutingError) {
+        guard self.whenFull == .dropOldest else {
+            self.waiting.subtract(1, ordering: .relaxed)
+            throw .mailboxFull(url: parcel.message.parameters.url, limit: self.limit)
+        }
+        // While the loop is busy nobody there drops anything, and the queue must not grow for ever.
+        if let oldest = self.posted.withLock({ $0.takeOldest(ifMoreThan: self.limit) }) {
+            self.waiting.subtract(1, ordering: .relaxed)
+            oldest.drop(limit: self.limit)
+        } else {
+            self.excess.add(1, ordering: .relaxed)
+        }
+        self.leave(parcel)
+    }
+
+    /// Takes a place in a mailbox that suspends its senders, if there is one.
+    nonisolated func takePlace() -> Bool {
+        if self.waiting.add(1, ordering: .relaxed).newValue <= self.capacity { return true }
+        self.waiting.subtract(1, ordering: .relaxed)
+        return false
+    }
+
+    /// Leaves a message that nobody awaits and that has its place already.
+    nonisolated func postInPlace(_ parcel: consuming Parcel) { self.leave(parcel) }
+}

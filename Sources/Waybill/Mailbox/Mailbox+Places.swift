@@ -1,0 +1,57 @@
+internal import DequeModule
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// Somebody who waits for a place in a full mailbox.
+struct Place {
+    let number: Int
+    /// Is told whether there is a place; if not, there is something else to see.
+    let continuation: CheckedContinuation<Bool, Never>
+}
+
+// A mailbox that suspends its senders gives its places away in the order of arrival.
+extension Mailbox {
+    /// Waits for a place.
+    ///
+    /// - Returns: whether there is one; if not, the sender has been cancelled, or should look whether its handler is still
+    ///   there.
+    func waitForPlace() async -> Bool {
+        if self.places.isEmpty, self.takePlace() { return true }
+        self.lastPlace += 1
+        let number = self.lastPlace
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume(returning: false) }
+                self.places.append(Place(number: number, continuation: continuation))
+            }
+        } onCancel: {
+            self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        guard let index = self.places.firstIndex(where: { $0.number == number }) else { return }
+        self.places.remove(at: index).continuation.resume(returning: false)
+    }
+
+    /// Gives the place of a message that is started to who waits first for one.
+    @inline(__always)
+    func freePlace() {
+        self.waiting.subtract(1, ordering: .relaxed)
+        if self.whenFull == .suspend { self.passPlaceOn() }
+    }
+
+    private func passPlaceOn() {
+        while !self.places.isEmpty, self.takePlace() {
+            self.places.removeFirst().continuation.resume(returning: true)
+        }
+    }
+
+    /// Has everybody look whether their handlers are still there.
+    func recheckPlaces() {
+        let waiting = self.places
+        self.places = []
+        for place in waiting { place.continuation.resume(returning: false) }
+    }
+}

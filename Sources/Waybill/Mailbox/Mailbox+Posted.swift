@@ -1,0 +1,125 @@
+internal import DequeModule
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// Messages that nobody awaits.
+extension Mailbox {
+    /// How deep ``catchUp()`` may call itself: the stack has an end.
+    private static let deepest = 8
+
+    /// Runs what was posted before now.
+    ///
+    /// A handler that runs here may route to its own module and so come here again. Each takes one message at a time,
+    /// oldest first, and so the order holds; but the deepest has to wait.
+    ///
+    /// - Returns: false if the caller has to let the loop turn first and try again, or has to wait for its turn.
+    func catchUp() -> Bool {
+        if self.isSerial { return self.isFree() }
+        // What is posted meanwhile is not waited for: that might never end.
+        var left = self.waiting.load(ordering: .relaxed)
+        guard left > 0, let first = self.next() else { return true }
+        guard self.depth < Self.deepest else {
+            self.batch.prepend(first)
+            return false
+        }
+        self.depth += 1
+        defer { self.depth -= 1 }
+        // Whoever sent it, it was not the task that happens to come by.
+        first.handler.core.apart { self.start(first) }
+        left -= 1
+        while left > 0, let parcel = self.next() {
+            left -= 1
+            parcel.handler.core.apart { self.start(parcel) }
+        }
+        return true
+    }
+
+    /// Runs what is posted, and lets the loop poll now and then.
+    func drain() {
+        if self.isSerial {
+            self.collect(isLast: true)
+            return self.advance()
+        }
+        while self.eventLoop.consumeDeliveryBudget() {
+            guard let parcel = self.next(isLast: true) else { return }
+            self.start(parcel)
+        }
+        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    }
+
+    /// The oldest message that nobody awaits.
+    private func next(isLast: Bool = false) -> Parcel? {
+        if self.batch.isEmpty {
+            self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
+        }
+        return self.batch.popFirst()
+    }
+
+    private func start(_ parcel: borrowing Parcel) {
+        self.freePlace()
+        if self.isToBeDropped { return parcel.drop(limit: self.limit) }
+        self.run(parcel) { _ in }
+    }
+
+    /// Runs a message that nobody awaits.
+    ///
+    /// - Parameters:
+    ///   - parcel: the message.
+    ///   - end: is told when the handler has returned.
+    func run(_ parcel: borrowing Parcel, _ end: @escaping @Sendable (isolated Mailbox) -> Void) {
+        if parcel.handler.isGone || parcel.message.extras?.hasDeadline == true,
+            let error = parcel.handler.objection(to: parcel.message)
+        {
+            parcel.handler.core.deadLetter(parcel.message, error)
+            end(self)
+        } else if parcel.handler.isImmediate {
+            parcel.handler.settle(parcel.message)
+            end(self)
+        } else {
+            self.runSuspending(parcel.message, parcel.handler, end)
+        }
+    }
+
+    /// Runs a handler that may suspend; it ends with its registration all the same.
+    private func runSuspending(
+        _ message: Message,
+        _ handler: Handler,
+        _ end: @escaping @Sendable (isolated Mailbox) -> Void
+    ) {
+        let core = handler.core
+        let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
+        guard exchange.bind(handler: handler) else {
+            exchange.finish(.failed(handler.reason(exchange.url)))
+            return end(self)
+        }
+        if message.extras?.hasDeadline == true, let deadline = message.deadline {
+            exchange.expire(at: deadline, on: self.eventLoop)
+        }
+        exchange.bind(
+            task: core.startTask {
+                Task.immediate {
+                    exchange.finish(await handler.run(message, isolation: self, inside: nil), of: message)
+                    end(self)
+                }
+            }
+        )
+    }
+
+    /// Whether the message that is about to be started has to make room for a younger one.
+    var isToBeDropped: Bool {
+        guard self.whenFull == .dropOldest, self.excess.load(ordering: .relaxed) > 0 else { return false }
+        self.excess.subtract(1, ordering: .relaxed)
+        return true
+    }
+}
+
+extension Parcel {
+    /// Ends a message that had to make room for a younger one.
+    func drop(limit: Int) {
+        self.handler.core.deadLetter(
+            self.message,
+            .dropped(url: self.message.parameters.url, limit: limit)
+        )
+    }
+}

@@ -1,0 +1,70 @@
+internal import DequeModule
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The bounded queue in front of a module, and the place where its handlers are called: the module's loop.
+///
+/// A message that is awaited comes with its caller's task and waits in the loop's queue; one that nobody awaits waits in
+/// ``posted``. Whoever runs a message first runs what was posted before it, so that one sender's messages are handled
+/// in the order sent. A serial mailbox has one ``line`` for both.
+actor Mailbox: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    nonisolated let unretainedLoop: UnretainedEventLoop
+
+    nonisolated let limit: Int
+    nonisolated let whenFull: MailboxConfiguration.Overflow
+    nonisolated let isSerial: Bool
+
+    /// Whose mailbox it is, if it is in front of an actor.
+    nonisolated let owner: ObjectIdentifier?
+
+    /// Messages that were given to the mailbox and have not been started; in a serial one also the one in progress.
+    nonisolated let waiting = Atomic<Int>(0)
+
+    /// How many of those that are started next have to be dropped, so that the limit holds.
+    nonisolated let excess = Atomic<Int>(0)
+
+    nonisolated let posted = Locked(PostBox())
+
+    /// What has been taken out of ``posted`` and not been started.
+    var batch = UniqueDeque<Parcel>()
+
+    /// Who waits in a serial mailbox, in order.
+    var line = UniqueDeque<Turn>()
+
+    /// The message that a serial mailbox is busy with.
+    var inProgress: CorrelationID?
+    var isAdvancing = false
+
+    /// Who waits for a place in a mailbox that suspends its senders.
+    var places: Deque<Place> = []
+    var lastPlace = 0
+
+    /// How many calls of ``catchUp()`` are under way, one inside the other.
+    var depth = 0
+
+    /// Keeps plain closures on the loop.
+    ///
+    /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift 6.3): without
+    /// a preference it would run on the global executor.
+    nonisolated let taskExecutor: EventLoopTaskExecutor?
+
+    init(
+        eventLoop: EventLoop,
+        configuration: MailboxConfiguration,
+        limit: Int,
+        owner: ObjectIdentifier? = nil
+    ) {
+        self.eventLoop = eventLoop
+        self.unretainedLoop = UnretainedEventLoop(eventLoop)
+        self.limit = configuration.limit ?? limit
+        self.whenFull = configuration.whenFull
+        self.isSerial = configuration.isSerial
+        self.owner = owner
+        self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
+    }
+
+    /// How many messages may be waiting, one that is in progress included.
+    nonisolated var capacity: Int { self.isSerial ? self.limit + 1 : self.limit }
+}
