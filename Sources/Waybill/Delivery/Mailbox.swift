@@ -113,14 +113,18 @@ actor Mailbox: LoopBound {
         }
         self.depth += 1
         defer { self.depth -= 1 }
-        self.start(first)
+        self.startApart(first)
         left -= 1
         while left > 0, let parcel = self.next() {
             left -= 1
-            // Whoever sent it, it was not the task that happens to come by.
-            parcel.handler.core.apart { self.start(parcel) }
+            self.startApart(parcel)
         }
         return true
+    }
+
+    /// Starts a message in a task that has nothing to do with it.
+    private func startApart(_ parcel: borrowing Parcel) {
+        parcel.handler.core.apart { self.start(parcel) }
     }
 
     private func turn() async {
