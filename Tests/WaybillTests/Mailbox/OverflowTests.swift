@@ -57,13 +57,14 @@ struct OverflowTests {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
-        let oldest = Task { await failure { try await bus.route("app://a/0") } }
-        #expect(await eventually { bus.statistics.inFlight == 2 })
-        bus.send("app://a/1")
-        bus.send("app://a/2")
+        // Each is on its way to the module before the next one is.
+        let callers = (0..<3).map { number in
+            Task.immediate { await failure { try await bus.route("app://a/\(number)") } }
+        }
         self.held.open()
-        let error = await oldest.value
-        #expect(error?.code == .mailboxFull && error?.url == "app://a/0")
+        let oldest = await callers[0].value
+        #expect(oldest?.code == .mailboxFull && oldest?.url == "app://a/0")
+        for caller in callers.dropFirst() { #expect(await caller.value == nil) }
         #expect(await bus.settles())
         #expect(self.heard.entries == [1, 2])
     }
