@@ -64,7 +64,7 @@ extension BusCore {
         }
         if request.due.exists {
             // Not the loop that the handler may be holding.
-            exchange.expire(at: request.due, on: self.currentLane?.eventLoop ?? Exchange.timekeeper)
+            exchange.expire(at: request.due, on: self.currentLane?.eventLoop)
         }
         handler.mailbox.start(message, handler, exchange)
         return exchange

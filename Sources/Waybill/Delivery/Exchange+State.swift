@@ -10,7 +10,7 @@ extension Exchange {
         /// What the reader has seen and not answered.
         private var seen: Progress?
         private var task: Task<Void, Never>?
-        private var timer: ScheduledTimer?
+        private var watch: Watch?
         private var handler: Handler?
 
         /// What the end of an exchange sets free.
@@ -18,7 +18,7 @@ extension Exchange {
             var reader: Reader?
             var unanswered: [Progress]
             var task: Task<Void, Never>?
-            var timer: ScheduledTimer?
+            var watch: Watch?
             var handler: Handler?
         }
 
@@ -35,14 +35,14 @@ extension Exchange {
                 reader: self.reader,
                 unanswered: self.unread + (self.seen.map { [$0] } ?? []),
                 task: self.task,
-                timer: self.timer,
+                watch: self.watch,
                 handler: self.handler
             )
             self.reader = nil
             self.unread = []
             self.seen = nil
             self.task = nil
-            self.timer = nil
+            self.watch = nil
             self.handler = nil
             return effects
         }
@@ -87,9 +87,9 @@ extension Exchange {
         }
 
         /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
-        mutating func bind(timer: ScheduledTimer) -> Bool {
+        mutating func bind(watch: Watch) -> Bool {
             guard self.outcome == nil else { return true }
-            self.timer = timer
+            self.watch = watch
             return false
         }
     }

@@ -36,7 +36,7 @@ final class Exchange: Sendable {
             self.core.close(Tally(outcome))
         }
         effects.reader?.resume(returning: .finished(outcome))
-        effects.timer?.cancel()
+        effects.watch?.cancel()
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }
         for progress in effects.unanswered { progress.answer.resume(throwing: Unheard()) }
@@ -122,8 +122,8 @@ final class Exchange: Sendable {
     }
 
     /// Hands over the timer of the deadline.
-    func bind(timer: ScheduledTimer) {
-        if self.state.withLock({ $0.bind(timer: timer) }) { timer.cancel() }
+    func bind(watch: Watch) {
+        if self.state.withLock({ $0.bind(watch: watch) }) { watch.cancel() }
     }
 }
 

@@ -79,7 +79,7 @@ extension Lane {
             return .handOver(Found(handler: handler, parameters: parameters), id)
         }
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            guard handler.mailbox.assumeOnLoop({ $0.catchUp() }) else {
+            guard handler.mailbox.assumeOnLoop({ $0.catchUp(handler.core) }) else {
                 return .handOver(Found(handler: handler, parameters: parameters), id)
             }
             if handler.isGone { return .lost(handler.reason(url), id) }

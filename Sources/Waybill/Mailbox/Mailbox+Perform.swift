@@ -9,7 +9,7 @@ extension Mailbox {
         if self.isSerial { return await self.performInTurn(message, handler) }
         self.freePlace()
         if self.isToBeDropped { return .failed(.dropped(url: message.parameters.url, limit: self.limit)) }
-        while !self.catchUp() { await self.turn() }
+        while !self.catchUp(handler.core) { await self.turn() }
         return await self.run(message, handler)
     }
 
@@ -19,11 +19,11 @@ extension Mailbox {
             self.freePlace()
             return .failed(.deadlock(url: message.parameters.url))
         }
-        guard await self.takeTurn(message.id) else {
+        guard await self.takeTurn(message.id, handler.core) else {
             return .failed(.dropped(url: message.parameters.url, limit: self.limit))
         }
         let outcome = await self.run(message, handler)
-        self.endTurn()
+        self.endTurn(handler.core)
         return outcome
     }
 

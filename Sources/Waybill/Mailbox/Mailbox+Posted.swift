@@ -13,34 +13,35 @@ extension Mailbox {
     /// A handler that runs here may route to its own module and so come here again. Each takes one message at a time,
     /// oldest first, and so the order holds; but the deepest has to wait.
     ///
+    /// - Parameter core: the bus of whoever comes by.
     /// - Returns: false if the caller has to let the loop turn first and try again, or has to wait for its turn.
-    func catchUp() -> Bool {
-        if self.isSerial { return self.isFree() }
+    func catchUp(_ core: BusCore) -> Bool {
+        if self.isSerial { return self.isFree(core) }
         // What is posted meanwhile is not waited for: that might never end.
         var left = self.waiting.load(ordering: .relaxed)
-        guard left > 0, let first = self.next() else { return true }
-        guard self.depth < Self.deepest else {
-            self.batch.prepend(first)
-            return false
-        }
+        guard left > 0, self.hasPosted else { return true }
+        guard self.depth < Self.deepest else { return false }
         self.depth += 1
         defer { self.depth -= 1 }
         // Whoever sent it, it was not the task that happens to come by.
-        first.handler.core.apart { self.start(first) }
-        left -= 1
-        while left > 0, let parcel = self.next() {
-            left -= 1
-            parcel.handler.core.apart { self.start(parcel) }
+        core.apart {
+            while left > 0, let parcel = self.next() {
+                left -= 1
+                self.start(parcel)
+            }
         }
         return true
     }
 
+    /// Whether something has been posted and not been started.
+    private var hasPosted: Bool {
+        if self.batch.isEmpty { self.posted.withLock { $0.collect(&self.batch, isLast: false) } }
+        return !self.batch.isEmpty
+    }
+
     /// Runs what is posted, and lets the loop poll now and then.
     func drain() {
-        if self.isSerial {
-            self.collect(isLast: true)
-            return self.advance()
-        }
+        if self.isSerial { return self.advance() }
         while self.eventLoop.consumeDeliveryBudget() {
             guard let parcel = self.next(isLast: true) else { return }
             self.start(parcel)
@@ -49,7 +50,7 @@ extension Mailbox {
     }
 
     /// The oldest message that nobody awaits.
-    private func next(isLast: Bool = false) -> Parcel? {
+    func next(isLast: Bool = false) -> Parcel? {
         if self.batch.isEmpty {
             self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
         }
@@ -59,46 +60,37 @@ extension Mailbox {
     private func start(_ parcel: borrowing Parcel) {
         self.freePlace()
         if self.isToBeDropped { return parcel.drop(limit: self.limit) }
-        self.run(parcel) { _ in }
+        self.run(parcel)
     }
 
     /// Runs a message that nobody awaits.
-    ///
-    /// - Parameters:
-    ///   - parcel: the message.
-    ///   - end: is told when the handler has returned.
-    func run(_ parcel: borrowing Parcel, _ end: @escaping @Sendable (isolated Mailbox) -> Void) {
-        if parcel.handler.isGone || parcel.message.due.exists,
-            let error = parcel.handler.objection(to: parcel.message)
-        {
+    func run(_ parcel: borrowing Parcel) {
+        let isLate = parcel.handler.isGone || parcel.message.due.exists
+        if isLate, let error = parcel.handler.objection(to: parcel.message) {
             parcel.handler.core.deadLetter(parcel.message, error)
-            end(self)
+            self.endTurn(parcel.handler.core)
         } else if parcel.handler.isImmediate {
             parcel.handler.settle(parcel.message)
-            end(self)
+            self.endTurn(parcel.handler.core)
         } else {
-            self.runSuspending(parcel.message, parcel.handler, end)
+            self.runSuspending(parcel.message, parcel.handler)
         }
     }
 
     /// Runs a handler that may suspend; it ends with its registration all the same.
-    private func runSuspending(
-        _ message: Message,
-        _ handler: Handler,
-        _ end: @escaping @Sendable (isolated Mailbox) -> Void
-    ) {
+    private func runSuspending(_ message: Message, _ handler: Handler) {
         let core = handler.core
         let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
         guard exchange.bind(handler: handler) else {
             exchange.finish(.failed(handler.reason(exchange.url)))
-            return end(self)
+            return self.endTurn(core)
         }
         if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
         exchange.bind(
             task: core.startTask {
                 Task.immediate {
                     exchange.finish(await handler.run(message, isolation: self, inside: nil), of: message)
-                    end(self)
+                    self.endTurn(core)
                 }
             }
         )

@@ -7,59 +7,37 @@ internal import WaybillRouting
 extension Mailbox {
     /// Waits until the messages that came before have ended.
     ///
-    /// - Returns: whether it is the message's turn; false if it was dropped. ``endTurn()`` must follow a turn.
-    func takeTurn(_ id: CorrelationID) async -> Bool {
-        if self.isFree() {
-            if self.isToBeDropped {
-                self.freePlace()
-                return false
-            }
-            self.inProgress = id
-            return true
+    /// - Parameters:
+    ///   - id: the message's.
+    ///   - core: the bus of its caller.
+    /// - Returns: whether it is the message's turn; false if it was dropped. ``endTurn(_:)`` must follow a turn.
+    func takeTurn(_ id: CorrelationID, _ core: BusCore) async -> Bool {
+        if !self.isFree(core) {
+            self.lineUp()
+            await withCheckedContinuation { self.line.append(.task(Turn.Waiter(id: id, continuation: $0))) }
         }
-        return await withCheckedContinuation { continuation in
-            self.line.append(.task(Turn.Waiter(id: id, continuation: continuation)))
-            self.trim()
+        if self.isToBeDropped {
+            self.endTurn(core)
+            return false
         }
+        self.inProgress = id
+        return true
     }
 
-    /// Ends the message in progress and starts the next.
-    func endTurn() {
+    /// Ends the message in progress of a serial mailbox and starts the next.
+    func endTurn(_ core: BusCore) {
+        guard self.isSerial else { return }
         self.inProgress = nil
         self.freePlace()
-        self.advance()
+        // Who comes next has nothing to do with the task that has ended.
+        if !self.isAdvancing { core.apart { self.advance() } }
     }
 
     /// Whether nobody is before a message that has come to the loop now.
-    func isFree() -> Bool {
-        self.collect()
-        self.advance()
-        return self.inProgress == nil && self.line.isEmpty
-    }
-
-    /// Moves what was posted into the line.
-    ///
-    /// - Parameter isLast: whether who was sent to collect goes away afterwards.
-    func collect(isLast: Bool = false) {
-        var isDone = false
-        // Who was sent to collect goes away only when there was nothing left.
-        while !isDone {
-            self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
-            isDone = self.batch.isEmpty || !isLast
-            while let parcel = self.batch.popFirst() { self.line.append(.parcel(parcel)) }
-        }
-        self.trim()
-    }
-
-    /// Drops who has waited longest, as many as there are too many.
-    private func trim() {
-        guard self.whenFull == .dropOldest else { return }
-        while self.excess.load(ordering: .relaxed) > 0 {
-            guard let oldest = self.line.popFirst() else { return }
-            self.excess.subtract(1, ordering: .relaxed)
-            self.freePlace()
-            oldest.drop(limit: self.limit)
-        }
+    func isFree(_ core: BusCore) -> Bool {
+        // Whoever sent it, it was not the task that happens to come by.
+        if self.inProgress == nil, !self.isAdvancing { core.apart { self.advance() } }
+        return self.inProgress == nil && !self.isAdvancing && self.line.isEmpty
     }
 
     /// Starts one message after the other, as long as each ends at once.
@@ -67,29 +45,54 @@ extension Mailbox {
         guard !self.isAdvancing else { return }
         self.isAdvancing = true
         defer { self.isAdvancing = false }
-        while self.inProgress == nil, !self.line.isEmpty {
-            guard self.eventLoop.consumeDeliveryBudget() else {
-                return self.eventLoop.execute { self.assumeOnLoop { $0.advance() } }
+        while self.inProgress == nil {
+            guard self.eventLoop.consumeDeliveryBudget() else { return self.advanceLater() }
+            if let next = self.line.popFirst() {
+                self.start(next)
+            } else if let parcel = self.next(isLast: true) {
+                self.start(inTurn: parcel)
+            } else {
+                return
             }
-            guard let next = self.line.popFirst() else { return }
-            self.start(next)
         }
+    }
+
+    private func advanceLater() {
+        // Until then nobody may believe that it is free.
+        self.lineUp()
+        self.eventLoop.execute { self.assumeOnLoop { $0.advance() } }
     }
 
     private func start(_ next: consuming Turn) {
         switch consume next {
-        case .parcel(let parcel):
-            self.inProgress = parcel.message.id
-            parcel.handler.core.apart { self.run(parcel) { $0.endTurn() } }
+        case .parcel(let parcel): self.start(inTurn: parcel)
         case .task(let waiter):
             self.inProgress = waiter.id
-            waiter.continuation.resume(returning: true)
+            waiter.continuation.resume()
         }
+    }
+
+    private func start(inTurn parcel: borrowing Parcel) {
+        self.inProgress = parcel.message.id
+        if self.isToBeDropped {
+            parcel.drop(limit: self.limit)
+            self.endTurn(parcel.handler.core)
+        } else {
+            self.run(parcel)
+        }
+    }
+
+    /// Puts what was posted into the line, since somebody is to come behind it.
+    private func lineUp() {
+        repeat {
+            while let parcel = self.batch.popFirst() { self.line.append(.parcel(parcel)) }
+            self.posted.withLock { $0.collect(&self.batch, isLast: false) }
+        } while !self.batch.isEmpty
     }
 
     /// Ends what nobody awaits and whose handler has gone: the message in progress may take for ever.
     private func sweep() {
-        self.collect()
+        self.lineUp()
         for _ in 0..<self.line.count {
             guard let next = self.line.popFirst() else { return }
             if next.isStranded {

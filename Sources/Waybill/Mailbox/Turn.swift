@@ -4,13 +4,13 @@ internal import WaybillRouting
 enum Turn: ~Copyable {
     /// A message that nobody awaits.
     case parcel(Parcel)
-    /// The task of a message that is awaited; it is told whether it may run.
+    /// The task of a message that is awaited.
     case task(Waiter)
 
     /// A task that waits for its turn.
     struct Waiter {
         let id: CorrelationID
-        let continuation: CheckedContinuation<Bool, Never>
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     /// Whether it is a message that nobody awaits, and that nobody handles any more.
@@ -21,21 +21,13 @@ enum Turn: ~Copyable {
         }
     }
 
-    /// Ends a message that had to make room for a younger one.
-    consuming func drop(limit: Int) {
-        switch consume self {
-        case .parcel(let parcel): parcel.drop(limit: limit)
-        case .task(let waiter): waiter.continuation.resume(returning: false)
-        }
-    }
-
     /// Ends a message whose handler has gone.
     consuming func strand() {
         switch consume self {
         case .parcel(let parcel):
             let reason = parcel.handler.reason(parcel.message.parameters.url)
             parcel.handler.core.deadLetter(parcel.message, reason)
-        case .task(let waiter): waiter.continuation.resume(returning: false)
+        case .task(let waiter): waiter.continuation.resume()
         }
     }
 }

@@ -12,14 +12,21 @@ extension EventLoop {
     ///   - body: What to run on the loop's thread.
     /// - Returns: What cancels it; may be dropped.
     @discardableResult
-    package func schedule(
-        at deadline: ContinuousClock.Instant,
-        _ body: @escaping @Sendable () -> Void
-    ) -> ScheduledTimer {
+    package func schedule(at deadline: Deadline, _ body: @escaping @Sendable () -> Void) -> ScheduledTimer {
         let timer = ScheduledTimer(core: self.core)
-        self.core.schedule(timer, .body(body), at: MonotonicTime.nanoseconds(of: deadline))
+        self.core.schedule(timer, .body(body), at: deadline.nanoseconds)
         return timer
     }
+
+    /// The same at an instant.
+    @discardableResult
+    package func schedule(
+        at instant: ContinuousClock.Instant,
+        _ body: @escaping @Sendable () -> Void
+    ) -> ScheduledTimer {
+        self.schedule(at: Deadline(instant), body)
+    }
+
     /// Runs a closure on the loop at an instant, or when the loop shuts down if that comes first.
     ///
     /// For what must not be forgotten with the loop; everything else is as with ``schedule(at:_:)``.

@@ -4,7 +4,8 @@ public import WaybillEventLoop
 public actor UserModule: LoopBound {
     /// Where it runs.
     public nonisolated let eventLoop: EventLoop
-    private var visits = 0
+    /// How often it was asked.
+    public private(set) var visits = 0
 
     /// Makes a module that nobody has visited.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }

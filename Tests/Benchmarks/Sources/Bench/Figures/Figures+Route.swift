@@ -30,6 +30,12 @@ extension Figures {
             ),
             Figure(
                 "route.with-deadline",
+                must: .ratio(2),
+                subject: Subject("route") { try await caller.routeInTime(Office.detail, on: bus, $0) },
+                peer: Subject("without a deadline") { try await caller.route(Office.detail, on: bus, $0) }
+            ),
+            Figure(
+                "route.with-deadline-raced",
                 subject: Subject("route") { try await caller.routeInTime(Office.detail, on: bus, $0) },
                 peer: Peers.actorCallInTime
             ),

@@ -16,7 +16,7 @@ enum Figures {
             Group(
                 names: [
                     "route.same-loop", "route.same-loop-closure", "route.same-loop-async",
-                    "route.with-deadline", "loop.actor-call",
+                    "route.with-deadline", "route.with-deadline-raced", "loop.actor-call",
                 ],
                 make: Self.sameLoop
             ),
@@ -26,6 +26,10 @@ enum Figures {
                     "route.cross-loop-64-spin",
                 ],
                 make: Self.crossLoop
+            ),
+            Group(
+                names: ["serial.route", "serial.send", "deadlines.10k", "deadlines.10k-outside"],
+                make: Self.delivery
             ),
             Group(names: ["send", "send.off-loop", "send.memory"]) { try Self.send(isQuick: options.quick) },
             Group(names: ["publish.100"], make: Self.publish),

@@ -1,0 +1,70 @@
+/// Watches deadlines for threads that run no loop.
+///
+/// A timer of a loop would be given to it through its inbox, and wake it. Here a deadline is written down under a lock, and
+/// the loop that keeps the time is only woken for one that comes before all others.
+package final class Timekeeper: Sendable {
+    private struct State {
+        var heap = TimerHeap<@Sendable () -> Void>()
+        /// When the loop looks next.
+        var wakes = Int64.max
+        var timer: ScheduledTimer?
+    }
+
+    /// A deadline that is being watched.
+    package struct Alarm: Sendable {
+        fileprivate let key: TimerHeap<@Sendable () -> Void>.Key
+        fileprivate let keeper: Timekeeper
+
+        /// Forgets the deadline, unless it has come.
+        package func cancel() { self.keeper.forget(self.key) }
+    }
+
+    private let eventLoop: EventLoop
+    private let state = Locked(State())
+
+    /// Makes a timekeeper with a loop of its own, on a thread of its own.
+    package init(name: String) { self.eventLoop = EventLoop(name: name) }
+
+    /// Runs a closure when a deadline has come, up to a millisecond late and never early, on the timekeeper's thread.
+    ///
+    /// - Returns: what cancels it; may be dropped.
+    @discardableResult
+    package func schedule(at deadline: Deadline, _ body: @escaping @Sendable () -> Void) -> Alarm {
+        let (key, isFirst) = self.state.withLock { state in
+            let key = state.heap.insert(body, at: deadline.nanoseconds)
+            guard deadline.nanoseconds < state.wakes else { return (key, false) }
+            state.wakes = deadline.nanoseconds
+            return (key, true)
+        }
+        if isFirst { self.wake(at: deadline) }
+        return Alarm(key: key, keeper: self)
+    }
+
+    private func wake(at deadline: Deadline) {
+        let timer = self.eventLoop.schedule(at: deadline) { self.look() }
+        let old = self.state.withLock { state in
+            // Somebody else may have come with an earlier one meanwhile; then both timers fire, and one finds nothing.
+            let old = state.wakes == deadline.nanoseconds ? state.timer : nil
+            if state.wakes == deadline.nanoseconds { state.timer = timer }
+            return old
+        }
+        old?.cancel()
+    }
+
+    private func look() {
+        let now = MonotonicTime.now
+        while let body = self.state.withLock({ $0.heap.popDue(at: now) }) { body() }
+        let next = self.state.withLock { state in
+            state.timer = nil
+            state.wakes = state.heap.nextDeadline ?? .max
+            return state.wakes
+        }
+        if next != .max { self.wake(at: Deadline(nanoseconds: next)) }
+    }
+
+    private func forget(_ key: TimerHeap<@Sendable () -> Void>.Key) {
+        let body = self.state.withLock { $0.heap.remove(key) }
+        // Let go of outside the lock.
+        _ = consume body
+    }
+}

@@ -1,0 +1,83 @@
+internal import Measure
+internal import Synchronization
+internal import Waybill
+public import WaybillEventLoop
+
+/// A module that lets ten thousand callers wait, and then answers them all.
+public struct WaitingRoom: Sendable {
+    /// How many callers wait at a time.
+    public static let count = 10_000
+
+    private let bus: MessageBus
+    private let module: Doorman
+
+    /// Opens the room on a loop.
+    ///
+    /// - Throws: what registering throws.
+    public init(on loop: EventLoop) throws {
+        var configuration = MessageBus.Configuration()
+        configuration.mailboxLimit = Self.count * 2
+        self.bus = MessageBus(eventLoop: loop, configuration: configuration)
+        self.module = Doorman(eventLoop: loop)
+        try self.bus.register("app://door/wait", on: self.module) { module, _ in await module.wait() }
+    }
+
+    /// Has all callers come, wait and be answered.
+    ///
+    /// - Parameters:
+    ///   - inTime: whether each has a deadline, of its own and far away.
+    ///   - isOutside: whether the callers are on no loop.
+    /// - Returns: how long that took, in nanoseconds.
+    /// - Throws: what routing throws.
+    public func wait(inTime: Bool, isOutside: Bool) async throws -> UInt64 {
+        let (bus, module) = (self.bus, self.module)
+        return try await module.run { module in
+            let start = MonotonicTime.now
+            let now = ContinuousClock.now
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<Self.count {
+                    let deadline = inTime ? now + .seconds(600 + number % 1000) : nil
+                    group.addTask {
+                        if isOutside {
+                            try await bus.route("app://door/wait", deadline: deadline)
+                        } else {
+                            try await self.module.ask(bus, deadline)
+                        }
+                    }
+                }
+                while module.waiting < Self.count { await Task.yield() }
+                module.open()
+                try await group.waitForAll()
+            }
+            return MonotonicTime.now - start
+        }
+    }
+}
+
+/// Holds callers back until the door opens.
+actor Doorman: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    private var callers: [CheckedContinuation<Void, Never>] = []
+
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    var waiting: Int { self.callers.count }
+
+    func wait() async { await withCheckedContinuation { self.callers.append($0) } }
+
+    func ask(_ bus: MessageBus, _ deadline: ContinuousClock.Instant?) async throws {
+        try await bus.route("app://door/wait", deadline: deadline)
+    }
+
+    func open() {
+        let callers = self.callers
+        self.callers = []
+        for caller in callers { caller.resume() }
+    }
+
+    func run<Value: Sendable>(
+        _ body: @Sendable (isolated Doorman) async throws -> Value
+    ) async rethrows -> Value {
+        try await body(self)
+    }
+}

@@ -1,0 +1,67 @@
+import Testing
+import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct TimekeeperTests {
+    let keeper = Timekeeper(name: "timekeeper")
+
+    @Test func `deadlines come in their order, whatever order they were set in`() async {
+        let came = Journal<Int>()
+        let start = ContinuousClock.now + .milliseconds(20)
+        for index in [5, 1, 4, 2, 3] {
+            self.keeper.schedule(at: Deadline(start + .milliseconds(index))) { came.add(index) }
+        }
+        #expect(await eventually { came.entries.count == 5 })
+        #expect(came.entries == [1, 2, 3, 4, 5])
+        #expect(ContinuousClock.now >= start + .milliseconds(5))
+    }
+
+    @Test func `a deadline that was cancelled does not come, and its closure goes`() async {
+        let came = Journal<Int>()
+        let soon = Deadline(.now + .milliseconds(5))
+        weak var object: Canary?
+        do {
+            let held = Canary()
+            object = held
+            let alarm = self.keeper.schedule(at: soon) { [held] in
+                _ = held
+                came.add(1)
+            }
+            alarm.cancel()
+            alarm.cancel()
+        }
+        #expect(object == nil)
+        self.keeper.schedule(at: soon) { came.add(2) }
+        #expect(await eventually { came.entries == [2] })
+    }
+
+    @Test func `what has passed comes at once, and a closure may set the next`() async {
+        let came = Journal<Int>()
+        let keeper = self.keeper
+        keeper.schedule(at: Deadline(nanoseconds: 0)) {
+            came.add(1)
+            keeper.schedule(at: Deadline(nanoseconds: 0)) { came.add(2) }
+        }
+        #expect(await eventually { came.entries == [1, 2] })
+    }
+
+    @Test func `many threads set and cancel`() async {
+        let (came, late) = (Tally(), Tally())
+        let keeper = self.keeper
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for index in 0..<1000 {
+                        keeper.schedule(at: Deadline(.now + .microseconds(index * 7 % 3000))) { came.add() }
+                        keeper.schedule(at: Deadline(.now + .seconds(600 - index % 100))) { late.add() }
+                            .cancel()
+                    }
+                }
+            }
+        }
+        #expect(await eventually { came.count == 4000 })
+        #expect(late.count == 0)
+    }
+
+    private final class Canary: Sendable {}
+}
