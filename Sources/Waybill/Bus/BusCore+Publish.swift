@@ -42,47 +42,24 @@ extension BusCore {
         // One message for all: only its ID differs.
         var pattern = audience.pattern(of: publication.told)
         var message = publication.message(to: pattern)
-        let isPlain = publication.request.extras?.hasDeadline != true
         while publication.told < audience.subscribers.count {
             guard lane.unretainedLoop.admitsDelivery() else { return false }
             if audience.pattern(of: publication.told) != pattern {
                 pattern = audience.pattern(of: publication.told)
                 message = publication.message(to: pattern)
             }
-            let subscriber = audience.subscribers[publication.told]
-            publication.told += 1
-            if isPlain, let body = subscriber.body, subscriber.loop == lane.loop, self.isReady(subscriber) {
-                self.tell(body, &message, lane, &publication.taken)
-            } else {
-                self.tell(subscriber, &message, &publication)
+            let place = publication.told
+            publication.told = place &+ 1
+            let outcome = audience.subscribers.withUnretained(at: place, &message) { subscriber, message in
+                subscriber.hear(&message, on: lane)
+            }
+            switch outcome {
+            case .taken: publication.taken &+= 1
+            case .failed(let error): self.close(error, thrownBy: message)
+            case .notReady: self.tell(audience.subscribers[place], &message, &publication)
             }
         }
         return true
-    }
-
-    /// Whether nothing stands before a message to code that cannot suspend.
-    @inline(__always)
-    private func isReady(_ subscriber: Subscriber) -> Bool {
-        guard !subscriber.isGone, case .handler(let handler) = subscriber.receiver else { return false }
-        return !handler.isGone && handler.mailbox.waiting.load(ordering: .relaxed) == 0
-    }
-
-    @inline(__always)
-    private func tell(
-        _ body: (Message) throws -> Void,
-        _ message: inout Message,
-        _ lane: Lane,
-        _ taken: inout Int
-    ) {
-        message.id = lane.nextID()
-        Counters.increment(lane.counters.sent)
-        do {
-            try body(message)
-            Counters.increment(lane.counters.replied)
-            taken += 1
-        } catch {
-            self.close(error, thrownBy: message)
-        }
     }
 
     @inline(never)

@@ -3,8 +3,26 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    func subscribe(_ handler: Handler, _ pattern: String) throws(RoutingError) -> Subscription {
-        try self.subscribe(Subscriber(handler), pattern)
+    /// Subscribes code that cannot suspend.
+    func subscribe(
+        immediate body: @escaping @Sendable (Message) throws -> Void,
+        _ mailbox: Mailbox,
+        _ pattern: String
+    ) throws(RoutingError) -> Subscription {
+        let handler = Handler(immediate: body, mailbox: mailbox, core: self)
+        return try self.subscribe(Subscriber(handler, body), pattern)
+    }
+
+    /// Subscribes code that may suspend.
+    func subscribe(
+        suspending body: @escaping @Sendable (Message) async throws -> Void,
+        _ mailbox: Mailbox,
+        _ pattern: String
+    ) throws(RoutingError) -> Subscription {
+        try self.subscribe(
+            Subscriber(Handler(suspending: body, mailbox: mailbox, core: self)),
+            pattern
+        )
     }
 
     func subscribe(_ subscriber: Subscriber, _ pattern: String) throws(RoutingError) -> Subscription {

@@ -13,10 +13,7 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) throws -> Void
     ) throws(RoutingError) -> Subscription {
-        try self.core.subscribe(
-            Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core),
-            pattern
-        )
+        try self.core.subscribe(immediate: handler, self.core.homeMailbox, pattern)
     }
 
     /// Subscribes a closure that may suspend.
@@ -25,10 +22,7 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) async throws -> Void
     ) throws(RoutingError) -> Subscription {
-        try self.core.subscribe(
-            Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core),
-            pattern
-        )
+        try self.core.subscribe(suspending: handler, self.core.homeMailbox, pattern)
     }
 
     /// Subscribes code of an actor that answers at once, on the actor's loop.
@@ -40,11 +34,7 @@ extension MessageBus {
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Void
     ) throws(RoutingError) -> Subscription {
-        let plain = module.plain(handler)
-        return try self.core.subscribe(
-            Handler(immediate: plain, mailbox: self.core.mailbox(of: module), core: self.core),
-            pattern
-        )
+        try self.core.subscribe(immediate: module.plain(handler), self.core.mailbox(of: module), pattern)
     }
 
     /// Subscribes code of an actor that may suspend, on the actor's loop.
@@ -55,10 +45,7 @@ extension MessageBus {
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
     ) throws(RoutingError) -> Subscription {
         let suspending: @Sendable (Message) async throws -> Void = { try await handler(module, $0) }
-        return try self.core.subscribe(
-            Handler(suspending: suspending, mailbox: self.core.mailbox(of: module), core: self.core),
-            pattern
-        )
+        return try self.core.subscribe(suspending: suspending, self.core.mailbox(of: module), pattern)
     }
 
     /// Subscribes to a pattern, to read what is published one message after the other.
