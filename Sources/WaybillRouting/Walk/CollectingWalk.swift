@@ -10,10 +10,15 @@ struct CollectingWalk<Memory: Walk & ~Copyable>: Walk, ~Copyable {
 
     private var memory = Memory()
     private(set) var found: [Found] = []
+    /// The leaves that were found since one can be reached in two ways.
+    private var leaves: Set<UInt32> = []
+    private var isWatching = false
 
     static var takesAll: Bool { true }
 
     mutating func keep(_ leaf: UInt32) -> Bool {
+        // The first way to a leaf is the best.
+        if self.isWatching, !self.leaves.insert(leaf).inserted { return true }
         var overflow: [URLRange] = []
         var index = Captures.capacity
         while index < self.captured {
@@ -37,7 +42,12 @@ struct CollectingWalk<Memory: Walk & ~Copyable>: Walk, ~Copyable {
 
     mutating func pop() -> WalkChoice? { self.memory.pop() }
 
-    mutating func beginWatching() { self.memory.beginWatching() }
+    mutating func beginWatching() {
+        self.memory.beginWatching()
+        guard !self.isWatching else { return }
+        self.isWatching = true
+        self.leaves = Set(self.found.map(\.leaf))
+    }
 
     mutating func enters(_ place: WalkPlace) -> Bool { self.memory.enters(place) }
 

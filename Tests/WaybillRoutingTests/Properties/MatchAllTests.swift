@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct MatchAllTests {
     private static let conventions: [RoutingConventions] = {
-        var mostLiterals = RoutingConventions.waybill
-        mostLiterals.bestMatch = .mostLiterals
+        var mostLiteral = RoutingConventions.waybill
+        mostLiteral.bestMatch = .mostLiteral
         var first = RoutingConventions.waybill
         first.bestMatch = .firstRegistered
-        return [.waybill, mostLiterals, first]
+        return [.waybill, mostLiteral, first]
     }()
 
     @Test(arguments: Self.conventions.indices)
