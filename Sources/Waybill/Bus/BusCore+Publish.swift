@@ -82,7 +82,8 @@ extension BusCore {
         case .handler(let handler):
             message.id = self.open()
             if handler.isImmediate, self.canCall(handler) {
-                let outcome = handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
+                let outcome =
+                    handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
                 self.close(Tally(outcome))
                 publication.taken += self.took(message.parameters.url, outcome)
             } else {

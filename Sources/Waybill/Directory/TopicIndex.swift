@@ -30,6 +30,7 @@ struct TopicIndex: Sendable {
     ///   - pattern: the pattern.
     ///   - makeTable: makes a table for more patterns.
     /// - Returns: its number.
+    /// - Throws: `invalidPattern` if there are too many.
     mutating func insert(
         _ pattern: RoutePattern,
         _ makeTable: () -> RouteTable<Int>

@@ -59,7 +59,11 @@ extension RoutingError {
     }
 
     static func droppedUnread(url: String) -> Self {
-        Self(.mailboxFull, url: url, message: "it was dropped for a younger message: its subscriber is too slow")
+        Self(
+            .mailboxFull,
+            url: url,
+            message: "it was dropped for a younger message: its subscriber is too slow"
+        )
     }
 
     static func deadlock(url: String) -> Self {

@@ -1,3 +1,4 @@
+internal import Logging
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -13,6 +14,15 @@ extension BusCore {
         case .queued(let queued): publication.queued.append(queued)
         case .refused(let error): self.deadLetter(message, error)
         }
+    }
+
+    /// Writes down that messages were left unread, once for all: who leaves a loop expects as much.
+    func logUnread(_ count: Int, from first: Message, _ reason: (String) -> RoutingError) {
+        let url = first.parameters.url
+        self.logger.warning(
+            "dead letters, unread",
+            metadata: ["url": "\(url)", "count": "\(count)", "error": "\(reason(url))"]
+        )
     }
 
     /// Waits until a message is in its feed.

@@ -159,7 +159,9 @@ struct PublishTests {
         place: RouteTests.Place
     ) async throws {
         let heard = Journal<Int>()
-        let patterns = ["app://a/b", "app://a/:one", "app://a/:two", "app://**", "/a/*", "app://a/b", "app://:x/b"]
+        let patterns = [
+            "app://a/b", "app://a/:one", "app://a/:two", "app://**", "/a/*", "app://a/b", "app://:x/b",
+        ]
         for number in 0..<70 {
             try self.bus.subscribe(patterns[number % patterns.count]) { message in
                 heard.add(number)
@@ -296,7 +298,9 @@ struct PublishTests {
         }
     }
 
-    @Test func `conventions under which patterns depend on each other do not hide one from another`() async throws {
+    @Test func `conventions under which patterns depend on each other do not hide one from another`()
+        async throws
+    {
         var configuration = MessageBus.Configuration.quiet
         configuration.conventions.bestMatch = .literalWithoutBacktracking
         configuration.conventions.schemeMustBeRegistered = true

@@ -199,7 +199,10 @@ struct SubscriptionSequenceTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    private static nonisolated(nonsending) func read(_ messages: SubscriptionSequence, _ began: Gate) async -> Int {
+    private static nonisolated(nonsending) func read(
+        _ messages: SubscriptionSequence,
+        _ began: Gate
+    ) async -> Int {
         var count = 0
         for await _ in messages {
             count += 1
@@ -220,11 +223,14 @@ struct SubscriptionSequenceTests {
     }
 
     @Test func `leaving the loop ends the subscription, though the sequence is still there`() async throws {
-        let messages = try self.bus.subscription(to: "app://a", limit: 8)
-        for _ in 1...3 { try await self.bus.publish("app://a") }
+        let log = Journal<String>()
+        let bus = MessageBus(configuration: .logging(to: log))
+        let messages = try bus.subscription(to: "app://a", limit: 8)
+        for _ in 1...3 { try await bus.publish("app://a") }
         for await _ in messages { break }
-        #expect(try await self.bus.publish("app://a") == 0)
-        #expect(self.bus.statistics.inFlight == 0 && self.bus.statistics.deadLettered == 2)
+        #expect(try await bus.publish("app://a") == 0)
+        #expect(bus.statistics.inFlight == 0 && bus.statistics.deadLettered == 2)
+        #expect(log.count == 1 && log.entries.allSatisfy { $0.contains("count=2") })
         for await _ in messages { Issue.record("it has ended") }
     }
 
