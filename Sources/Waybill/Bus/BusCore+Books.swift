@@ -46,7 +46,7 @@ extension BusCore {
     @discardableResult
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
-        let context = DeliveryContext(hops: message.hops, deadline: nil)
+        let context = DeliveryContext(hops: message.hops)
         self.home.eventLoop.execute { DeliveryContext.$current.withValue(context) { uncaught(message) } }
         return true
     }

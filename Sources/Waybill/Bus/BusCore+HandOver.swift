@@ -10,7 +10,7 @@ extension BusCore {
         _ listener: Listener
     ) async -> Delivered {
         let handler = found.handler
-        if handler.isImmediate, !handler.mailbox.isSerial, request.extras?.hasDeadline != true {
+        if handler.isImmediate, !handler.mailbox.isSerial, !request.due.exists {
             // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
             let message = request.message(id: id, parameters: found.parameters)
             let outcome = await self.hop(message, handler)
@@ -62,9 +62,9 @@ extension BusCore {
             exchange.finish(.failed(error))
             return exchange
         }
-        if let deadline = request.extras?.deadline {
+        if request.due.exists {
             // Not the loop that the handler may be holding.
-            exchange.expire(at: deadline, on: self.currentLane?.eventLoop ?? Exchange.timekeeper)
+            exchange.expire(at: request.due, on: self.currentLane?.eventLoop ?? Exchange.timekeeper)
         }
         handler.mailbox.start(message, handler, exchange)
         return exchange

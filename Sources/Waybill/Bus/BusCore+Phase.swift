@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
@@ -18,9 +19,6 @@ extension BusCore {
         if request.hops > self.configuration.hopLimit {
             return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
         }
-        if let extras = request.extras, let deadline = extras.deadline, deadline <= .now {
-            return .deadlineExceeded(url: request.url)
-        }
-        return nil
+        return request.due.hasPassed ? .deadlineExceeded(url: request.url) : nil
     }
 }

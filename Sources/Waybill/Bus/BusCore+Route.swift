@@ -7,14 +7,18 @@ extension BusCore {
     ///
     /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
     @inline(__always)
-    func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Attempt {
+    func deliver(
+        _ url: String,
+        _ request: Request?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
         let lane = self.home
         guard self.phase.load(ordering: .relaxed) == .open, lane.unretainedLoop.admitsDelivery() else {
             return .elsewhere
         }
         // In a task that a handler has started in place: it inherits the handler's hops, or it might never end.
         guard !lane.isCalling, DeliveryContext.current == nil else { return .elsewhere }
-        return lane.deliver(url, nil, call)
+        return lane.deliver(url, request, call)
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.
@@ -30,9 +34,7 @@ extension BusCore {
         guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
         var value: (any Sendable)?
         let attempt = lane.deliver(request.url, request) { handler, message in
-            let reply =
-                message.extras?.hasDeadline == true
-                ? try self.call(for: message) { try handler.call(message) } : try handler.call(message)
+            let reply = try handler.call(message)
             self.conclude(message, reply)
             value = reply
         }

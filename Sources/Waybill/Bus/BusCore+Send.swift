@@ -32,7 +32,7 @@ extension BusCore {
         let id = lane.nextID()
         do throws(RoutingError) {
             try lane.snapshot.withUnretained { snapshot throws(RoutingError) in
-                try snapshot.post(url, id: id, hops: hops)
+                try snapshot.post(url, id: id, hops: hops, due: lane.dueInPlace)
             }
         } catch {
             self.deadLetter(Request(url: url, hops: hops), id, error)
@@ -47,7 +47,7 @@ extension BusCore {
         Counters.add(self.books.shared.sent)
         let id = self.books.nextID()
         do throws(RoutingError) {
-            try snapshot.post(url, id: id, hops: 0)
+            try snapshot.post(url, id: id, hops: 0, due: .never)
         } catch {
             self.deadLetter(Request(url: url), id, error)
         }

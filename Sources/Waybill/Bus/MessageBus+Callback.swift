@@ -27,11 +27,7 @@ extension MessageBus {
         as: Value.Type = Value.self,
         _ onReply: (Update) async throws -> Answer
     ) async throws(RoutingError) -> Value {
-        let request = Request(
-            url: url,
-            parameters: parameters,
-            extras: .make(headers: headers, deadline: deadline)
-        )
+        let request = Request(url, parameters, headers, deadline)
         let delivered = await self.core.route(request) { value in
             guard let update = value as? Update else {
                 throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value)
@@ -56,11 +52,7 @@ extension MessageBus {
     ) -> Replies {
         Replies(
             core: self.core,
-            request: Request(
-                url: url,
-                parameters: parameters,
-                extras: .make(headers: headers, deadline: deadline)
-            )
+            request: Request(url, parameters, headers, deadline)
         )
     }
 }

@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 public import WaybillRouting
 
 // The plain route is inlined into its caller, where the value's type is known: this is what it calls.
@@ -17,9 +18,24 @@ extension MessageBus {
     /// Has the handler of a URL called in place; nil if it was.
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
-        let attempt = self.core.deliver(url, call)
+        let attempt = self.core.deliver(url, nil, call)
         if case .called = attempt { return nil }
         return Pending(Request(url: url), attempt)
+    }
+
+    /// The same for a request with more than a URL.
+    @usableFromInline
+    func deliver(
+        _ url: String,
+        _ parameters: [String: any Sendable],
+        _ headers: [String: String],
+        _ deadline: ContinuousClock.Instant?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Pending? {
+        let request = Request(url, parameters, headers, deadline)
+        let attempt = request.due.hasPassed ? .elsewhere : self.core.deliver(url, request, call)
+        if case .called = attempt { return nil }
+        return Pending(request, attempt)
     }
 
     /// Sends the value of a handler that was called in place to its message's return URL.

@@ -37,11 +37,7 @@ extension MessageBus {
         headers: [String: String] = [:]
     ) async throws(RoutingError) {
         try await self.core.enqueue(
-            Request(
-                url: url,
-                parameters: parameters.isEmpty ? nil : parameters,
-                extras: .make(headers: headers, deadline: nil)
-            )
+            Request(url, parameters, headers, nil)
         )
     }
 }

@@ -92,11 +92,7 @@ extension MessageBus {
         deadline: ContinuousClock.Instant? = nil
     ) async throws(RoutingError) -> Int {
         try await self.core.publish(
-            Request(
-                url: url,
-                parameters: parameters,
-                extras: .make(headers: headers, deadline: deadline)
-            )
+            Request(url, parameters, headers, deadline)
         )
     }
 }

@@ -29,22 +29,13 @@ extension MessageBus {
         _ url: String,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
-        var answer: Value?
-        var other: (any Sendable)?
+        var answer = Answer<Value>()
         let pending = self.deliver(url) { handler, message in
-            if let body = handler.code as? ImmediateBody<Value> {
-                let value = try body.call(message)
-                if message.hasReturnURL { self.followReturnURL(of: message, with: value) }
-                answer = value
-            } else {
-                let value = try handler.call(message)
-                if message.hasReturnURL { self.followReturnURL(of: message, with: value) }
-                other = value
-            }
+            try answer.take(from: handler, message, on: self)
         }
         if let pending { return try await self.finish(pending, as: Value.self) }
-        if let answer { return answer }
-        return try Self.convert(other, to: Value.self, url: url)
+        if let value = answer.value { return value }
+        return try Self.convert(answer.other, to: Value.self, url: url)
     }
 
     /// Routes a URL with more than the URL says, and waits for the reply.
@@ -63,8 +54,7 @@ extension MessageBus {
         headers: [String: String] = [:],
         deadline: ContinuousClock.Instant? = nil
     ) async throws(RoutingError) -> Reply {
-        let extras = MessageExtras.make(headers: headers, deadline: deadline)
-        let request = Request(url: url, parameters: parameters, extras: extras)
+        let request = Request(url, parameters, headers, deadline)
         return try await self.core.route(request).reply(from: url)
     }
 
@@ -78,6 +68,7 @@ extension MessageBus {
     ///   - as: the value's type, where it does not follow from the context.
     /// - Returns: what the handler returned.
     /// - Throws: what ``route(_:as:)`` throws.
+    @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
         parameters: [String: any Sendable] = [:],
@@ -85,10 +76,13 @@ extension MessageBus {
         deadline: ContinuousClock.Instant? = nil,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
-        let extras = MessageExtras.make(headers: headers, deadline: deadline)
-        let request = Request(url: url, parameters: parameters, extras: extras)
-        let delivered = await self.core.route(request)
-        return try delivered.outcome.value(as: Value.self, url: url)
+        var answer = Answer<Value>()
+        let pending = self.deliver(url, parameters, headers, deadline) { handler, message in
+            try answer.take(from: handler, message, on: self)
+        }
+        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let value = answer.value { return value }
+        return try Self.convert(answer.other, to: Value.self, url: url)
     }
 
     /// Sends a message that nobody awaits.
@@ -104,7 +98,6 @@ extension MessageBus {
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
         if parameters.isEmpty, headers.isEmpty { return self.core.send(url) }
-        let extras = headers.isEmpty ? nil : MessageExtras(headers: headers)
-        self.core.send(Request(url: url, parameters: parameters, extras: extras))
+        self.core.send(Request(url, parameters, headers, nil))
     }
 }

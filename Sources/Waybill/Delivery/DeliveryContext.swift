@@ -1,14 +1,11 @@
 internal import WaybillEventLoop
 
 /// What a route made inside a handler inherits from the message that is being handled.
-///
-/// An object, because the layout of an instant is not known at compile time: as a value, the question whether there is a
-/// context would go through the runtime for every message.
 final class DeliveryContext: Sendable {
     /// How many routes led to the message.
     let hops: Int
     /// When its caller stops waiting.
-    let deadline: ContinuousClock.Instant?
+    let due: Deadline
     /// Which message it is, if its handler may suspend.
     ///
     /// The ID and not the exchange: a task that a handler leaves behind keeps the context, and nothing else.
@@ -18,19 +15,19 @@ final class DeliveryContext: Sendable {
 
     init(
         hops: Int,
-        deadline: ContinuousClock.Instant?,
+        due: Deadline = .never,
         id: CorrelationID? = nil,
         outer: DeliveryContext? = nil
     ) {
         self.hops = hops
-        self.deadline = deadline
+        self.due = due
         self.id = id
         self.outer = outer
     }
 
     /// The context of a message that is given to a handler that may suspend.
     convenience init(_ message: Message, inside outer: DeliveryContext?) {
-        self.init(hops: message.hops, deadline: message.deadline, id: message.id, outer: outer)
+        self.init(hops: message.hops, due: message.due, id: message.id, outer: outer)
     }
 
     @TaskLocal static var current: DeliveryContext?
@@ -72,24 +69,12 @@ extension BusCore {
         guard let lane = self.currentLane else { return withoutContext() }
         lane.clear(withoutContext)
     }
-
-    /// Calls a handler that cannot suspend for a message with a deadline, so that what it sends inherits that too.
-    func call<Result>(
-        for message: Message,
-        _ body: () throws -> Result
-    ) rethrows -> Result {
-        let context = DeliveryContext(hops: message.hops, deadline: message.deadline)
-        guard let lane = self.currentLane else {
-            return try DeliveryContext.$current.withValue(context, operation: body)
-        }
-        return try lane.clear { try DeliveryContext.$current.withValue(context, operation: body) }
-    }
 }
 
 extension Lane {
     /// Runs code that brings a context of its own, or none.
     fileprivate func clear<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let outer = self.begin(hops: Self.nobody)
+        let outer = self.begin(.nobody)
         defer { self.end(outer) }
         return try body()
     }

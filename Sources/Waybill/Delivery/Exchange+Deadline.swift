@@ -7,7 +7,7 @@ extension Exchange {
     /// - Parameters:
     ///   - deadline: the latest that a reply may come.
     ///   - loop: whose timer watches it, for as long as that loop runs.
-    func expire(at deadline: ContinuousClock.Instant, on loop: EventLoop) {
+    func expire(at deadline: Deadline, on loop: EventLoop) {
         let loop = loop.isShutDown ? Self.timekeeper : loop
         let timer = loop.schedule(
             at: deadline,

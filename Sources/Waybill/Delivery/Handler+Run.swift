@@ -36,11 +36,14 @@ extension Handler {
 
     /// Calls a handler that cannot suspend, on its loop.
     func runInPlace(_ message: Message) -> Outcome {
-        guard message.extras?.hasDeadline != true, let lane = self.core.currentLane else {
-            return self.core.call(for: message) { self.attempt(message) }
+        guard let lane = self.core.currentLane else {
+            // A loop that is none of the bus's: nothing is noted there.
+            return DeliveryContext.$current.withValue(DeliveryContext(message, inside: nil)) {
+                self.attempt(message)
+            }
         }
         // What the handler sends inherits from its message; this is cheaper than a task-local value.
-        let outer = lane.begin(hops: message.hops)
+        let outer = lane.begin(message.inPlace)
         defer { lane.end(outer) }
         return self.attempt(message)
     }
@@ -56,10 +59,10 @@ extension Handler {
 
     /// Calls a handler that cannot suspend for a message that nobody awaits, and writes down how it ended.
     func settle(_ message: Message) {
-        guard message.extras == nil, let lane = self.core.currentLane else {
+        guard let lane = self.core.currentLane else {
             return self.settle(message, self.runInPlace(message))
         }
-        let outer = lane.begin(hops: message.hops)
+        let outer = lane.begin(message.inPlace)
         defer { lane.end(outer) }
         do {
             let value = try self.call(message)
@@ -80,4 +83,10 @@ extension Handler {
             self.core.deadLetter(message, error)
         }
     }
+}
+
+extension Message {
+    /// What its handler's messages inherit.
+    @inline(__always)
+    var inPlace: Lane.InPlace { Lane.InPlace(hops: self.hops, due: self.due) }
 }

@@ -86,8 +86,15 @@ extension Lane {
         }
         if let passed = request?.parameters { parameters.call = passed }
         let hops = request?.hops ?? 0
-        let message = Message(id: id, parameters: parameters, hops: hops, extras: request?.extras)
-        let outer = self.begin(hops: hops)
+        let due = request?.due ?? .never
+        let message = Message(
+            id: id,
+            parameters: parameters,
+            hops: hops,
+            due: due,
+            extras: request?.extras
+        )
+        let outer = self.begin(InPlace(hops: hops, due: due))
         defer { self.end(outer) }
         do {
             try call(handler, message)

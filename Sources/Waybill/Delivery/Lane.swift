@@ -26,6 +26,9 @@ final class Lane: Sendable {
     private let hops = Atomic<Int>(Lane.nobody)
     static let nobody = -1
 
+    /// When that handler's caller stops waiting, in nanoseconds.
+    private let due = Atomic<Int64>(Deadline.never.nanoseconds)
+
     /// Whether a handler is being called in place, below whoever asks on the stack; for the loop's thread.
     @inline(__always)
     var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.nobody }
@@ -46,23 +49,42 @@ final class Lane: Sendable {
     @inline(__always)
     var isCurrent: Bool { self.unretainedLoop.isInEventLoop }
 
+    /// What is noted while a handler is called in place: what its messages inherit.
+    struct InPlace {
+        let hops: Int
+        let due: Deadline
+
+        static let nobody = Self(hops: Lane.nobody, due: .never)
+    }
+
     /// Notes that a handler is called in place; for the loop's thread.
     ///
-    /// - Returns: what ``end(_:)`` has to be given when it has returned.
+    /// - Returns: what has to be noted again when it has returned.
     @inline(__always)
-    func begin(hops: Int) -> Int {
-        let outer = self.hops.load(ordering: .relaxed)
-        self.hops.store(hops, ordering: .relaxed)
+    func begin(_ inPlace: InPlace) -> InPlace {
+        let outer = InPlace(
+            hops: self.hops.load(ordering: .relaxed),
+            due: self.dueInPlace
+        )
+        self.end(inPlace)
         return outer
     }
 
     @inline(__always)
-    func end(_ outer: Int) { self.hops.store(outer, ordering: .relaxed) }
+    func end(_ outer: InPlace) {
+        self.hops.store(outer.hops, ordering: .relaxed)
+        self.due.store(outer.due.nanoseconds, ordering: .relaxed)
+    }
 
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
-        self.hopsInPlace.map { DeliveryContext(hops: $0, deadline: nil) } ?? DeliveryContext.current
+        guard let hops = self.hopsInPlace else { return DeliveryContext.current }
+        return DeliveryContext(hops: hops, due: self.dueInPlace)
     }
+
+    /// When the caller of the handler that is being called in place stops waiting, if one is and ever does.
+    @inline(__always)
+    var dueInPlace: Deadline { Deadline(nanoseconds: self.due.load(ordering: .relaxed)) }
 
     /// How many routes led to the handler that is being called in place, if one is.
     @inline(__always)

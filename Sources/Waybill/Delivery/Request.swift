@@ -1,33 +1,58 @@
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// What a caller gives to the bus, before it has an ID and a handler.
 ///
-/// It is kept small and of a fixed size: instants and payloads would make it neither, so they stay behind a reference.
+/// It is kept small and of a fixed size; what few requests have stays behind a reference.
 struct Request: Sendable {
     let url: String
     var parameters: [String: any Sendable]?
     var extras: MessageExtras?
     var hops = 0
+    var due = Deadline.never
+
+    init(
+        url: String,
+        parameters: [String: any Sendable]? = nil,
+        extras: MessageExtras? = nil,
+        hops: Int = 0
+    ) {
+        self.url = url
+        self.parameters = parameters
+        self.extras = extras
+        self.hops = hops
+    }
+
+    /// What a caller has said.
+    init(
+        _ url: String,
+        _ parameters: [String: any Sendable],
+        _ headers: [String: String],
+        _ deadline: ContinuousClock.Instant?
+    ) {
+        self.url = url
+        self.parameters = parameters.isEmpty ? nil : parameters
+        self.extras = .make(headers: headers)
+        self.due = Deadline(deadline)
+    }
 
     /// Takes over what a message sent inside a handler owes to the one that is being handled.
     mutating func inherit(from context: DeliveryContext) {
         self.hops = max(self.hops, context.hops + 1)
-        guard let outer = context.deadline else { return }
-        let extras = self.extras ?? .empty
-        self.extras = extras.with(deadline: extras.deadline.map { min($0, outer) } ?? outer)
+        self.due = min(self.due, context.due)
     }
 
     /// The message for the handler that was found.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let call = self.parameters { parameters.call = call }
-        return Message(id: id, parameters: parameters, hops: self.hops, extras: self.extras)
+        return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: self.extras)
     }
 
     /// The message for a handler that may reply more than once.
     func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
         if let call = self.parameters { parameters.call = call }
         let extras = (self.extras ?? .empty).with(exchange: exchange)
-        return Message(id: id, parameters: parameters, hops: self.hops, extras: extras)
+        return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: extras)
     }
 }

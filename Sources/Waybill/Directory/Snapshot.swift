@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The routes as they were at one moment.
@@ -34,11 +35,11 @@ final class Snapshot: Sendable {
 
     /// Leaves a message in the mailbox of the handler that its URL leads to.
     @inline(__always)
-    func post(_ url: String, id: CorrelationID, hops: Int) throws(RoutingError) {
+    func post(_ url: String, id: CorrelationID, hops: Int, due: Deadline) throws(RoutingError) {
         guard let match = try self.match(url), let handler = self.handler(at: match.route) else {
             throw self.noRoute(for: url)
         }
-        let message = Message(id: id, parameters: (consume match).take(), hops: hops)
+        let message = Message(id: id, parameters: (consume match).take(), hops: hops, due: due)
         let mailbox = handler.mailbox
         try mailbox.post(Parcel(message: consume message, handler: consume handler))
     }

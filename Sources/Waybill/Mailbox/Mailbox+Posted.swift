@@ -68,7 +68,7 @@ extension Mailbox {
     ///   - parcel: the message.
     ///   - end: is told when the handler has returned.
     func run(_ parcel: borrowing Parcel, _ end: @escaping @Sendable (isolated Mailbox) -> Void) {
-        if parcel.handler.isGone || parcel.message.extras?.hasDeadline == true,
+        if parcel.handler.isGone || parcel.message.due.exists,
             let error = parcel.handler.objection(to: parcel.message)
         {
             parcel.handler.core.deadLetter(parcel.message, error)
@@ -93,9 +93,7 @@ extension Mailbox {
             exchange.finish(.failed(handler.reason(exchange.url)))
             return end(self)
         }
-        if message.extras?.hasDeadline == true, let deadline = message.deadline {
-            exchange.expire(at: deadline, on: self.eventLoop)
-        }
+        if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
         exchange.bind(
             task: core.startTask {
                 Task.immediate {

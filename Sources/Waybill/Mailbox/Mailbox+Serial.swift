@@ -10,6 +10,10 @@ extension Mailbox {
     /// - Returns: whether it is the message's turn; false if it was dropped. ``endTurn()`` must follow a turn.
     func takeTurn(_ id: CorrelationID) async -> Bool {
         if self.isFree() {
+            if self.isToBeDropped {
+                self.freePlace()
+                return false
+            }
             self.inProgress = id
             return true
         }
@@ -34,9 +38,16 @@ extension Mailbox {
     }
 
     /// Moves what was posted into the line.
+    ///
+    /// - Parameter isLast: whether who was sent to collect goes away afterwards.
     func collect(isLast: Bool = false) {
-        self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
-        while let parcel = self.batch.popFirst() { self.line.append(.parcel(parcel)) }
+        var isDone = false
+        // Who was sent to collect goes away only when there was nothing left.
+        while !isDone {
+            self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
+            isDone = self.batch.isEmpty || !isLast
+            while let parcel = self.batch.popFirst() { self.line.append(.parcel(parcel)) }
+        }
         self.trim()
     }
 
@@ -95,8 +106,9 @@ extension Mailbox {
         guard self.isSerial || self.whenFull == .suspend else { return }
         self.eventLoop.execute {
             self.assumeOnLoop { mailbox in
-                if mailbox.isSerial { mailbox.sweep() }
+                // First those who wait for a place, or they would get those that become free.
                 mailbox.recheckPlaces()
+                if mailbox.isSerial { mailbox.sweep() }
             }
         }
     }

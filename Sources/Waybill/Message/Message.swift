@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 public import WaybillRouting
 
 /// What a handler receives: where it was sent, what it brings, and the ID that its reply will carry.
@@ -13,17 +14,27 @@ public struct Message: Sendable {
     /// How many routes led here: 0 for a message that no handler sent.
     let hops: Int
 
+    /// When the caller stops waiting.
+    let due: Deadline
+
     /// What only some messages have; a plain request has none, and allocates nothing.
     let extras: MessageExtras?
 
     /// Whether there is a fragment, which may be a URL for the reply.
     @usableFromInline let hasReturnURL: Bool
 
-    init(id: CorrelationID, parameters: Parameters, hops: Int, extras: MessageExtras? = nil) {
+    init(
+        id: CorrelationID,
+        parameters: consuming Parameters,
+        hops: Int,
+        due: Deadline = .never,
+        extras: MessageExtras? = nil
+    ) {
         self.id = id
         self.hasReturnURL = parameters.hasFragment
         self.parameters = parameters
         self.hops = hops
+        self.due = due
         self.extras = extras
     }
 }
@@ -36,7 +47,7 @@ extension Message {
     public var headers: [String: String] { self.extras?.headers ?? [:] }
 
     /// When the caller stops waiting, if it ever does.
-    public var deadline: ContinuousClock.Instant? { self.extras?.deadline }
+    public var deadline: ContinuousClock.Instant? { self.due.instant }
 
     /// The ID of the message that this one answers, when it was sent to a return URL.
     public var correlationID: CorrelationID? { self.extras?.correlationID }

@@ -30,11 +30,11 @@ extension EventLoop {
     /// - Returns: What cancels it; may be dropped.
     @discardableResult
     package func schedule(
-        at deadline: ContinuousClock.Instant,
+        at deadline: Deadline,
         orAtShutDown body: @escaping @Sendable (ScheduledTimer.Event) -> Void
     ) -> ScheduledTimer {
         let timer = ScheduledTimer(core: self.core)
-        self.core.schedule(timer, .told(body), at: MonotonicTime.nanoseconds(of: deadline))
+        self.core.schedule(timer, .told(body), at: deadline.nanoseconds)
         return timer
     }
 }

@@ -32,4 +32,10 @@ enum MonotonicTime {
             .dividingFullWidth((UInt64(truncatingIfNeeded: high), low))
         return Int64(quotient) + (remainder > 0 ? 1 : 0)
     }
+
+    /// The instant at a number of nanoseconds.
+    static func instant(_ nanoseconds: Int64) -> ContinuousClock.Instant {
+        // The other way round of the cast above.
+        unsafe unsafeBitCast(Duration.nanoseconds(nanoseconds), to: ContinuousClock.Instant.self)
+    }
 }

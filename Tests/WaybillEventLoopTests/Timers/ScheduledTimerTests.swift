@@ -103,14 +103,14 @@ struct ScheduledTimerTests {
         let told = Journal<ScheduledTimer.Event>()
         let far = ContinuousClock.now + .seconds(600)
         let loop = self.loop
-        loop.schedule(at: .now, orAtShutDown: { told.add($0) })
+        loop.schedule(at: Deadline(.now), orAtShutDown: { told.add($0) })
         try? await loop.clock.sleep(for: .milliseconds(5))
         #expect(told.entries == [.due])
-        loop.schedule(at: far, orAtShutDown: { told.add($0) }).cancel()
-        loop.schedule(at: far, orAtShutDown: { told.add($0) })
+        loop.schedule(at: Deadline(far), orAtShutDown: { told.add($0) }).cancel()
+        loop.schedule(at: Deadline(far), orAtShutDown: { told.add($0) })
         await loop.shutDown()
         #expect(told.entries == [.due, .shutDown])
-        loop.schedule(at: far, orAtShutDown: { told.add($0) })
+        loop.schedule(at: Deadline(far), orAtShutDown: { told.add($0) })
         await loop.run {}
         #expect(told.entries == [.due, .shutDown, .shutDown])
     }

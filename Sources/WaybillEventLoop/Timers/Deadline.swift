@@ -1,0 +1,32 @@
+/// A moment by which something has to be done, in whole nanoseconds of `ContinuousClock`; or never.
+///
+/// An instant's layout is not known at compile time: whatever holds one is copied through the runtime. This is a number.
+package struct Deadline: Sendable, Hashable, Comparable {
+    package let nanoseconds: Int64
+
+    /// No deadline.
+    package static let never = Self(nanoseconds: .max)
+
+    @inlinable
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// A deadline at an instant, rounded up to the nanosecond; none if there is no instant.
+    package init(_ instant: ContinuousClock.Instant?) {
+        self.nanoseconds = instant.map(MonotonicTime.nanoseconds(of:)) ?? .max
+    }
+
+    /// Whether there is a deadline at all.
+    @inlinable
+    package var exists: Bool { self.nanoseconds != .max }
+
+    /// Whether it is too late; reads the clock.
+    package var hasPassed: Bool { self.exists && self.nanoseconds <= MonotonicTime.now }
+
+    /// The deadline as an instant, if there is one.
+    package var instant: ContinuousClock.Instant? {
+        self.exists ? MonotonicTime.instant(self.nanoseconds) : nil
+    }
+
+    @inlinable
+    package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+}

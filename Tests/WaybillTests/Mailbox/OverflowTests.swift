@@ -1,0 +1,198 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+/// What happens to one message more than a mailbox holds.
+@Suite(.timeLimit(.minutes(1)))
+struct OverflowTests {
+    let bus = MessageBus(configuration: .quiet)
+    let heard = Journal<Int>()
+    let begun = Gate()
+    let held = Gate()
+
+    private func module(_ configuration: MailboxConfiguration) throws -> Probe {
+        let module = Probe(eventLoop: EventLoop())
+        try self.bus.configureMailbox(of: module, configuration)
+        let heard = self.heard
+        try self.bus.register("app://a/:n", on: module) { _, message -> Int in
+            let number: Int = try message.parameters.require("n")
+            heard.add(number)
+            return number
+        }
+        let (begun, held) = (self.begun, self.held)
+        // A serial module is held without its loop, any other one with it.
+        if configuration.isSerial {
+            try self.bus.register("app://hold", on: module) { _, _ in
+                begun.open()
+                await held.wait()
+            }
+        } else {
+            try self.bus.register("app://hold", on: module) { _, _ in
+                begun.open()
+                held.block()
+            }
+        }
+        return module
+    }
+
+    private func hold() async {
+        self.bus.send("app://hold")
+        await self.begun.wait()
+    }
+
+    @Test(arguments: [false, true])
+    func `the oldest go`(isSerial: Bool) async throws {
+        _ = try self.module(.init(limit: 10, whenFull: .dropOldest, isSerial: isSerial))
+        await self.hold()
+        for number in 0..<100 { self.bus.send("app://a/\(number)") }
+        self.held.open()
+        #expect(await self.bus.settles())
+        #expect(self.heard.entries == Array(90..<100))
+        #expect(self.bus.statistics.deadLettered == 90)
+        #expect(self.bus.statistics.replied == 11)
+    }
+
+    @Test(arguments: [false, true])
+    func `a caller whose message is dropped is told`(isSerial: Bool) async throws {
+        _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
+        await self.hold()
+        let bus = self.bus
+        // Each is on its way to the module before the next one is.
+        let callers = (0..<3).map { number in
+            Task.immediate { await failure { try await bus.route("app://a/\(number)") } }
+        }
+        self.held.open()
+        let oldest = await callers[0].value
+        #expect(oldest?.code == .mailboxFull && oldest?.url == "app://a/0")
+        for caller in callers.dropFirst() { #expect(await caller.value == nil) }
+        #expect(await bus.settles())
+        #expect(self.heard.entries == [1, 2])
+    }
+
+    @Test(arguments: [false, true])
+    func `a sender that can wait does, and nothing is lost`(isSerial: Bool) async throws {
+        _ = try self.module(.init(limit: 4, whenFull: .suspend, isSerial: isSerial))
+        await self.hold()
+        let bus = self.bus
+        let senders = Task {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for sender in 0..<5 {
+                    group.addTask {
+                        for number in 0..<50 { try await bus.enqueue("app://a/\(sender * 100 + number)") }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        // Four are in the mailbox, one is in progress, and each sender waits with one more.
+        #expect(await eventually { bus.statistics.inFlight == 10 })
+        #expect(self.heard.count == 0)
+        self.held.open()
+        try await senders.value
+        #expect(await bus.settles())
+        #expect(bus.statistics.deadLettered == 0)
+        let heard = self.heard.entries
+        #expect(heard.count == 250)
+        for sender in 0..<5 {
+            #expect(heard.filter { $0 / 100 == sender } == (0..<50).map { sender * 100 + $0 })
+        }
+    }
+
+    @Test func `senders that wait are served in turn`() async throws {
+        let module = Probe(eventLoop: EventLoop())
+        try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: true))
+        let heard = self.heard
+        try self.bus.register("app://a/:n", on: module) { _, message in
+            let number: Int = try message.parameters.require("n")
+            for _ in 0..<3 { await Task.yield() }
+            heard.add(number)
+        }
+        let bus = self.bus
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for sender in 0..<4 {
+                group.addTask { for _ in 0..<50 { try await bus.enqueue("app://a/\(sender)") } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await bus.settles())
+        // While all four send, none gets far ahead of the others.
+        var counts = [0, 0, 0, 0]
+        var widest = 0
+        for sender in heard.entries {
+            counts[sender] += 1
+            let open = counts.filter { $0 < 50 }
+            if open.count == 4, counts.min() ?? 0 > 3 {
+                widest = max(widest, (counts.max() ?? 0) - (counts.min() ?? 0))
+            }
+        }
+        #expect(counts == [50, 50, 50, 50])
+        #expect(widest <= 8, "one sender was \(widest) messages ahead")
+    }
+
+    @Test func `what cannot wait is a dead letter`() async throws {
+        _ = try self.module(.init(limit: 4, whenFull: .suspend))
+        await self.hold()
+        for number in 0..<6 { self.bus.send("app://a/\(number)") }
+        #expect(self.bus.statistics.deadLettered == 2)
+        self.held.open()
+        #expect(await self.bus.settles())
+        #expect(self.heard.entries == [0, 1, 2, 3])
+    }
+
+    @Test(arguments: [false, true])
+    func `a caller that awaits its reply is not refused`(isSerial: Bool) async throws {
+        _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: isSerial))
+        await self.hold()
+        let bus = self.bus
+        let answers = Task {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<20 { group.addTask { try await bus.route("app://a/\(number)") } }
+                return try await group.reduce(0, +)
+            }
+        }
+        #expect(await eventually { bus.statistics.inFlight == 21 })
+        self.held.open()
+        #expect(try await answers.value == 190)
+    }
+
+    @Test func `a sender that waits is freed by cancellation, removal and shutdown`() async throws {
+        let module = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true))
+        let registration = try self.bus.register("app://b", on: module) { _, _ in }
+        await self.hold()
+        let bus = self.bus
+        try await bus.enqueue("app://a/1")
+        let cancelled = Task { await failure { try await bus.enqueue("app://a/2") } }
+        let removed = Task { await failure { try await bus.enqueue("app://b") } }
+        let shutDown = Task { await failure { try await bus.enqueue("app://a/3") } }
+        #expect(await eventually { bus.statistics.inFlight == 5 })
+        cancelled.cancel()
+        #expect(await cancelled.value?.code == .cancelled)
+        registration.cancel()
+        #expect(await removed.value?.code == .noHandler)
+        await bus.shutDown(graceful: .now)
+        #expect(await shutDown.value?.code == .shutDown)
+        self.held.open()
+        #expect(await bus.settles())
+    }
+
+    @Test func `a mailbox is configured before it is used`() async throws {
+        let module = Probe(eventLoop: self.bus.eventLoop)
+        try self.bus.register("app://a", on: module) { _, _ in }
+        let error = #expect(throws: RoutingError.self) {
+            try self.bus.configureMailbox(of: module, .init(isSerial: true))
+        }
+        #expect(error?.code == .conflict && error?.message.contains("Probe") == true)
+        self.bus.unregister("app://a")
+        try self.bus.configureMailbox(of: module, .init(isSerial: true))
+    }
+
+    @Test func `a module of an own limit`() async throws {
+        _ = try self.module(.init(limit: 3))
+        await self.hold()
+        for number in 0..<5 { self.bus.send("app://a/\(number)") }
+        #expect(self.bus.statistics.deadLettered == 2)
+        self.held.open()
+        #expect(await self.bus.settles())
+        #expect(self.heard.entries == [0, 1, 2])
+    }
+}

@@ -1,0 +1,191 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+/// A serial module finishes one message before it starts the next.
+@Suite(.timeLimit(.minutes(1)))
+struct SerialTests {
+    let bus = MessageBus(configuration: .quiet)
+    let steps = Journal<String>()
+
+    /// Where the module is: on the bus's loop, or on one of its own.
+    enum Place: CaseIterable, Sendable { case near, far }
+
+    private func module(
+        _ place: Place,
+        _ configuration: MailboxConfiguration = .init(isSerial: true)
+    ) throws -> Probe {
+        let module = Probe(eventLoop: place == .near ? self.bus.eventLoop : EventLoop())
+        try self.bus.configureMailbox(of: module, configuration)
+        return module
+    }
+
+    /// Registers a handler that suspends many times between its first step and its last.
+    private func registerSlow(on module: Probe) throws {
+        let steps = self.steps
+        try self.bus.register("app://slow/:n", on: module) { _, message -> Int in
+            let number: Int = try message.parameters.require("n")
+            steps.add("+\(number)")
+            for _ in 0..<5 { await Task.yield() }
+            steps.add("-\(number)")
+            return number
+        }
+    }
+
+    /// Whether each message ended before the next began.
+    private var neverInterleaved: Bool {
+        let entries = self.steps.entries
+        return stride(from: 0, to: entries.count - 1, by: 2).allSatisfy {
+            entries[$0].first == "+" && entries[$0 + 1] == "-\(entries[$0].dropFirst())"
+        }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `messages that are sent, routed and published do not interleave`(place: Place) async throws {
+        let module = try self.module(place)
+        try self.registerSlow(on: module)
+        let bus = self.bus
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for sender in 0..<8 {
+                group.addTask {
+                    for number in 0..<20 {
+                        let url = "app://slow/\(sender * 100 + number)"
+                        if number.isMultiple(of: 3) {
+                            let answer: Int = try await bus.route(url)
+                            #expect(answer == sender * 100 + number)
+                        } else {
+                            bus.send(url)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await self.bus.settles())
+        #expect(self.steps.count == 320)
+        #expect(self.neverInterleaved)
+        #expect(self.bus.statistics.replied == 160)
+    }
+
+    @Test(arguments: Place.allCases)
+    func `one sender's messages are handled in the order sent`(place: Place) async throws {
+        let module = try self.module(place)
+        try self.registerSlow(on: module)
+        let steps = self.steps
+        try self.bus.register("app://quick/:n", on: module) { _, message in
+            let number: Int = try message.parameters.require("n")
+            steps.add("+\(number)")
+            steps.add("-\(number)")
+        }
+        for number in 0..<300 {
+            switch number % 5 {
+            case 0: try await self.bus.route("app://quick/\(number)")
+            case 1: try await self.bus.route("app://slow/\(number)")
+            case 2: self.bus.send("app://quick/\(number)")
+            default: self.bus.send("app://slow/\(number)")
+            }
+        }
+        #expect(await self.bus.settles())
+        #expect(self.steps.entries == (0..<300).flatMap { ["+\($0)", "-\($0)"] })
+    }
+
+    @Test func `modules that are not serial do interleave`() async throws {
+        let module = try self.module(.near, .init())
+        try self.registerSlow(on: module)
+        for number in 0..<4 { self.bus.send("app://slow/\(number)") }
+        #expect(await self.bus.settles())
+        #expect(!self.neverInterleaved)
+    }
+
+    @Test func `a module that asks itself is told that it would wait for ever`() async throws {
+        let module = try self.module(.near)
+        let bus = self.bus
+        try bus.register("app://self/inner", on: module) { _, _ in 1 }
+        try bus.register("app://self/outer", on: module) { [weak bus] _, _ -> Int in
+            try await bus?.route("app://self/inner") ?? 0
+        }
+        let error = await failure { try await bus.route("app://self/outer") }
+        #expect((error?.cause as? RoutingError)?.code == .deadlock)
+        #expect((error?.cause as? RoutingError)?.url == "app://self/inner")
+        // It is free again.
+        let value: Int = try await bus.route("app://self/inner")
+        #expect(value == 1)
+    }
+
+    @Test func `a module that asks itself through another is told too`() async throws {
+        let module = try self.module(.far)
+        let bus = self.bus
+        try bus.register("app://self/inner", on: module) { _, _ async in 1 }
+        try bus.register("app://between") { [weak bus] _ -> Int in
+            try await bus?.route("app://self/inner") ?? 0
+        }
+        try bus.register("app://self/outer", on: module) { [weak bus] _, _ -> Int in
+            try await bus?.route("app://between") ?? 0
+        }
+        var error: (any Error)? = await failure { try await bus.route("app://self/outer") }
+        var codes: [RoutingError.Code] = []
+        while let inner = error as? RoutingError {
+            codes.append(inner.code)
+            error = inner.cause
+        }
+        #expect(codes == [.handlerFailed, .handlerFailed, .deadlock])
+        #expect(await bus.settles())
+    }
+
+    @Test func `a module may send itself a message`() async throws {
+        let module = try self.module(.near)
+        let bus = self.bus
+        let steps = self.steps
+        try bus.register("app://self/inner", on: module) { _, _ async in steps.add("inner") }
+        try bus.register("app://self/outer", on: module) { [weak bus] _, _ in
+            bus?.send("app://self/inner")
+            await Task.yield()
+            steps.add("outer")
+        }
+        try await bus.route("app://self/outer")
+        #expect(await bus.settles())
+        #expect(steps.entries == ["outer", "inner"])
+    }
+
+    @Test(arguments: Place.allCases)
+    func `who waits behind a message that hangs is freed by deadline, cancellation and removal`(
+        place: Place
+    ) async throws {
+        let module = try self.module(place)
+        let bus = self.bus
+        let (begun, held) = (Gate(), Gate())
+        try bus.register("app://hang", on: module) { _, _ in
+            begun.open()
+            await held.wait()
+        }
+        let registration = try bus.register("app://next", on: module) { _, _ in }
+        bus.send("app://hang")
+        await begun.wait()
+        let late = await failure { try await bus.route("app://next", deadline: .now + .milliseconds(5)) }
+        #expect(late?.code == .deadlineExceeded)
+        let cancelled = Task { await failure { try await bus.route("app://next") } }
+        let removed = Task { await failure { try await bus.route("app://next") } }
+        bus.send("app://next")
+        #expect(await eventually { bus.statistics.inFlight == 4 })
+        cancelled.cancel()
+        #expect(await cancelled.value?.code == .cancelled)
+        registration.cancel()
+        #expect(await removed.value?.code == .noHandler)
+        #expect(await eventually { bus.statistics.inFlight == 1 })
+        #expect(bus.statistics.deadLettered == 2)
+        held.open()
+        #expect(await bus.settles())
+    }
+
+    @Test func `ten thousand messages that end at once need no deep stack`() async throws {
+        let module = try self.module(.near, .init(limit: 20_000, isSerial: true))
+        let steps = self.steps
+        try self.bus.register("app://a/:n", on: module) { _, _ async in steps.add("a") }
+        let bus = self.bus
+        await Probe(eventLoop: self.bus.eventLoop).run {
+            for number in 0..<10_000 { bus.send("app://a/\(number)") }
+        }
+        #expect(await bus.settles())
+        #expect(steps.count == 10_000)
+    }
+}
