@@ -36,14 +36,14 @@ extension BusCore {
             self.tellFromOutside(&publication)
             return true
         }
-        let outer = lane.begin(hops: publication.request.hops)
+        let request = publication.request
+        let outer = lane.begin(Lane.InPlace(hops: request.hops, due: request.due))
         defer { lane.end(outer) }
         let audience = publication.audience
         // One message for all: only its ID differs.
         var pattern = audience.pattern(of: publication.told)
         var message = publication.message(to: pattern)
         while publication.told < audience.subscribers.count {
-            guard lane.unretainedLoop.admitsDelivery() else { return false }
             if audience.pattern(of: publication.told) != pattern {
                 pattern = audience.pattern(of: publication.told)
                 message = publication.message(to: pattern)
@@ -57,6 +57,10 @@ extension BusCore {
             case .taken: publication.taken &+= 1
             case .failed(let error): self.close(error, thrownBy: message)
             case .notReady: self.tell(audience.subscribers[place], &message, &publication)
+            }
+            // Who came here was admitted for one, so each time somebody is told.
+            if publication.told < audience.subscribers.count, !lane.unretainedLoop.admitsDelivery() {
+                return false
             }
         }
         return true

@@ -53,7 +53,7 @@ final class Subscriber: Sendable {
     /// Gives it a message, if that takes no more than a call; the caller is on the lane's loop.
     @inline(__always)
     func hear(_ message: inout Message, on lane: Lane) -> Hearing {
-        guard message.extras == nil, self.isReady(on: lane.loop), let code = self.code else {
+        guard !message.due.exists, self.isReady(on: lane.loop), let code = self.code else {
             return .notReady
         }
         message.id = lane.nextID()

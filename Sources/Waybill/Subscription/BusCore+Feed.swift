@@ -31,9 +31,9 @@ extension BusCore {
     nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Int {
         let url = queued.message.parameters.url
         var timer: ScheduledTimer?
-        if queued.message.extras?.hasDeadline == true, let deadline = queued.message.deadline {
+        if queued.message.due.exists {
             let loop = self.currentLane?.eventLoop ?? Exchange.timekeeper
-            timer = queued.expire(at: deadline, on: loop)
+            timer = queued.expire(at: queued.message.due, on: loop)
         }
         let end: QueuedMessage.End
         if let anchor = self.anchor {
@@ -55,7 +55,7 @@ extension BusCore {
 
 extension QueuedMessage {
     /// Ends the wait when its time is up; the timer moves on if its loop stops.
-    fileprivate func expire(at deadline: ContinuousClock.Instant, on loop: EventLoop) -> ScheduledTimer {
+    fileprivate func expire(at deadline: Deadline, on loop: EventLoop) -> ScheduledTimer {
         loop.schedule(
             at: deadline,
             orAtShutDown: { event in

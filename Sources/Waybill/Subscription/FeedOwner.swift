@@ -22,7 +22,7 @@ final class FeedOwner: Sendable {
             guard let message = if let message = taken.message { message } else { await self.wait() } else {
                 return nil
             }
-            if message.extras?.hasDeadline == true, let deadline = message.deadline, deadline <= .now {
+            if message.due.hasPassed {
                 self.feed.core.close(.expired)
                 self.feed.core.log(message.parameters.url, .deadlineExceeded(url: message.parameters.url))
                 continue
