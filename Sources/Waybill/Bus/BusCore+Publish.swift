@@ -3,55 +3,123 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    func subscribe(
-        _ handler: Handler,
-        _ pattern: String
-    ) throws(RoutingError) -> Subscription {
-        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
-        var table = RouteTable<Void>(
-            conventions: self.configuration.conventions,
-            defaultScheme: self.configuration.defaultScheme,
-            limits: self.configuration.limits
-        )
-        try table.insert(pattern, ())
-        guard let id = self.topics.add(handler, to: table, named: pattern) else {
-            throw .shutDown(url: pattern)
-        }
-        return Subscription(pattern: pattern, core: self, id: id)
-    }
-
-    func unsubscribe(_ subscription: Subscription) {
-        self.topics.remove(subscription.id, named: subscription.pattern)?.retire(
-            with: RoutingError.unregistered
-        )
-    }
-
     /// Gives a request to every subscriber at once and counts who took it.
     nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
         if let context = self.inherited { request.inherit(from: context) }
         await self.admit()
         if let error = self.objection(to: request) { throw error }
-        let subscribers = try self.topics.find(request.url)
-        if subscribers.isEmpty { _ = try self.address(of: request.url) }
-        var started: [Exchange] = []
-        var taken = 0
-        for subscriber in subscribers {
-            let id = self.open()
-            guard subscriber.handler.isImmediate, subscriber.handler.mailbox.eventLoop.isInEventLoop else {
-                started.append(self.begin(request, subscriber, id, isPublished: true))
-                continue
-            }
-            let message = request.message(id: id, parameters: subscriber.parameters)
-            let outcome = subscriber.handler.runInPlace(message)
-            self.close(Tally(outcome))
-            taken += self.took(request.url, outcome)
+        let audience = try self.audience(of: request.url)
+        if audience.isEmpty {
+            _ = try self.address(of: request.url)
+            return 0
         }
-        for exchange in started { taken += self.took(request.url, await exchange.listen(noListener)) }
-        return taken
+        var publication = Publication(request, for: audience)
+        while !self.tell(&publication) { await self.admit() }
+        let url = publication.request.url
+        for exchange in publication.exchanges {
+            publication.taken += self.took(url, await exchange.listen(noListener))
+        }
+        for queued in publication.queued { publication.taken += await self.wait(for: queued) }
+        return publication.taken
+    }
+
+    private func audience(of url: String) throws(RoutingError) -> Audience {
+        guard let lane = self.currentLane else { return try self.topics.audience(of: url) }
+        return try lane.audience(of: url)
+    }
+
+    /// Tells the subscribers, one after the other; none of them can suspend the caller.
+    ///
+    /// - Returns: whether all had their turn; if not, the loop has to poll first.
+    private func tell(_ publication: inout Publication) -> Bool {
+        guard let lane = self.currentLane else {
+            self.tellFromOutside(&publication)
+            return true
+        }
+        let request = publication.request
+        let outer = lane.begin(Lane.InPlace(hops: request.hops, due: request.due))
+        defer { lane.end(outer) }
+        let audience = publication.audience
+        // One message for all: only its ID differs.
+        var pattern = audience.pattern(of: publication.told)
+        var message = publication.message(to: pattern)
+        while publication.told < audience.subscribers.count {
+            if audience.pattern(of: publication.told) != pattern {
+                pattern = audience.pattern(of: publication.told)
+                message = publication.message(to: pattern)
+            }
+            let place = publication.told
+            publication.told = place &+ 1
+            let outcome = audience.subscribers.withUnretained(at: place, &message) { subscriber, message in
+                subscriber.hear(&message, on: lane)
+            }
+            switch outcome {
+            case .taken: publication.taken &+= 1
+            case .failed(let error): self.close(error, thrownBy: message)
+            case .notReady: self.tell(audience.subscribers[place], &message, &publication)
+            }
+            // Who came here was admitted for one, so each time somebody is told.
+            if publication.told < audience.subscribers.count, !lane.unretainedLoop.admitsDelivery() {
+                return false
+            }
+        }
+        return true
+    }
+
+    @inline(never)
+    private func close(_ error: any Error, thrownBy message: Message) {
+        let error = RoutingError.thrown(error, by: message)
+        self.close(Tally(error.code))
+        self.log(message.parameters.url, error)
+    }
+
+    /// Tells one subscriber that may suspend, is elsewhere, or has messages waiting.
+    @inline(never)
+    private func tell(
+        _ subscriber: Subscriber,
+        _ message: inout Message,
+        _ publication: inout Publication
+    ) {
+        guard !subscriber.isGone else { return }
+        switch subscriber.receiver {
+        case .feed(let feed): self.offer(&message, to: feed, &publication)
+        case .handler(let handler):
+            message.id = self.open()
+            if handler.isImmediate, self.canCall(handler) {
+                let outcome =
+                    handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
+                self.close(Tally(outcome))
+                publication.taken += self.took(message.parameters.url, outcome)
+            } else {
+                let found = Found(handler: handler, parameters: message.parameters)
+                publication.exchanges.append(
+                    self.begin(publication.request, found, message.id, isPublished: true)
+                )
+            }
+        }
+    }
+
+    /// Whether a handler that cannot suspend can be called here and now; what was sent to its module before is handled.
+    private func canCall(_ handler: Handler) -> Bool {
+        guard handler.mailbox.unretainedLoop.isInEventLoop, self.currentLane != nil, !handler.isGone else {
+            return false
+        }
+        guard handler.mailbox.waiting.load(ordering: .relaxed) > 0 else { return true }
+        return handler.mailbox.assumeOnLoop { $0.catchUp() }
+    }
+
+    /// Tells the subscribers from a thread that is none of the bus's loops.
+    private func tellFromOutside(_ publication: inout Publication) {
+        while publication.told < publication.audience.subscribers.count {
+            var message = publication.message(to: publication.audience.pattern(of: publication.told))
+            let subscriber = publication.audience.subscribers[publication.told]
+            publication.told += 1
+            self.tell(subscriber, &message, &publication)
+        }
     }
 
     /// 1 if a subscriber took the message; a failure concerns nobody else, and is written down.
-    private func took(_ url: String, _ outcome: Outcome) -> Int {
+    func took(_ url: String, _ outcome: Outcome) -> Int {
         switch outcome {
         case .replied:
             return 1

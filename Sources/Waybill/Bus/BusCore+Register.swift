@@ -49,8 +49,11 @@ extension BusCore {
             table.removeAll()
             return handlers
         }
-        for handler in (removed ?? []).compactMap(\.self) + self.topics.close() {
+        for handler in (removed ?? []).compactMap(\.self) {
             handler.retire(with: RoutingError.shutDown, sparing: spared)
+        }
+        for subscriber in self.topics.close() {
+            subscriber.retire(with: RoutingError.shutDown, sparing: spared)
         }
         // Those of an earlier end are in no handler's list any more.
         for late in self.spared.withLock({ $0.exchanges }) where !spared.contains(where: { $0 === late }) {

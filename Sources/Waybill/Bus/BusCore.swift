@@ -9,7 +9,7 @@ internal import WaybillRouting
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let directory: Directory
-    let topics = Topics()
+    let topics: Topics
     let books = Books()
     let uncaught = Locked<(@Sendable (Message) -> Void)?>(nil)
     let phase = Atomic<Phase>(.open)
@@ -33,9 +33,13 @@ final class BusCore: Sendable {
         )
         let directory = Directory(table: table)
         let snapshot = Snapshot(table: table, generation: 0)
-        let lanes = eventLoops.map { Lane(eventLoop: $0, directory: directory, snapshot: snapshot) }
+        let topics = Topics()
+        let lanes = eventLoops.map {
+            Lane(eventLoop: $0, directory: directory, snapshot: snapshot, topics: topics)
+        }
         self.configuration = configuration
         self.directory = directory
+        self.topics = topics
         self.home = lanes[0]
         self.others = Array(lanes.dropFirst())
         self.homeMailbox = Mailbox(

@@ -13,10 +13,7 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) throws -> Void
     ) throws(RoutingError) -> Subscription {
-        try self.core.subscribe(
-            Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core),
-            pattern
-        )
+        try self.core.subscribe(immediate: handler, self.core.homeMailbox, pattern)
     }
 
     /// Subscribes a closure that may suspend.
@@ -25,13 +22,22 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) async throws -> Void
     ) throws(RoutingError) -> Subscription {
-        try self.core.subscribe(
-            Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core),
-            pattern
-        )
+        try self.core.subscribe(suspending: handler, self.core.homeMailbox, pattern)
     }
 
-    /// Subscribes code of an actor, on the actor's loop.
+    /// Subscribes code of an actor that answers at once, on the actor's loop.
+    ///
+    /// The bus holds the actor while it is subscribed.
+    @discardableResult
+    public func subscribe<Module: LoopBound>(
+        _ pattern: String,
+        on module: Module,
+        _ handler: @escaping @Sendable (isolated Module, Message) throws -> Void
+    ) throws(RoutingError) -> Subscription {
+        try self.core.subscribe(immediate: module.plain(handler), self.core.mailbox(of: module), pattern)
+    }
+
+    /// Subscribes code of an actor that may suspend, on the actor's loop.
     @discardableResult
     public func subscribe<Module: LoopBound>(
         _ pattern: String,
@@ -39,10 +45,36 @@ extension MessageBus {
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
     ) throws(RoutingError) -> Subscription {
         let suspending: @Sendable (Message) async throws -> Void = { try await handler(module, $0) }
-        return try self.core.subscribe(
-            Handler(suspending: suspending, mailbox: self.core.mailbox(of: module), core: self.core),
-            pattern
-        )
+        return try self.core.subscribe(suspending: suspending, self.core.mailbox(of: module), pattern)
+    }
+
+    /// Subscribes to a pattern, to read what is published one message after the other.
+    ///
+    /// ```swift
+    /// for await message in try bus.subscription(to: "app://prices/:symbol", whenFull: .dropOldest) {
+    ///     show(message.parameters["symbol"])
+    /// }
+    /// ```
+    ///
+    /// The reader may be anywhere, and be slower than the publishers. A message that waits to be read counts as in
+    /// flight, and ``publish(_:parameters:headers:deadline:)`` does not wait for it.
+    ///
+    /// - Parameters:
+    ///   - pattern: what to subscribe to.
+    ///   - limit: how many messages may wait, at least one; nil for the bus's own limit for mailboxes.
+    ///   - whenFull: what happens to one more. With `fail`, this subscriber does not take it. With `suspend`, its
+    ///     publisher waits for a place: so a reader that publishes to itself may wait for itself. With `dropOldest`,
+    ///     the message that has waited longest is a dead letter.
+    /// - Returns: the messages, from now on.
+    /// - Throws: `invalidPattern`, or `shutDown`.
+    public func subscription(
+        to pattern: String,
+        limit: Int? = nil,
+        whenFull: MailboxConfiguration.Overflow = .fail
+    ) throws(RoutingError) -> SubscriptionSequence {
+        let limit = limit ?? self.core.configuration.mailboxLimit
+        let feed = Feed(limit: limit, whenFull: whenFull, core: self.core)
+        return SubscriptionSequence(feed, try self.core.subscribe(Subscriber(feed), pattern))
     }
 
     /// Gives a message to every subscriber of the URL, all at once, and waits until the last is done.

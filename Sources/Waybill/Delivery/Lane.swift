@@ -12,6 +12,8 @@ final class Lane: Sendable {
     let anchor: Anchor
     let directory: Directory
     let snapshot: LoopLocal<Snapshot>
+    let topics: Topics
+    let topicSnapshot: LoopLocal<TopicSnapshot>
     private let empty: Snapshot
     private let isForgetting = Atomic<Bool>(false)
 
@@ -31,7 +33,7 @@ final class Lane: Sendable {
     @inline(__always)
     var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.nobody }
 
-    init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot) {
+    init(eventLoop: EventLoop, directory: Directory, snapshot: Snapshot, topics: Topics) {
         self.eventLoop = eventLoop
         self.loop = ObjectIdentifier(eventLoop)
         self.unretainedLoop = UnretainedEventLoop(eventLoop)
@@ -39,6 +41,8 @@ final class Lane: Sendable {
         self.directory = directory
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
         self.empty = snapshot
+        self.topics = topics
+        self.topicSnapshot = LoopLocal(Topics.empty, on: eventLoop)
     }
 
     /// Whether the calling thread runs the lane's loop.
@@ -117,10 +121,12 @@ final class Lane: Sendable {
     func forget() {
         if self.isCurrent {
             self.use(self.empty)
+            self.use(Topics.empty)
         } else if !self.isForgetting.exchange(true, ordering: .acquiringAndReleasing) {
             self.eventLoop.execute {
                 self.isForgetting.store(false, ordering: .releasing)
                 self.use(self.empty)
+                self.use(Topics.empty)
             }
         }
     }

@@ -1,69 +1,117 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Who subscribed to what.
+/// The subscribers of a bus, and how its loops see them without a lock.
 ///
-/// Each pattern has a table of its own, since every one that matches counts, not the best.
+/// It works as ``Directory`` does for routes: the index is a value behind a lock, and a loop reads a snapshot of it
+/// until ``generation`` says that there is a newer one.
 final class Topics: Sendable {
-    private let state = Locked(State())
+    /// Goes up with every change.
+    let generation = Atomic<Int>(0)
+    private let state: Locked<State>
+
+    /// A large index is copied when it has been read once for this many patterns in it.
+    private static let patternsPerRead = 256
 
     private struct State {
-        var topics: [String: Topic] = [:]
-        var nextID = 0
+        var index = TopicIndex()
+        var numbers: [RoutePattern: Int] = [:]
+        var patterns: [Int: RoutePattern] = [:]
+        var snapshot: TopicSnapshot?
+        var reads = 0
+        var lastID = 0
         var isClosed = false
 
-        var handlers: [Handler] { self.topics.values.flatMap { $0.subscribers.map(\.handler) } }
-    }
-
-    private struct Topic {
-        let pattern: RouteTable<Void>
-        var subscribers: [(id: Int, handler: Handler)] = []
-    }
-
-    /// Adds a subscriber to a pattern, which comes as a table with that pattern alone; nil if nobody may come any more.
-    func add(_ handler: Handler, to pattern: RouteTable<Void>, named name: String) -> Int? {
-        self.state.withLock { state in
-            guard !state.isClosed else { return nil }
-            state.nextID += 1
-            state.topics[name, default: Topic(pattern: pattern)].subscribers.append((state.nextID, handler))
-            return state.nextID
+        /// What every change does.
+        mutating func outdate() -> TopicSnapshot? {
+            self.reads = 0
+            return self.snapshot.take()
         }
     }
 
-    func remove(_ id: Int, named name: String) -> Handler? {
-        self.state.withLock { state in
-            guard let place = state.topics[name]?.subscribers.firstIndex(where: { $0.id == id }) else {
-                return nil
+    /// Where a subscriber is.
+    struct Place: Sendable {
+        let topic: Int
+        let id: Int
+    }
+
+    init() { self.state = Locked(State()) }
+
+    /// What a loop begins with.
+    static let empty = TopicSnapshot(TopicIndex(), generation: 0)
+
+    /// Adds a subscriber to a pattern; nil if nobody may come any more.
+    func add(
+        _ subscriber: Subscriber,
+        to pattern: RoutePattern,
+        _ makeTable: () -> RouteTable<Int>
+    ) throws(RoutingError) -> Place? {
+        try self.state.withLock { state throws(RoutingError) in
+            guard !state.isClosed else { return nil }
+            _ = state.outdate()
+            defer { self.generation.add(1, ordering: .releasing) }
+            let topic: Int
+            if let number = state.numbers[pattern] {
+                topic = number
+            } else {
+                topic = try state.index.insert(pattern, makeTable)
+                state.numbers[pattern] = topic
+                state.patterns[topic] = pattern
             }
-            let handler = state.topics[name]?.subscribers.remove(at: place).handler
-            if state.topics[name]?.subscribers.isEmpty == true { state.topics[name] = nil }
-            return handler
+            state.lastID += 1
+            state.index.add(subscriber, state.lastID, to: topic)
+            return Place(topic: topic, id: state.lastID)
+        }
+    }
+
+    /// Takes a subscriber out; nil if it is not there any more.
+    func remove(_ place: Place) -> Subscriber? {
+        self.state.withLock { state in
+            guard let removed = state.index.remove(place.id, from: place.topic) else { return nil }
+            _ = state.outdate()
+            if removed.isLast, let pattern = state.patterns.removeValue(forKey: place.topic) {
+                state.numbers[pattern] = nil
+            }
+            self.generation.add(1, ordering: .releasing)
+            return removed.subscriber
         }
     }
 
     /// Takes everybody out, for good.
-    func close() -> [Handler] {
+    func close() -> [Subscriber] {
         self.state.withLock { state in
-            defer { state.topics = [:] }
+            let subscribers = state.index.subscribers
+            state = State()
             state.isClosed = true
-            return state.handlers
+            self.generation.add(1, ordering: .releasing)
+            return subscribers
         }
     }
 
-    /// Everybody who has subscribed.
-    var handlers: [Handler] { self.state.withLock { $0.handlers } }
+    /// The code of everybody who has subscribed with some.
+    var handlers: [Handler] {
+        self.state.withLock { $0.index.subscribers }.compactMap(\.handler)
+    }
 
-    /// Every subscriber of a URL, in the order of subscription.
-    func find(_ url: String) throws(RoutingError) -> [Found] {
-        try self.state.withLock { state throws(RoutingError) in
-            var found: [(id: Int, found: Found)] = []
-            for topic in state.topics.values {
-                guard let match = try topic.pattern.match(url) else { continue }
-                for (id, handler) in topic.subscribers {
-                    found.append((id, Found(handler: handler, parameters: match.parameters)))
-                }
-            }
-            return found.sorted { $0.id < $1.id }.map(\.found)
+    /// Everybody whose pattern matches a URL now, from any thread.
+    func audience(of url: String) throws(RoutingError) -> Audience {
+        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.audience(of: url) }
+        return try self.state.withLock { state throws(RoutingError) in try state.index.audience(of: url) }
+    }
+
+    /// The index as it is now, unless it has changed so recently that a copy costs more than the lock.
+    func snapshotIfWorthIt() -> TopicSnapshot? {
+        self.state.withLock { state in
+            if let snapshot = state.snapshot { return snapshot }
+            state.reads += 1
+            guard state.reads * Self.patternsPerRead > state.index.count else { return nil }
+            let snapshot = TopicSnapshot(
+                state.index,
+                generation: self.generation.load(ordering: .relaxed)
+            )
+            state.snapshot = snapshot
+            return snapshot
         }
     }
 }

@@ -50,6 +50,22 @@ extension RoutingError {
         )
     }
 
+    static func feedFull(url: String, limit: Int) -> Self {
+        Self(
+            .mailboxFull,
+            url: url,
+            message: "\(limit) messages wait for a subscriber to read them, which is its limit"
+        )
+    }
+
+    static func droppedUnread(url: String) -> Self {
+        Self(
+            .mailboxFull,
+            url: url,
+            message: "it was dropped for a younger message: its subscriber is too slow"
+        )
+    }
+
     static func deadlock(url: String) -> Self {
         Self(
             .deadlock,

@@ -6,7 +6,7 @@ public import WaybillRouting
 /// A message is a value: it can be kept, passed on, and read from any isolation.
 public struct Message: Sendable {
     /// The ID that every answer to this message carries.
-    public let id: CorrelationID
+    public internal(set) var id: CorrelationID
 
     /// The values of the path, of the query and of the call, as one view.
     public internal(set) var parameters: Parameters

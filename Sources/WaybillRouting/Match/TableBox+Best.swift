@@ -2,6 +2,7 @@
 extension TableBox {
     @inline(never)
     func consider(_ candidate: UInt32, _ walk: inout some Walk & ~Copyable) {
+        if walk.keep(candidate) { return }
         if let rival = walk.best?.leaf {
             let (new, old) = (self.core.leaves[Int(candidate)], self.core.leaves[Int(rival)])
             let isBetter =

@@ -86,7 +86,7 @@ extension TableBox {
 
     /// The root of the address's scheme.
     @inline(__always)
-    private func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
+    func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
         layout.hasDefaultScheme || layout.schemeEnd == 0
             ? self.core.defaultRoot : self.otherRoot(bytes, layout.schemeEnd)
     }

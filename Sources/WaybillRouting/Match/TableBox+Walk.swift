@@ -5,8 +5,8 @@ extension TableBox {
     /// remembers the place, and comes back to it when it gets stuck. This loop knows literals and placeholders; the
     /// rest is done elsewhere, so that everything here stays in registers.
     @inline(__always)
-    func walk(
-        _ walk: inout some Walk & ~Copyable,
+    func walk<Memory: Walk & ~Copyable>(
+        _ walk: inout Memory,
         from root: UInt32,
         to end: Int,
         _ bytes: Span<UInt8>,
@@ -21,7 +21,7 @@ extension TableBox {
             if place.index == end {
                 let leaf = self.core.nodes[Int(place.node)].leaf
                 if leaf != TableCore.none {
-                    if self.core.rules.stopsAtFirst { return leaf }
+                    if self.core.rules.stopsAtFirst, !Memory.takesAll { return leaf }
                     self.consider(leaf, &walk)
                 }
             } else {

@@ -2,6 +2,11 @@
 ///
 /// There are two, as there are two scans: ``SmallWalk`` needs no memory, ``LargeWalk`` takes over where it gets full.
 protocol Walk: ~Copyable {
+    /// Whether every way through the trie is taken, and not just the best.
+    static var takesAll: Bool { get }
+    /// Takes a leaf that was found; false if only the best one is looked for.
+    mutating func keep(_ leaf: UInt32) -> Bool
+
     /// How many values have been captured.
     var captured: Int { get }
     /// Whether something could not be remembered, so that nothing found is to be relied on.
@@ -29,6 +34,13 @@ protocol Walk: ~Copyable {
     mutating func forgetCaptures(behind count: Int)
     /// The first eight values, as a match keeps them.
     mutating func firstCaptures() -> Captures
+}
+
+extension Walk where Self: ~Copyable {
+    @inline(__always)
+    static var takesAll: Bool { false }
+
+    mutating func keep(_ leaf: UInt32) -> Bool { false }
 }
 
 /// A leaf that was found, and what was captured on the way to it.

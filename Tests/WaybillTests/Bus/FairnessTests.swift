@@ -64,6 +64,19 @@ struct FairnessTests {
         try await asking
     }
 
+    @Test func `a message for very many subscribers leaves the loop time`() async throws {
+        let told = Journal<Bool>()
+        let seen = Journal<Int>()
+        let (bus, loop) = (self.bus, self.loop)
+        for _ in 0..<20_000 { try bus.subscribe("app://now") { _ in told.add(true) } }
+        let count = try await Probe(eventLoop: loop).run {
+            loop.schedule(at: .now) { seen.add(told.count) }
+            return try await bus.publish("app://now")
+        }
+        #expect(count == 20_000)
+        #expect(seen.count == 1 && seen.entries.allSatisfy { $0 < 20_000 })
+    }
+
     @Test func `two modules that lead to each other for ever leave the loop time`() async throws {
         let bus = MessageBus(eventLoop: self.loop, configuration: .endless)
         let stopped = Journal<Bool>()

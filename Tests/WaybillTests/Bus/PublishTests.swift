@@ -153,4 +153,162 @@ struct PublishTests {
         #expect(heard.entries.sorted() == ["far home/a", "later home/a", "now home/a"])
         #expect(bus.statistics.sent == 3)
     }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `subscribers of many patterns are told in the order of subscription`(
+        place: RouteTests.Place
+    ) async throws {
+        let heard = Journal<Int>()
+        let patterns = [
+            "app://a/b", "app://a/:one", "app://a/:two", "app://**", "/a/*", "app://a/b", "app://:x/b",
+        ]
+        for number in 0..<70 {
+            try self.bus.subscribe(patterns[number % patterns.count]) { message in
+                heard.add(number)
+                #expect(message.parameters["one"] == (number % 7 == 1 ? "b" : nil))
+                #expect(message.parameters["two"] == (number % 7 == 2 ? "b" : nil))
+            }
+        }
+        let bus = self.bus
+        #expect(try await RouteTests.run(place, bus) { try await bus.publish("app://a/b") } == 70)
+        #expect(heard.entries == Array(0..<70))
+        #expect(bus.statistics.sent == 70 && bus.statistics.replied == 70)
+    }
+
+    @Test func `each subscriber gets a message of its own, later ones with greater IDs`() async throws {
+        let heard = Journal<CorrelationID>()
+        for _ in 0..<10 { try self.bus.subscribe("app://a") { heard.add($0.id) } }
+        let bus = self.bus
+        let count = try await RouteTests.run(.home, bus) { try await bus.publish("app://a") }
+        #expect(count == 10)
+        #expect(Set(heard.entries).count == 10 && heard.entries == heard.entries.sorted())
+    }
+
+    @Test func `those who throw among many are counted, and told from the others`() async throws {
+        for number in 0..<100 {
+            try self.bus.subscribe("app://a") { _ in if number % 10 == 0 { throw CancellationError() } }
+        }
+        let bus = self.bus
+        let count = try await RouteTests.run(.home, bus) { try await bus.publish("app://a") }
+        #expect(count == 90)
+        #expect(bus.statistics.replied == 90 && bus.statistics.failed == 10 && bus.statistics.sent == 100)
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `who unsubscribes another while a message is published spares it the message`(
+        place: RouteTests.Place
+    ) async throws {
+        let heard = Journal<String>()
+        let later = Journal<Subscription>()
+        try self.bus.subscribe("app://a") { _ in
+            heard.add("first")
+            for subscription in later.entries { subscription.cancel() }
+        }
+        later.add(try self.bus.subscribe("app://a") { _ in heard.add("cancelled") })
+        later.add(try self.bus.subscribe("app://:b") { _ in heard.add("cancelled too") })
+        try self.bus.subscribe("app://a") { _ in heard.add("last") }
+        let bus = self.bus
+        _ = try await RouteTests.run(.home, bus) { try await bus.publish("app://a") }
+        #expect(heard.entries == ["first", "last"])
+        #expect(bus.statistics.sent == 2)
+        #expect(try await RouteTests.run(place, bus) { try await bus.publish("app://a") } == 2)
+    }
+
+    @Test func `who subscribes while a message is published gets the next one`() async throws {
+        let heard = Journal<String>()
+        try self.bus.subscribe("app://a") { [weak bus] _ in
+            heard.add("old")
+            try bus?.subscribe("app://a") { _ in heard.add("new") }
+        }
+        let bus = self.bus
+        let counts = try await RouteTests.run(.home, bus) {
+            [try await bus.publish("app://a"), try await bus.publish("app://a")]
+        }
+        #expect(counts == [1, 2])
+        #expect(heard.entries == ["old", "old", "new"])
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `code of an actor that answers at once is called on its loop`(place: RouteTests.Place) async throws {
+        let near = Probe(eventLoop: self.bus.eventLoop)
+        let far = Probe(eventLoop: EventLoop())
+        for probe in [near, far] {
+            try self.bus.subscribe("app://a/:n", on: probe) { probe, message in
+                probe.hear(try message.parameters.require("n"))
+            }
+        }
+        let bus = self.bus
+        let count = try await RouteTests.run(place, bus) {
+            try await bus.publish("app://a/1") + bus.publish("app://a/2")
+        }
+        #expect(count == 4)
+        #expect(await near.heard == [1, 2])
+        #expect(await far.heard == [1, 2])
+    }
+
+    @Test func `what was sent to a module before is handled before what is published`() async throws {
+        let probe = Probe(eventLoop: self.bus.eventLoop)
+        try self.bus.register("app://send/:n", on: probe) { $0.hear(try $1.parameters.require("n")) }
+        try self.bus.subscribe("app://publish/:n", on: probe) { probe, message in
+            probe.hear(try message.parameters.require("n"))
+        }
+        let bus = self.bus
+        try await RouteTests.run(.home, bus) {
+            for number in 0..<10 {
+                bus.send("app://send/\(number * 2)")
+                try await bus.publish("app://publish/\(number * 2 + 1)")
+            }
+        }
+        #expect(await probe.heard == Array(0..<20))
+    }
+
+    @Test func `a subscriber of a serial module waits for its turn`() async throws {
+        let probe = Probe(eventLoop: self.bus.eventLoop)
+        try self.bus.configureMailbox(of: probe, .init(isSerial: true))
+        let (started, gate) = (Gate(), Gate())
+        let heard = Journal<String>()
+        try self.bus.subscribe("app://slow", on: probe) { _, _ in
+            started.open()
+            await gate.wait()
+            heard.add("slow")
+        }
+        try self.bus.subscribe("app://quick", on: probe) { _, _ in heard.add("quick") }
+        async let slow = self.bus.publish("app://slow")
+        await started.wait()
+        async let quick = self.bus.publish("app://quick")
+        #expect(await eventually { self.bus.statistics.sent == 2 })
+        #expect(heard.count == 0)
+        gate.open()
+        #expect(try await slow + quick == 2)
+        #expect(heard.entries == ["slow", "quick"])
+    }
+
+    @Test func `patterns of every kind that come and go leave nothing behind`() async throws {
+        let patterns = ["app://a", "app://:a", "app://:b", "app://**", "web://a", "app://a(/:b)", "/a"]
+        for _ in 0..<3 {
+            var subscriptions: [Subscription] = []
+            for pattern in patterns + patterns {
+                subscriptions.append(try self.bus.subscribe(pattern) { _ in })
+            }
+            #expect(try await self.bus.publish("app://a") == 12)
+            #expect(try await self.bus.publish("web://a") == 2)
+            #expect(try await self.bus.publish("app://a/b") == 4)
+            for subscription in subscriptions { subscription.cancel() }
+            #expect(try await self.bus.publish("app://a") == 0)
+        }
+    }
+
+    @Test func `conventions under which patterns depend on each other do not hide one from another`()
+        async throws
+    {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.conventions.bestMatch = .literalWithoutBacktracking
+        configuration.conventions.schemeMustBeRegistered = true
+        let bus = MessageBus(configuration: configuration)
+        for pattern in ["app://a/b", "app://a/:c", "app://:d/b", "web://a"] {
+            try bus.subscribe(pattern) { _ in }
+        }
+        #expect(try await bus.publish("app://a/b") == 3)
+        #expect(try await bus.publish("web://a") == 1)
+    }
 }

@@ -74,13 +74,18 @@ extension Caller {
 }
 
 extension Caller {
-    /// Publishes one URL after the other to a hundred subscribers.
-    public func publish(_ urls: UserURLs, on bus: MessageBus, _ count: Int) async throws -> UInt64 {
+    /// Publishes one URL after the other to some subscribers.
+    public func publish(
+        _ urls: UserURLs,
+        to subscribers: Int,
+        on bus: MessageBus,
+        _ count: Int
+    ) async throws -> UInt64 {
         var taken = 0
         let start = MonotonicTime.now
         for index in 0..<count { taken += try await bus.publish(urls[index]) }
         let time = MonotonicTime.now - start
-        precondition(taken == count * 100, "a subscriber was left out")
+        precondition(taken == count * subscribers, "a subscriber was left out")
         return time
     }
 }

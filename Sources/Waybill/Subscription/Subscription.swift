@@ -4,7 +4,7 @@ public struct Subscription: Sendable {
     public let pattern: String
 
     let core: BusCore
-    let id: Int
+    let place: Topics.Place
 
     /// Ends the subscription; doing so again changes nothing.
     public func cancel() { self.core.unsubscribe(self) }

@@ -1,0 +1,53 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// Subscribes code that cannot suspend.
+    func subscribe(
+        immediate body: @escaping @Sendable (Message) throws -> Void,
+        _ mailbox: Mailbox,
+        _ pattern: String
+    ) throws(RoutingError) -> Subscription {
+        let handler = Handler(immediate: body, mailbox: mailbox, core: self)
+        return try self.subscribe(Subscriber(handler, body), pattern)
+    }
+
+    /// Subscribes code that may suspend.
+    func subscribe(
+        suspending body: @escaping @Sendable (Message) async throws -> Void,
+        _ mailbox: Mailbox,
+        _ pattern: String
+    ) throws(RoutingError) -> Subscription {
+        try self.subscribe(
+            Subscriber(Handler(suspending: body, mailbox: mailbox, core: self)),
+            pattern
+        )
+    }
+
+    func subscribe(_ subscriber: Subscriber, _ pattern: String) throws(RoutingError) -> Subscription {
+        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
+        let configuration = self.configuration
+        let read = try RoutePattern(
+            pattern,
+            conventions: configuration.conventions,
+            defaultScheme: configuration.defaultScheme,
+            limits: configuration.limits
+        )
+        let place = try self.topics.add(subscriber, to: read) {
+            RouteTable<Int>(
+                conventions: configuration.conventions,
+                defaultScheme: configuration.defaultScheme,
+                limits: configuration.limits
+            )
+        }
+        guard let place else { throw .shutDown(url: pattern) }
+        return Subscription(pattern: pattern, core: self, place: place)
+    }
+
+    func unsubscribe(_ subscription: Subscription) {
+        guard let subscriber = self.topics.remove(subscription.place) else { return }
+        subscriber.retire(with: RoutingError.unregistered)
+        self.forget()
+    }
+}

@@ -1,0 +1,92 @@
+internal import Logging
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// Puts a message into a feed, or its publisher into the line.
+    func offer(_ message: inout Message, to feed: Feed, _ publication: inout Publication) {
+        message.id = self.open()
+        switch feed.offer(message) {
+        case .kept, .read: publication.taken += 1
+        case .replaced(let oldest):
+            publication.taken += 1
+            self.deadLetter(oldest, .droppedUnread(url: oldest.parameters.url))
+        case .queued(let queued): publication.queued.append(queued)
+        case .refused(let error): self.deadLetter(message, error)
+        }
+    }
+
+    /// Writes down that messages were left unread, once for all: who leaves a loop expects as much.
+    func logUnread(_ count: Int, from first: Message, _ reason: (String) -> RoutingError) {
+        let url = first.parameters.url
+        self.logger.warning(
+            "dead letters, unread",
+            metadata: ["url": "\(url)", "count": "\(count)", "error": "\(reason(url))"]
+        )
+    }
+
+    /// Waits until a message is in its feed.
+    ///
+    /// - Returns: 1 if it is, and 0 if its time is up, the publisher is cancelled or the feed has ended.
+    nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Int {
+        let url = queued.message.parameters.url
+        var timer: ScheduledTimer?
+        if queued.message.due.exists {
+            let loop = self.currentLane?.eventLoop ?? Exchange.timekeeper
+            timer = queued.expire(at: queued.message.due, on: loop)
+        }
+        let end: QueuedMessage.End
+        if let anchor = self.anchor {
+            end = await anchor.wait(for: queued)
+        } else {
+            end = await withTaskCancellationHandler {
+                await withCheckedContinuation { queued.wait($0) }
+            } onCancel: {
+                queued.giveUp(.cancelled(url: url))
+            }
+        }
+        timer?.cancel()
+        guard case .failed(let error) = end else { return 1 }
+        self.close(Tally(error.code))
+        self.log(url, error)
+        return 0
+    }
+}
+
+extension QueuedMessage {
+    /// Ends the wait when its time is up; the timer moves on if its loop stops.
+    fileprivate func expire(at deadline: Deadline, on loop: EventLoop) -> ScheduledTimer {
+        loop.schedule(
+            at: deadline,
+            orAtShutDown: { event in
+                switch event {
+                case .due: self.giveUp(.deadlineExceeded(url: self.message.parameters.url))
+                case .shutDown: _ = self.expire(at: deadline, on: Exchange.timekeeper)
+                }
+            }
+        )
+    }
+}
+
+extension Anchor {
+    /// Waits until a message is in its feed.
+    func wait(for queued: QueuedMessage) async -> QueuedMessage.End {
+        await withTaskCancellationHandler {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await withCheckedContinuation { queued.wait($0) }
+        } onCancel: {
+            queued.giveUp(.cancelled(url: queued.message.parameters.url))
+        }
+    }
+
+    /// Waits for the next message of a feed.
+    func next(in feed: Feed, _ subscription: Subscription) async -> Message? {
+        await withTaskCancellationHandler {
+            _ = self
+            return await withCheckedContinuation { feed.read($0) }
+        } onCancel: {
+            subscription.cancel()
+        }
+    }
+}
