@@ -39,7 +39,7 @@ extension BusCore {
     private func fail(_ exchanges: [Exchange], at deadline: ContinuousClock.Instant) {
         for exchange in exchanges {
             // Waiting for the deadline must not keep what the bus was made of.
-            Exchange.timekeeper.schedule(at: Deadline(deadline)) { [weak exchange] in
+            DeadlineWatch.timekeeper.schedule(at: Deadline(deadline)) { [weak exchange] in
                 guard let exchange else { return }
                 exchange.finish(.failed(.shutDown(url: exchange.url)))
             }

@@ -105,7 +105,7 @@ extension BusCore {
             return false
         }
         guard handler.mailbox.waiting.load(ordering: .relaxed) > 0 else { return true }
-        return handler.mailbox.assumeOnLoop { $0.catchUp() }
+        return handler.mailbox.assumeOnLoop { $0.catchUp(self) }
     }
 
     /// Tells the subscribers from a thread that is none of the bus's loops.

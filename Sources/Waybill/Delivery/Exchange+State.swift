@@ -10,7 +10,7 @@ extension Exchange {
         /// What the reader has seen and not answered.
         private var seen: Progress?
         private var task: Task<Void, Never>?
-        private var watch: Watch?
+        private var watch: DeadlineWatch?
         private var handler: Handler?
 
         /// What the end of an exchange sets free.
@@ -18,7 +18,7 @@ extension Exchange {
             var reader: Reader?
             var unanswered: [Progress]
             var task: Task<Void, Never>?
-            var watch: Watch?
+            var watch: DeadlineWatch?
             var handler: Handler?
         }
 
@@ -87,7 +87,7 @@ extension Exchange {
         }
 
         /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
-        mutating func bind(watch: Watch) -> Bool {
+        mutating func bind(watch: DeadlineWatch) -> Bool {
             guard self.outcome == nil else { return true }
             self.watch = watch
             return false

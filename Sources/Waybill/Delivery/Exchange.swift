@@ -122,7 +122,7 @@ final class Exchange: Sendable {
     }
 
     /// Hands over the timer of the deadline.
-    func bind(watch: Watch) {
+    func bind(watch: DeadlineWatch) {
         if self.state.withLock({ $0.bind(watch: watch) }) { watch.cancel() }
     }
 }

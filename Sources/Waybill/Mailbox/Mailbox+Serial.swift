@@ -37,13 +37,14 @@ extension Mailbox {
     func isFree(_ core: BusCore) -> Bool {
         // Whoever sent it, it was not the task that happens to come by.
         if self.inProgress == nil, !self.isAdvancing { core.apart { self.advance() } }
-        return self.inProgress == nil && !self.isAdvancing && self.line.isEmpty
+        return self.inProgress == nil && !self.isAdvancing && !self.isPausing
     }
 
     /// Starts one message after the other, as long as each ends at once.
     func advance() {
         guard !self.isAdvancing else { return }
         self.isAdvancing = true
+        self.isPausing = false
         defer { self.isAdvancing = false }
         while self.inProgress == nil {
             guard self.eventLoop.consumeDeliveryBudget() else { return self.advanceLater() }
@@ -58,8 +59,7 @@ extension Mailbox {
     }
 
     private func advanceLater() {
-        // Until then nobody may believe that it is free.
-        self.lineUp()
+        self.isPausing = true
         self.eventLoop.execute { self.assumeOnLoop { $0.advance() } }
     }
 

@@ -36,6 +36,8 @@ actor Mailbox: LoopBound {
     /// The message that a serial mailbox is busy with.
     var inProgress: CorrelationID?
     var isAdvancing = false
+    /// Whether the next message is started when the loop has polled.
+    var isPausing = false
 
     /// Who waits for a place in a mailbox that suspends its senders.
     var places: Deque<Place> = []

@@ -30,10 +30,11 @@ extension BusCore {
     /// - Returns: 1 if it is, and 0 if its time is up, the publisher is cancelled or the feed has ended.
     nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Int {
         let url = queued.message.parameters.url
-        var timer: ScheduledTimer?
+        var watch: DeadlineWatch?
         if queued.message.due.exists {
-            let loop = self.currentLane?.eventLoop ?? Exchange.timekeeper
-            timer = queued.expire(at: queued.message.due, on: loop)
+            watch = DeadlineWatch(queued.message.due, on: self.currentLane?.eventLoop) {
+                queued.giveUp(.deadlineExceeded(url: url))
+            }
         }
         let end: QueuedMessage.End
         if let anchor = self.anchor {
@@ -45,26 +46,11 @@ extension BusCore {
                 queued.giveUp(.cancelled(url: url))
             }
         }
-        timer?.cancel()
+        watch?.cancel()
         guard case .failed(let error) = end else { return 1 }
         self.close(Tally(error.code))
         self.log(url, error)
         return 0
-    }
-}
-
-extension QueuedMessage {
-    /// Ends the wait when its time is up; the timer moves on if its loop stops.
-    fileprivate func expire(at deadline: Deadline, on loop: EventLoop) -> ScheduledTimer {
-        loop.schedule(
-            at: deadline,
-            orAtShutDown: { event in
-                switch event {
-                case .due: self.giveUp(.deadlineExceeded(url: self.message.parameters.url))
-                case .shutDown: _ = self.expire(at: deadline, on: Exchange.timekeeper)
-                }
-            }
-        )
     }
 }
 

@@ -1,0 +1,42 @@
+internal import WaybillEventLoop
+
+/// What watches the deadline of somebody who waits.
+enum DeadlineWatch: Sendable {
+    case timer(ScheduledTimer)
+    case alarm(Timekeeper.Alarm)
+
+    /// Watches a deadline.
+    ///
+    /// - Parameters:
+    ///   - deadline: the latest that something may come.
+    ///   - loop: whose timer watches it, for as long as that loop runs; nil if who waits is on no loop of the bus.
+    ///   - body: what is done when it has passed; it must do nothing if it comes too late.
+    init(_ deadline: Deadline, on loop: EventLoop?, _ body: @escaping @Sendable () -> Void) {
+        guard let loop, !loop.isShutDown else {
+            self = .alarm(Self.timekeeper.schedule(at: deadline, body))
+            return
+        }
+        self = .timer(
+            loop.schedule(
+                at: deadline,
+                orAtShutDown: { event in
+                    switch event {
+                    case .due: body()
+                    case .shutDown: Self.timekeeper.schedule(at: deadline, body)
+                    }
+                }
+            )
+        )
+    }
+
+    func cancel() {
+        switch self {
+        case .timer(let timer): timer.cancel()
+        case .alarm(let alarm): alarm.cancel()
+        }
+    }
+
+    /// Watches the deadlines of callers that are on no loop of a bus, or on one that has stopped; made when the first one
+    /// has a deadline.
+    static let timekeeper = Timekeeper(name: "waybill-deadlines")
+}
