@@ -23,7 +23,7 @@ extension BusCore {
         return Delivered(id: id, outcome: outcome)
     }
 
-    private nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
+    nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
         do throws(RoutingError) {
             try handler.mailbox.enter(message)
         } catch {
@@ -39,12 +39,14 @@ extension BusCore {
     ///   - found: the handler.
     ///   - id: the message's ID.
     ///   - isPublished: whether there are other subscribers, so that nobody listens to this one's replies.
+    ///   - outermost: the middlewares around the handler, if there are any.
     /// - Returns: what the caller listens to.
     func begin(
         _ request: Request,
         _ found: Found,
         _ id: CorrelationID,
-        isPublished: Bool = false
+        isPublished: Bool = false,
+        around outermost: Link? = nil
     ) -> Exchange {
         let exchange = Exchange(id, url: request.url, core: self, isPublished ? .published : .routed)
         let handler = found.handler
@@ -56,17 +58,23 @@ extension BusCore {
             exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange
         }
-        do throws(RoutingError) {
-            try handler.mailbox.enter(message)
-        } catch {
-            exchange.finish(.failed(error))
-            return exchange
+        if outermost == nil {
+            do throws(RoutingError) {
+                try handler.mailbox.enter(message)
+            } catch {
+                exchange.finish(.failed(error))
+                return exchange
+            }
         }
         if let deadline = request.extras?.deadline {
             // Not the loop that the handler may be holding.
             exchange.expire(at: deadline, on: self.currentLane?.eventLoop ?? Exchange.timekeeper)
         }
-        handler.mailbox.start(message, handler, exchange)
+        if let outermost {
+            Next(outermost, handler, Stage(deadline: request.extras?.deadline)).start(message, for: exchange)
+        } else {
+            handler.mailbox.start(message, handler, exchange)
+        }
         return exchange
     }
 }

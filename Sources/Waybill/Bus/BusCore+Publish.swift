@@ -8,12 +8,8 @@ extension BusCore {
         _ pattern: String
     ) throws(RoutingError) -> Subscription {
         guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
-        var table = RouteTable<Void>(
-            conventions: self.configuration.conventions,
-            defaultScheme: self.configuration.defaultScheme,
-            limits: self.configuration.limits
-        )
-        try table.insert(pattern, ())
+        let table = try self.scope(pattern)
+        handler.name(pattern)
         guard let id = self.topics.add(handler, to: table, named: pattern) else {
             throw .shutDown(url: pattern)
         }
@@ -33,12 +29,15 @@ extension BusCore {
         if let error = self.objection(to: request) { throw error }
         let subscribers = try self.topics.find(request.url)
         if subscribers.isEmpty { _ = try self.address(of: request.url) }
+        let outermost = self.directory.outermost
         var started: [Exchange] = []
         var taken = 0
         for subscriber in subscribers {
             let id = self.open()
-            guard subscriber.handler.isImmediate, subscriber.handler.mailbox.eventLoop.isInEventLoop else {
-                started.append(self.begin(request, subscriber, id, isPublished: true))
+            guard outermost == nil, subscriber.handler.isImmediate, subscriber.handler.mailbox.eventLoop.isInEventLoop else {
+                started.append(
+                    self.begin(request, subscriber, id, isPublished: true, around: outermost)
+                )
                 continue
             }
             let message = request.message(id: id, parameters: subscriber.parameters)

@@ -4,13 +4,20 @@ public import WaybillRouting
 extension MessageBus {
     /// A request whose handler could not be called in place, or has thrown.
     @usableFromInline
-    final class Pending {
+    final class Pending: Sendable {
         let request: Request
         let attempt: Attempt
+
+        /// Whether nothing has happened yet, since middlewares surround the handler.
+        @usableFromInline let isSurrounded: Bool
+
+        /// Stands for every request that meets middlewares first.
+        static let surrounded = Pending(Request(url: ""), .surrounded)
 
         init(_ request: Request, _ attempt: Attempt) {
             self.request = request
             self.attempt = attempt
+            self.isSurrounded = if case .surrounded = attempt { true } else { false }
         }
     }
 
@@ -18,8 +25,29 @@ extension MessageBus {
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
         let attempt = self.core.deliver(url, call)
-        if case .called = attempt { return nil }
-        return Pending(Request(url: url), attempt)
+        switch attempt {
+        case .called: return nil
+        case .surrounded: return .surrounded
+        default: return Pending(Request(url: url), attempt)
+        }
+    }
+
+    /// Has a URL routed through the middlewares around its handler.
+    @usableFromInline
+    nonisolated(nonsending) func routeSurrounded(_ url: String) async throws(RoutingError) -> any Sendable {
+        try await self.core.routeSurrounded(url)
+    }
+
+    /// The value that came through middlewares, as the type that is asked for.
+    @inlinable
+    @inline(__always)
+    static func cast<Value: Sendable>(
+        _ value: any Sendable,
+        to type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
+        if let value = value as? Value { return value }
+        return try self.convert(value, to: type, url: url)
     }
 
     /// Sends the value of a handler that was called in place to its message's return URL.

@@ -42,7 +42,12 @@ extension MessageBus {
                 other = value
             }
         }
-        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let pending {
+            if pending.isSurrounded {
+                return try Self.cast(try await self.routeSurrounded(url), to: Value.self, url: url)
+            }
+            return try await self.finish(pending, as: Value.self)
+        }
         if let answer { return answer }
         return try Self.convert(other, to: Value.self, url: url)
     }

@@ -151,7 +151,7 @@ actor Mailbox: LoopBound {
             let error = parcel.handler.objection(to: parcel.message)
         {
             parcel.handler.core.deadLetter(parcel.message, error)
-        } else if parcel.handler.isImmediate {
+        } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.outermost == nil {
             parcel.handler.settle(parcel.message)
         } else {
             self.startUnawaited(parcel.message, parcel.handler)
@@ -171,7 +171,7 @@ actor Mailbox: LoopBound {
         exchange.bind(
             task: core.startTask {
                 Task.immediate {
-                    exchange.finish(await handler.run(message, isolation: self, inside: nil), of: message)
+                    exchange.finish(await self.runUnawaited(message, handler), of: message)
                 }
             }
         )

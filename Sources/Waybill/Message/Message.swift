@@ -14,7 +14,7 @@ public struct Message: Sendable {
     let hops: Int
 
     /// What only some messages have; a plain request has none, and allocates nothing.
-    let extras: MessageExtras?
+    @usableFromInline var extras: MessageExtras?
 
     /// Whether there is a fragment, which may be a URL for the reply.
     @usableFromInline let hasReturnURL: Bool

@@ -1,4 +1,5 @@
 /// The parts of a message that a plain request does not have, behind one reference.
+@usableFromInline
 final class MessageExtras: Sendable {
     let payload: (any Sendable)?
     let headers: [String: String]
@@ -6,10 +7,13 @@ final class MessageExtras: Sendable {
     let correlationID: CorrelationID?
 
     /// Whether there is a deadline: an instant has no fixed layout, so asking for it costs more than this.
-    let hasDeadline: Bool
+    @usableFromInline let hasDeadline: Bool
 
     /// Where progress replies go: the exchange with the caller.
     let exchange: Exchange?
+
+    /// What only messages have that meet middlewares.
+    let passage: Passage?
 
     static let empty = MessageExtras()
 
@@ -18,7 +22,8 @@ final class MessageExtras: Sendable {
         headers: [String: String] = [:],
         deadline: ContinuousClock.Instant? = nil,
         correlationID: CorrelationID? = nil,
-        exchange: Exchange? = nil
+        exchange: Exchange? = nil,
+        passage: Passage? = nil
     ) {
         self.payload = payload
         self.headers = headers
@@ -26,6 +31,7 @@ final class MessageExtras: Sendable {
         self.hasDeadline = deadline != nil
         self.correlationID = correlationID
         self.exchange = exchange
+        self.passage = passage
     }
 
     /// The extras of a request, or nil if it needs none.
@@ -41,7 +47,19 @@ final class MessageExtras: Sendable {
             headers: self.headers,
             deadline: deadline,
             correlationID: self.correlationID,
-            exchange: self.exchange
+            exchange: self.exchange,
+            passage: self.passage
+        )
+    }
+
+    func with(headers: [String: String]) -> MessageExtras {
+        MessageExtras(
+            payload: self.payload,
+            headers: headers,
+            deadline: self.deadline,
+            correlationID: self.correlationID,
+            exchange: self.exchange,
+            passage: self.passage
         )
     }
 
@@ -51,7 +69,19 @@ final class MessageExtras: Sendable {
             headers: self.headers,
             deadline: self.deadline,
             correlationID: self.correlationID,
-            exchange: exchange
+            exchange: exchange,
+            passage: self.passage
+        )
+    }
+
+    func with(passage: Passage) -> MessageExtras {
+        MessageExtras(
+            payload: self.payload,
+            headers: self.headers,
+            deadline: self.deadline,
+            correlationID: self.correlationID,
+            exchange: self.exchange,
+            passage: passage
         )
     }
 }
