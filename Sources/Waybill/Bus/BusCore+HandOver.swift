@@ -71,7 +71,8 @@ extension BusCore {
             exchange.expire(at: deadline, on: self.currentLane?.eventLoop ?? Exchange.timekeeper)
         }
         if let outermost {
-            Next(outermost, handler, Stage(deadline: request.extras?.deadline)).start(message, for: exchange)
+            let stage = Stage(deadline: request.extras?.deadline)
+            Delivery(outermost, handler, stage).start(message, for: exchange)
         } else {
             handler.mailbox.start(message, handler, exchange)
         }

@@ -1,3 +1,4 @@
+public import WaybillEventLoop
 public import WaybillRouting
 
 // The plain route is inlined into its caller, where the value's type is known: this is what it calls.
@@ -46,7 +47,7 @@ extension MessageBus {
         to type: Value.Type,
         url: String
     ) throws(RoutingError) -> Value {
-        if let value = value as? Value { return value }
+        if let value = unbox(value, as: type) { return value }
         return try self.convert(value, to: type, url: url)
     }
 

@@ -10,7 +10,7 @@ final class Handler: Sendable {
 
     /// The code of a handler that cannot suspend: it is called in place, in the caller's task, and without a hop if the
     /// caller is on the same loop.
-    let immediate: (@Sendable (Message) throws -> any Sendable)?
+    let immediate: (any ImmediateCode)?
 
     /// The code of a handler that can suspend: it runs in a task of its own, so that its caller can be set free at any
     /// time.
@@ -44,8 +44,9 @@ final class Handler: Sendable {
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.code = ImmediateBody(immediate)
-        self.immediate = { try immediate($0) }
+        let body = ImmediateBody(immediate)
+        self.code = body
+        self.immediate = body
         self.suspending = nil
         self.failure = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
@@ -89,7 +90,7 @@ final class Handler: Sendable {
         guard let immediate = self.immediate else {
             preconditionFailure("only a handler that cannot suspend is called in place")
         }
-        return try immediate(message)
+        return try immediate.callBoxed(message)
     }
 
     /// Sets the pattern of a subscriber.

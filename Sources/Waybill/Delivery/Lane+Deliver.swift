@@ -63,7 +63,7 @@ extension Lane {
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
-        guard self.outermost == nil else { return .surrounded }
+        if self.isSurrounded { return .surrounded }
         let id = self.open()
         do throws(RoutingError) {
             let found = try self.find(url)

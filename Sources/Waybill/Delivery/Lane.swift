@@ -87,6 +87,13 @@ final class Lane: Sendable {
             == self.directory.generation.load(ordering: .acquiring)
     }
 
+    /// Whether there are middlewares around deliveries.
+    @inline(__always)
+    var isSurrounded: Bool {
+        if self.isOutdated, !self.catchUp() { return self.directory.outermost != nil }
+        return self.snapshot.withUnretained { !$0.isPlain }
+    }
+
     /// The outermost middleware, as it is now.
     var outermost: Link? {
         if self.isOutdated, !self.catchUp() { return self.directory.outermost }

@@ -2,38 +2,71 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
+/// A message on its way to a handler that answers at once, and that whoever made it holds.
+///
+/// It cannot be copied, so nothing is counted for it on its way through asynchronous code.
+private struct Opening: ~Copyable {
+    let message: Message
+    /// Nil if the message has to go the long way.
+    let handler: Unretained<Handler>?
+
+    init(_ message: consuming Message, _ handler: Unretained<Handler>?) {
+        self.message = message
+        self.handler = handler
+    }
+
+    @inline(__always)
+    static var none: Self {
+        Self(Message(id: CorrelationID(rawValue: 0), parameters: .none, hops: 0), nil)
+    }
+}
+
+extension Lane {
+    @inline(never)
+    fileprivate func open(_ url: String, in snapshot: Snapshot) -> Opening {
+        do throws(RoutingError) {
+            var match = try snapshot.match(url)
+            guard let route = match?.route, let handler = snapshot.handler(at: route), handler.isImmediate,
+                let parameters = match.take()?.take()
+            else { return .none }
+            var message = Message(id: self.open(), parameters: parameters, hops: 0)
+            if message.hasReturnURL { message.keepHeaders() }
+            return Opening(message, Unretained(handler))
+        } catch {
+            return .none
+        }
+    }
+}
+
 extension BusCore {
     /// Routes a URL through the middlewares, where the caller is isolated.
     ///
     /// The caller is on the bus's first loop, its delivery has been counted against the loop's budget, and it is no
     /// handler.
+    @inline(__always)
     nonisolated(nonsending) func routeSurrounded(_ url: String) async throws(RoutingError) -> any Sendable {
-        let lane = self.home
-        guard let outermost = lane.outermost else {
-            return try await self.route(Request(url: url)).outcome.value()
-        }
-        let found: Found
+        let snapshot = self.home.snapshot.load()
+        guard snapshot.generation == self.directory.generation.load(ordering: .acquiring),
+            let outermost = snapshot.outermost
+        else { return try await self.routeAgain(url) }
+        let opening = self.home.open(url, in: snapshot)
+        guard let handler = opening.handler else { return try await self.routeAgain(url) }
+        // It holds the handler.
+        defer { withExtendedLifetime(snapshot) {} }
         do throws(RoutingError) {
-            found = try lane.find(url)
-        } catch {
-            return try await self.route(Request(url: url)).outcome.value()
-        }
-        guard found.handler.isImmediate else {
-            return try await self.route(Request(url: url), found, lane.open(), around: outermost)
-                .outcome.value()
-        }
-        Counters.increment(lane.counters.sent)
-        var message = Message(id: lane.nextID(), parameters: found.parameters, hops: 0)
-        if message.hasReturnURL { message.keepHeaders() }
-        do throws(RoutingError) {
-            let value = try await Next(outermost, found.handler, nil)(message)
-            if message.hasReturnURL { self.conclude(message, value) }
-            self.close(.replied)
+            let value = try await Next(outermost, handler, nil)(opening.message)
+            if opening.message.hasReturnURL { self.conclude(opening.message, value) }
+            if self.home.isCurrent { self.home.counters.close(.replied) } else { self.close(.replied) }
             return value
         } catch {
             self.close(Tally(error.code))
             throw error
         }
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func routeAgain(_ url: String) async throws(RoutingError) -> any Sendable {
+        try await self.routeSurrounded(Request(url: url), noListener).outcome.value()
     }
 
     /// Routes a request through the middlewares.
@@ -78,7 +111,7 @@ extension BusCore {
         }
         var message = request.message(id: id, parameters: found.parameters)
         message.keepHeaders()
-        let outcome = await Next(outermost, handler, nil).outcome(of: message)
+        let outcome = await Delivery(outermost, handler, nil).outcome(of: message)
         if case .replied(let value) = outcome { self.conclude(message, value) }
         self.close(Tally(outcome))
         return self.delivered(request, outcome, id)
@@ -104,15 +137,6 @@ extension BusCore {
             guard outermost != nil, error.code == .noRoute else { throw error }
             let parameters = Parameters(address: try self.address(of: url))
             return Found(handler: Handler(failure: error, core: self), parameters: parameters)
-        }
-    }
-}
-
-extension Outcome {
-    fileprivate func value() throws(RoutingError) -> any Sendable {
-        switch self {
-        case .replied(let value): return value
-        case .failed(let error): throw error
         }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// struct Stopwatch: Middleware {
-///     nonisolated(nonsending) func handle(_ message: Message, next: Next) async throws -> any Sendable {
+///     nonisolated(nonsending) func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable {
 ///         let start = ContinuousClock.now
 ///         defer { print(message.address, ContinuousClock.now - start) }
 ///         return try await next(message)
@@ -40,7 +40,7 @@ public protocol Middleware: Sendable {
     /// - Returns: the reply's value.
     /// - Throws: the reason that there is none. A `RoutingError` about this message, or about no URL, passes as it is; anything
     ///   else becomes `handlerFailed`, with the error as its cause.
-    nonisolated(nonsending) func handle(_ message: Message, next: Next) async throws -> any Sendable
+    nonisolated(nonsending) func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable
 
     /// Looks at a message that nobody awaits when it is sent, before it waits in its mailbox.
     ///

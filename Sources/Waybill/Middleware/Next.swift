@@ -1,19 +1,21 @@
+public import WaybillEventLoop
 public import WaybillRouting
 
 /// The rest of a delivery: the middlewares that come after, and the handler.
 ///
-/// Each call is one attempt to deliver: a middleware may call it never, once, or again.
-public struct Next: Sendable {
-    /// The first of the middlewares that come after.
+/// Each call is one attempt to deliver: a middleware may call it never, once, or again. It cannot be copied or kept, so
+/// when the middleware has returned, nothing comes after it any more.
+public struct Next: ~Copyable, Sendable {
+    /// The first of the middlewares that come after; it holds the others.
     @usableFromInline let link: Link?
 
-    @usableFromInline let handler: Handler
-
+    // Held by whoever makes the first of these, until the last has returned: nobody can keep one.
+    @usableFromInline let handler: Unretained<Handler>
     /// What bounds the rest; nil while there is nothing to know.
-    @usableFromInline let stage: Stage?
+    @usableFromInline let stage: Unretained<Stage>?
 
-    @usableFromInline
-    init(_ link: Link?, _ handler: Handler, _ stage: Stage?) {
+    @inlinable
+    init(_ link: Link?, _ handler: Unretained<Handler>, _ stage: Unretained<Stage>?) {
         self.link = link
         self.handler = handler
         self.stage = stage
@@ -28,6 +30,7 @@ public struct Next: Sendable {
     /// - Returns: the reply's value.
     /// - Throws: the reason that there is none; it is about this message's URL.
     @inlinable
+    @inline(__always)
     public nonisolated(nonsending) func callAsFunction(
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
@@ -43,8 +46,11 @@ public struct Next: Sendable {
                         throw Self.failure(error, of: message)
                     }
                 }
-            } else if let value = try self.handler.callInPlace(message, self.stage) {
-                return value
+            } else if let outcome = self.callInPlace(message) {
+                switch outcome {
+                case .replied(let value): return value
+                case .failed(let error): throw error
+                }
             }
         }
         return try await self.deliver(message)
@@ -53,7 +59,7 @@ public struct Next: Sendable {
     /// The pattern that a message of this delivery has matched; nil if there is none, and so no handler.
     ///
     /// It names what was asked for, and there are as many as there are routes: what a measurement may be split by.
-    public func pattern(of message: Message) -> String? { self.handler.pattern(of: message) }
+    public func pattern(of message: Message) -> String? { self.handler.with { $0.pattern(of: message) } }
 
     @usableFromInline
     @inline(never)
