@@ -16,14 +16,21 @@ public struct FilterMiddleware: Middleware {
     private let passes: @Sendable (Message) throws -> Bool
     private let onFailure: @Sendable (Message, RoutingError) -> Void
 
+    /// Makes a middleware that lets all messages pass.
+    ///
+    /// - Parameter onFailure: sees every message that did not end with a reply, and why.
+    public init(onFailure: @escaping @Sendable (Message, RoutingError) -> Void) {
+        self.init({ _ in true }, onFailure: onFailure)
+    }
+
     /// Makes a middleware that lets messages pass or not.
     ///
     /// - Parameters:
-    ///   - onFailure: sees every message that did not end with a reply, and why.
     ///   - passes: whether a message may pass; to say why not, it throws ``WaybillRouting/RoutingError/refused(_:cause:)``.
+    ///   - onFailure: sees every message that did not end with a reply, and why.
     public init(
-        onFailure: @escaping @Sendable (Message, RoutingError) -> Void = { _, _ in },
-        _ passes: @escaping @Sendable (Message) throws -> Bool = { _ in true }
+        _ passes: @escaping @Sendable (Message) throws -> Bool,
+        onFailure: @escaping @Sendable (Message, RoutingError) -> Void = { _, _ in }
     ) {
         self.passes = passes
         self.onFailure = onFailure
