@@ -31,6 +31,7 @@ public struct MetricsMiddleware: Middleware {
         self.instruments = Instruments(factory: factory ?? MetricsSystem.factory, prefix: prefix)
     }
 
+    /// Counts and times a delivery.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         next: borrowing Next

@@ -25,12 +25,14 @@ public struct TracingMiddleware: Middleware {
     /// - Parameter tracer: what makes the spans; nil for the one that the program has chosen with `InstrumentationSystem.bootstrap`.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
+    /// Writes the span that a message is sent in into its headers.
     public func prepare(_ message: Message) -> Message {
         // The return leg has the headers of the message that it answers.
         guard message.correlationID == nil, let context = ServiceContext.current else { return message }
         return message.with(headers: self.headers(for: context))
     }
 
+    /// Delivers a message inside a span.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         next: borrowing Next

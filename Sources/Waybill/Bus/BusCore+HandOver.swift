@@ -50,10 +50,11 @@ extension BusCore {
     ) -> Exchange {
         let exchange = Exchange(id, url: request.url, core: self, isPublished ? .published : .routed)
         let handler = found.handler
-        let message =
+        var message =
             isPublished
             ? request.message(id: id, parameters: found.parameters)
             : request.message(id: id, parameters: found.parameters, exchange: exchange)
+        if outermost != nil { message.keepHeaders() }
         guard exchange.bind(handler: handler) else {
             exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange

@@ -34,7 +34,9 @@ extension BusCore {
         var taken = 0
         for subscriber in subscribers {
             let id = self.open()
-            guard outermost == nil, subscriber.handler.isImmediate, subscriber.handler.mailbox.eventLoop.isInEventLoop else {
+            guard outermost == nil, subscriber.handler.isImmediate,
+                subscriber.handler.mailbox.eventLoop.isInEventLoop
+            else {
                 started.append(
                     self.begin(request, subscriber, id, isPublished: true, around: outermost)
                 )

@@ -25,10 +25,10 @@ extension Lane {
     @inline(never)
     fileprivate func open(_ url: String, in snapshot: Snapshot) -> Opening {
         do throws(RoutingError) {
-            var match = try snapshot.match(url)
-            guard let route = match?.route, let handler = snapshot.handler(at: route), handler.isImmediate,
-                let parameters = match.take()?.take()
+            guard let match = try snapshot.match(url), let handler = snapshot.handler(at: match.route),
+                handler.isImmediate
             else { return .none }
+            let parameters = (consume match).take()
             var message = Message(id: self.open(), parameters: parameters, hops: 0)
             if message.hasReturnURL { message.keepHeaders() }
             return Opening(message, Unretained(handler))
@@ -65,14 +65,16 @@ extension BusCore {
     }
 
     @inline(never)
-    private nonisolated(nonsending) func routeAgain(_ url: String) async throws(RoutingError) -> any Sendable {
+    private nonisolated(nonsending) func routeAgain(_ url: String) async throws(RoutingError) -> any Sendable
+    {
         try await self.routeSurrounded(Request(url: url), noListener).outcome.value()
     }
 
     /// Routes a request through the middlewares.
     ///
     /// The request has inherited what it may, and there is no objection to it.
-    nonisolated(nonsending) func routeSurrounded(_ request: Request, _ listener: Listener) async -> Delivered {
+    nonisolated(nonsending) func routeSurrounded(_ request: Request, _ listener: Listener) async -> Delivered
+    {
         let lane = self.currentLane
         guard let outermost = lane.map({ $0.outermost }) ?? self.directory.outermost else {
             return await self.route(request, listener: listener)

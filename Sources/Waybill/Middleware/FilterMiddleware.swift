@@ -36,6 +36,7 @@ public struct FilterMiddleware: Middleware {
         self.onFailure = onFailure
     }
 
+    /// Lets a message pass, or refuses it, and tells of its failure.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         next: borrowing Next

@@ -3,7 +3,9 @@ public struct MiddlewareRegistration: Sendable {
     let core: BusCore
     let id: Int?
 
-    /// Takes the middleware out: messages that are routed afterwards do not meet it. Doing so again changes nothing.
+    /// Takes the middleware out: messages that are routed afterwards do not meet it.
+    ///
+    /// Those that are on their way keep what they have begun with. Doing so again changes nothing.
     public func cancel() {
         guard let id = self.id else { return }
         self.core.directory.surround { $0.remove(id) }

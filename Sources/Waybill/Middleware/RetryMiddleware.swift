@@ -48,6 +48,7 @@ public struct RetryMiddleware: Middleware {
         self.clock = clock
     }
 
+    /// Delivers a message, and again if that may help.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         next: borrowing Next

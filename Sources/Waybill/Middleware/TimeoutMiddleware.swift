@@ -14,6 +14,7 @@ public struct TimeoutMiddleware: Middleware {
     /// - Parameter limit: how long one may take.
     public init(_ limit: Duration) { self.limit = limit }
 
+    /// Delivers a message with a deadline.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         next: borrowing Next

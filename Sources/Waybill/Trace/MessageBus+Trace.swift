@@ -27,6 +27,6 @@ extension MessageBus {
         let wiretap = Wiretap(continuation)
         let id = self.core.directory.surround { $0.add(wiretap: wiretap, scope: scope) }
         let registration = MiddlewareRegistration(core: self.core, id: id)
-        return MessageTrace(tap: MessageTrace.Tap(stream, wiretap, registration))
+        return MessageTrace(tap: MessageTrace.Tap(stream, wiretap.losses, registration))
     }
 }

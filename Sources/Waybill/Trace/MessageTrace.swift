@@ -12,12 +12,13 @@ internal import WaybillRouting
 /// are gone, or the bus is. It holds what has not been read yet, up to a limit; then the oldest events go, and are
 /// counted. Nothing waits for whoever reads.
 public struct MessageTrace: AsyncSequence, Sendable {
+    /// It fails never.
     public typealias Failure = Never
 
     let tap: Tap
 
     /// How many events were dropped because nobody read them in time.
-    public var dropped: Int { self.tap.wiretap.dropped.load(ordering: .relaxed) }
+    public var dropped: Int { self.tap.losses.count.load(ordering: .relaxed) }
 
     /// Begins to read; several iterators share the events.
     public func makeAsyncIterator() -> Iterator {
@@ -41,12 +42,16 @@ public struct MessageTrace: AsyncSequence, Sendable {
     /// Takes the wiretap out when nobody can read it any more.
     final class Tap: Sendable {
         let stream: AsyncStream<Event>
-        let wiretap: Wiretap
+        let losses: Wiretap.Losses
         private let registration: MiddlewareRegistration
 
-        init(_ stream: AsyncStream<Event>, _ wiretap: Wiretap, _ registration: MiddlewareRegistration) {
+        init(
+            _ stream: AsyncStream<Event>,
+            _ losses: Wiretap.Losses,
+            _ registration: MiddlewareRegistration
+        ) {
             self.stream = stream
-            self.wiretap = wiretap
+            self.losses = losses
             self.registration = registration
         }
 

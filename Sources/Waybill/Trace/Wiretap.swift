@@ -3,8 +3,14 @@ internal import WaybillRouting
 
 /// Tells of what passes, outside of all middlewares.
 final class Wiretap: Middleware {
-    let dropped = Atomic<Int>(0)
+    /// How many events came to nothing.
+    let losses = Losses()
     private let events: AsyncStream<MessageTrace.Event>.Continuation
+
+    /// Counts; whoever reads holds this and not the wiretap, which ends the events when it goes.
+    final class Losses: Sendable {
+        let count = Atomic<Int>(0)
+    }
 
     init(_ events: AsyncStream<MessageTrace.Event>.Continuation) { self.events = events }
 
@@ -44,6 +50,6 @@ final class Wiretap: Middleware {
             time: now,
             duration: now - start
         )
-        if case .dropped = self.events.yield(event) { self.dropped.add(1, ordering: .relaxed) }
+        if case .dropped = self.events.yield(event) { self.losses.count.add(1, ordering: .relaxed) }
     }
 }

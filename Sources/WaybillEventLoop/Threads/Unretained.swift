@@ -20,4 +20,3 @@ package struct Unretained<Object: AnyObject & Sendable>: Sendable {
         unsafe self.reference._withUnsafeGuaranteedRef { body($0) }
     }
 }
-

@@ -50,7 +50,9 @@ struct RetryMiddlewareTests {
         try self.register(failing: 3)
         self.bus.use(try self.retry(4))
         let bus = self.bus
-        let value = try await RouteTests.run(place, bus) { try await bus.route("app://stock/a", as: Int.self) }
+        let value = try await RouteTests.run(place, bus) {
+            try await bus.route("app://stock/a", as: Int.self)
+        }
         #expect(value == 4)
         #expect(bus.statistics.sent == 1 && bus.statistics.replied == 1)
         let sleeps = self.clock.sleeps.entries

@@ -1,6 +1,7 @@
 import Testing
-@testable import Waybill
 import WaybillEventLoop
+
+@testable import Waybill
 
 @Suite(.timeLimit(.minutes(1)))
 struct MessageTraceTests {
