@@ -61,9 +61,7 @@ public struct RetryMiddleware: Middleware {
             do throws(RoutingError) {
                 return try await next(message)
             } catch {
-                guard attempt < self.attempts, self.codes.contains(error.code), !Task.isCancelled else {
-                    throw error
-                }
+                guard attempt < self.attempts, self.codes.contains(error.code) else { throw error }
                 let delay = self.backoff.delay(after: attempt)
                 if let deadline = message.deadline, .now + delay >= deadline { throw error }
                 try await self.clock.sleep(for: delay)
