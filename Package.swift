@@ -26,18 +26,24 @@ let package = Package(
         .library(name: "WaybillEventLoop", targets: ["WaybillEventLoop"]),
         .library(name: "Waybill", targets: ["Waybill"]),
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
+        .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
+        .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
         .executable(name: "waybill", targets: ["WaybillTool"]),
     ],
     traits: [
         .trait(name: "ServiceLifecycle", description: "The bus as a service of swift-service-lifecycle."),
+        .trait(name: "Metrics", description: "A middleware that measures, with swift-metrics."),
+        .trait(name: "Tracing", description: "A middleware that traces, with swift-distributed-tracing."),
         .trait(name: "Tool", description: "The command `waybill`."),
-        .default(enabledTraits: ["ServiceLifecycle", "Tool"]),
+        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     ],
     targets: [
         .systemLibrary(
@@ -67,6 +73,26 @@ let package = Package(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",
                     condition: .when(traits: ["ServiceLifecycle"])
+                ),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillMetrics",
+            dependencies: [
+                "Waybill",
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillTracing",
+            dependencies: [
+                "Waybill", "WaybillEventLoop",
+                .product(
+                    name: "Tracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])
                 ),
             ],
             swiftSettings: settings
@@ -109,6 +135,30 @@ let package = Package(
                     condition: .when(traits: ["ServiceLifecycle"])
                 ),
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillMetricsTests",
+            dependencies: [
+                "WaybillMetrics",
+                .product(
+                    name: "MetricsTestKit",
+                    package: "swift-metrics",
+                    condition: .when(traits: ["Metrics"])
+                ),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillTracingTests",
+            dependencies: [
+                "WaybillTracing", "WaybillEventLoop",
+                .product(
+                    name: "InMemoryTracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])
+                ),
             ],
             swiftSettings: settings
         ),

@@ -9,8 +9,7 @@ extension BusCore {
             Counters.add(self.books.shared.sent)
             return self.books.nextID()
         }
-        Counters.increment(lane.counters.sent)
-        return lane.nextID()
+        return lane.open()
     }
 
     /// Counts how a message ended.

@@ -23,7 +23,7 @@ extension BusCore {
         return Delivered(id: id, outcome: outcome)
     }
 
-    private nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
+    nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
         do throws(RoutingError) {
             try handler.mailbox.enter(message)
         } catch {
@@ -39,34 +39,44 @@ extension BusCore {
     ///   - found: the handler.
     ///   - id: the message's ID.
     ///   - isPublished: whether there are other subscribers, so that nobody listens to this one's replies.
+    ///   - outermost: the middlewares around the handler, if there are any.
     /// - Returns: what the caller listens to.
     func begin(
         _ request: Request,
         _ found: Found,
         _ id: CorrelationID,
-        isPublished: Bool = false
+        isPublished: Bool = false,
+        around outermost: Link? = nil
     ) -> Exchange {
         let exchange = Exchange(id, url: request.url, core: self, isPublished ? .published : .routed)
         let handler = found.handler
-        let message =
+        var message =
             isPublished
             ? request.message(id: id, parameters: found.parameters)
             : request.message(id: id, parameters: found.parameters, exchange: exchange)
+        if outermost != nil { message.keepHeaders() }
         guard exchange.bind(handler: handler) else {
             exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange
         }
-        do throws(RoutingError) {
-            try handler.mailbox.enter(message)
-        } catch {
-            exchange.finish(.failed(error))
-            return exchange
+        if outermost == nil {
+            do throws(RoutingError) {
+                try handler.mailbox.enter(message)
+            } catch {
+                exchange.finish(.failed(error))
+                return exchange
+            }
         }
         if request.due.exists {
             // Not the loop that the handler may be holding.
             exchange.expire(at: request.due, on: self.currentLane?.eventLoop)
         }
-        handler.mailbox.start(message, handler, exchange)
+        if let outermost {
+            let stage = Stage(deadline: request.due)
+            Delivery(outermost, handler, stage).start(message, for: exchange)
+        } else {
+            handler.mailbox.start(message, handler, exchange)
+        }
         return exchange
     }
 }

@@ -13,7 +13,7 @@ extension BusCore {
             _ = try self.address(of: request.url)
             return 0
         }
-        var publication = Publication(request, for: audience)
+        var publication = Publication(request, for: audience, around: self.directory.outermost)
         while !self.tell(&publication) { await self.admit() }
         let url = publication.request.url
         for exchange in publication.exchanges {
@@ -40,6 +40,7 @@ extension BusCore {
         let outer = lane.begin(Lane.InPlace(hops: request.hops, due: request.due))
         defer { lane.end(outer) }
         let audience = publication.audience
+        let isPlain = publication.outermost == nil
         // One message for all: only its ID differs.
         var pattern = audience.pattern(of: publication.told)
         var message = publication.message(to: pattern)
@@ -51,7 +52,7 @@ extension BusCore {
             let place = publication.told
             publication.told = place &+ 1
             let outcome = audience.subscribers.withUnretained(at: place, &message) { subscriber, message in
-                subscriber.hear(&message, on: lane)
+                isPlain ? subscriber.hear(&message, on: lane) : .notReady
             }
             switch outcome {
             case .taken: publication.taken &+= 1
@@ -85,7 +86,7 @@ extension BusCore {
         case .feed(let feed): self.offer(&message, to: feed, &publication)
         case .handler(let handler):
             message.id = self.open()
-            if handler.isImmediate, self.canCall(handler) {
+            if handler.isImmediate, publication.outermost == nil, self.canCall(handler) {
                 let outcome =
                     handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
                 self.close(Tally(outcome))
@@ -93,7 +94,13 @@ extension BusCore {
             } else {
                 let found = Found(handler: handler, parameters: message.parameters)
                 publication.exchanges.append(
-                    self.begin(publication.request, found, message.id, isPublished: true)
+                    self.begin(
+                        publication.request,
+                        found,
+                        message.id,
+                        isPublished: true,
+                        around: publication.outermost
+                    )
                 )
             }
         }

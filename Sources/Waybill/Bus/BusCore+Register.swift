@@ -49,6 +49,7 @@ extension BusCore {
             table.removeAll()
             return handlers
         }
+        self.directory.surround { $0.close() }
         for handler in (removed ?? []).compactMap(\.self) {
             handler.retire(with: RoutingError.shutDown, sparing: spared)
         }

@@ -4,7 +4,11 @@ extension BusCore {
     /// Sends a reply's value to the return URL of the message that it answers, if that has one.
     func conclude(_ message: Message, _ value: any Sendable) {
         guard message.parameters.hasFragment, let url = self.returnURL(of: message) else { return }
-        let extras = MessageExtras(payload: value, correlationID: message.id)
+        let extras = MessageExtras(
+            payload: value,
+            headers: message.returnHeaders,
+            correlationID: message.id
+        )
         self.send(Request(url: url, extras: extras, hops: message.hops + 1))
     }
 

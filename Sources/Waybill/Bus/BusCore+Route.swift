@@ -52,6 +52,7 @@ extension BusCore {
         case .failed(let error, let id): return Delivered(id: id, outcome: .failed(error))
         case .lost(let error, let id): return self.lose(request, id, error)
         case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
+        case .surrounded: return await self.routeSurrounded(request, listener)
         case .elsewhere, .called: return await self.route(request, listener: listener)
         }
     }
@@ -60,6 +61,9 @@ extension BusCore {
         _ request: Request,
         _ listener: Listener
     ) async -> Delivered {
+        if let outermost = self.directory.outermost {
+            return await self.route(request, around: outermost, on: nil, listener)
+        }
         let id = self.open()
         let found: Found
         do throws(RoutingError) {
@@ -72,7 +76,7 @@ extension BusCore {
 
     /// Ends a request that reaches no handler.
     @inline(never)
-    private func lose(_ request: Request, _ id: CorrelationID, _ error: RoutingError) -> Delivered {
+    func lose(_ request: Request, _ id: CorrelationID, _ error: RoutingError) -> Delivered {
         let outcome = Outcome.failed(error)
         self.close(Tally(outcome))
         if error.code == .noRoute, let message = self.unmatched(request, id: id) {

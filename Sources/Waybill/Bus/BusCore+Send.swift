@@ -12,8 +12,10 @@ extension BusCore {
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
-            let found = try self.find(request.url, on: lane)
-            let message = request.message(id: id, parameters: found.parameters)
+            let outermost = lane.map { $0.outermost } ?? self.directory.outermost
+            let found = try self.find(request.url, on: lane, around: outermost)
+            var message = request.message(id: id, parameters: found.parameters)
+            if let outermost { message.surround(with: outermost) }
             try found.handler.mailbox.post(Parcel(message: message, handler: found.handler))
         } catch {
             self.deadLetter(request, id, error)
@@ -26,7 +28,7 @@ extension BusCore {
         guard let lane = self.currentLane else { return self.sendFromOutside(url) }
         let hops = lane.hopsInPlace.map { $0 + 1 } ?? 0
         guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil,
-            !lane.isOutdated
+            lane.isPlain
         else { return self.send(Request(url: url)) }
         Counters.increment(lane.counters.sent)
         let id = lane.nextID()
@@ -41,7 +43,9 @@ extension BusCore {
 
     /// The same on a thread that is no loop's.
     private func sendFromOutside(_ url: String) {
-        guard DeliveryContext.current == nil, let snapshot = self.directory.snapshotIfWorthIt() else {
+        guard DeliveryContext.current == nil, let snapshot = self.directory.snapshotIfWorthIt(),
+            snapshot.isPlain
+        else {
             return self.send(Request(url: url))
         }
         Counters.add(self.books.shared.sent)

@@ -42,6 +42,7 @@ extension BusCore {
             )
         }
         guard let place else { throw .shutDown(url: pattern) }
+        subscriber.handler?.name(pattern)
         return Subscription(pattern: pattern, core: self, place: place)
     }
 

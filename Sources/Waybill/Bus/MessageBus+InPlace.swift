@@ -1,17 +1,24 @@
-internal import WaybillEventLoop
+public import WaybillEventLoop
 public import WaybillRouting
 
 // The plain route is inlined into its caller, where the value's type is known: this is what it calls.
 extension MessageBus {
     /// A request whose handler could not be called in place, or has thrown.
     @usableFromInline
-    final class Pending {
+    final class Pending: Sendable {
         let request: Request
         let attempt: Attempt
 
-        init(_ request: Request, _ attempt: Attempt) {
+        /// Whether nothing has happened yet, since middlewares surround the handler.
+        @usableFromInline let isSurrounded: Bool
+
+        /// Stands for every request that meets middlewares first.
+        static let surrounded = Pending(Request(url: ""), .surrounded, isSurrounded: true)
+
+        init(_ request: Request, _ attempt: Attempt, isSurrounded: Bool = false) {
             self.request = request
             self.attempt = attempt
+            self.isSurrounded = isSurrounded
         }
     }
 
@@ -19,8 +26,29 @@ extension MessageBus {
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
         let attempt = self.core.deliver(url, nil, call)
-        if case .called = attempt { return nil }
-        return Pending(Request(url: url), attempt)
+        switch attempt {
+        case .called: return nil
+        case .surrounded: return .surrounded
+        default: return Pending(Request(url: url), attempt)
+        }
+    }
+
+    /// Has a URL routed through the middlewares around its handler.
+    @usableFromInline
+    nonisolated(nonsending) func routeSurrounded(_ url: String) async throws(RoutingError) -> any Sendable {
+        try await self.core.routeSurrounded(url)
+    }
+
+    /// The value that came through middlewares, as the type that is asked for.
+    @inlinable
+    @inline(__always)
+    static func cast<Value: Sendable>(
+        _ value: any Sendable,
+        to type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
+        if let value = unbox(value, as: type) { return value }
+        return try self.convert(value, to: type, url: url)
     }
 
     /// The same for a request with more than a URL.
@@ -35,6 +63,7 @@ extension MessageBus {
         let request = Request(url, parameters, headers, deadline)
         let attempt = request.due.hasPassed ? .elsewhere : self.core.deliver(url, request, call)
         if case .called = attempt { return nil }
+        // It goes to the middlewares as the request that it is.
         return Pending(request, attempt)
     }
 

@@ -33,7 +33,12 @@ extension MessageBus {
         let pending = self.deliver(url) { handler, message in
             try answer.take(from: handler, message, on: self)
         }
-        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let pending {
+            if pending.isSurrounded {
+                return try Self.cast(try await self.routeSurrounded(url), to: Value.self, url: url)
+            }
+            return try await self.finish(pending, as: Value.self)
+        }
         if let value = answer.value { return value }
         return try Self.convert(answer.other, to: Value.self, url: url)
     }

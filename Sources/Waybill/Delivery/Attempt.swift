@@ -10,6 +10,8 @@ enum Attempt {
     case lost(RoutingError, CorrelationID)
     /// The handler is on another loop, or may suspend.
     indirect case handOver(Found, CorrelationID)
+    /// It is not counted yet: there are middlewares around its handler, which may suspend.
+    case surrounded
     /// The caller is on no loop of the bus, or has to let the loop poll first.
     case elsewhere
 }

@@ -30,10 +30,10 @@ final class Exchange: Sendable {
         let effects = self.state.withLock { $0.finish(outcome) }
         guard let effects else { return }
         conclusion()
-        if case .sent(let sent) = self.origin, case .failed(let error) = outcome {
-            self.core.deadLetter(sent, error)
-        } else {
-            self.core.close(Tally(outcome))
+        switch (self.origin, outcome) {
+        case (.attempt, _): break
+        case (.sent(let sent), .failed(let error)): self.core.deadLetter(sent, error)
+        default: self.core.close(Tally(outcome))
         }
         effects.reader?.resume(returning: .finished(outcome))
         effects.watch?.cancel()
@@ -48,7 +48,10 @@ final class Exchange: Sendable {
     /// Ends the exchange as its handler did; the reply's value goes on to the return URL, if there is one.
     func finish(_ outcome: Outcome, of message: Message) {
         self.finish(outcome) {
-            if case .published = self.origin { return }
+            switch self.origin {
+            case .published, .attempt: return
+            case .routed, .sent: break
+            }
             if case .replied(let value) = outcome { self.core.conclude(message, value) }
         }
     }
@@ -142,6 +145,8 @@ extension Exchange {
         case published
         /// Nobody awaits the outcome, and a failure makes the message a dead letter.
         case sent(Message)
+        /// A middleware has set a deadline for what it calls; the message has an exchange of its own, or none.
+        case attempt
     }
 
     /// What a caller hears.

@@ -10,11 +10,14 @@ final class Handler: Sendable {
 
     /// The code of a handler that cannot suspend: it is called in place, in the caller's task, and without a hop if the
     /// caller is on the same loop.
-    let immediate: (@Sendable (Message) throws -> any Sendable)?
+    let immediate: (any ImmediateCode)?
 
     /// The code of a handler that can suspend: it runs in a task of its own, so that its caller can be set free at any
     /// time.
     let suspending: (@Sendable (Message) async throws -> any Sendable)?
+
+    /// What stands in the way, if this stands for the handler of a message that has none.
+    let failure: RoutingError?
 
     /// The loop that it is called on.
     let loop: ObjectIdentifier
@@ -29,6 +32,8 @@ final class Handler: Sendable {
     private struct State {
         /// The exchanges that wait for the handler.
         var waiting: [ObjectIdentifier: Exchange] = [:]
+        /// The pattern, once somebody has asked for it.
+        var pattern: String?
         /// Why the handler has gone, if it has.
         var reason: (@Sendable (String) -> RoutingError)?
     }
@@ -39,9 +44,11 @@ final class Handler: Sendable {
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.code = ImmediateBody(immediate)
-        self.immediate = { try immediate($0) }
+        let body = ImmediateBody(immediate)
+        self.code = body
+        self.immediate = body
         self.suspending = nil
+        self.failure = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
@@ -56,8 +63,20 @@ final class Handler: Sendable {
         self.code = nil
         self.immediate = nil
         self.suspending = { try await suspending($0) }
+        self.failure = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
+        self.core = core
+    }
+
+    /// Stands for the handler of a message that has none, for the middlewares that it meets all the same.
+    init(failure: RoutingError, core: BusCore) {
+        self.code = nil
+        self.immediate = nil
+        self.suspending = nil
+        self.failure = failure
+        self.loop = core.home.loop
+        self.mailbox = core.homeMailbox
         self.core = core
     }
 
@@ -71,7 +90,21 @@ final class Handler: Sendable {
         guard let immediate = self.immediate else {
             preconditionFailure("only a handler that cannot suspend is called in place")
         }
-        return try immediate(message)
+        return try immediate.callBoxed(message)
+    }
+
+    /// Sets the pattern of a subscriber.
+    func name(_ pattern: String) { self.state.withLock { $0.pattern = pattern } }
+
+    /// The pattern that a message for this handler has matched.
+    func pattern(of message: Message) -> String? {
+        if self.failure != nil { return nil }
+        if let pattern = self.state.withLock({ $0.pattern }) { return pattern }
+        let route = message.parameters.routeID
+        let read = try? self.core.directory.read { table throws(RoutingError) in table.route(route) }
+        guard let pattern = (read ?? nil)?.pattern.text else { return nil }
+        self.name(pattern)
+        return pattern
     }
 
     deinit { self.core.leave(self.mailbox) }

@@ -18,9 +18,8 @@ extension Lane {
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
-        let id = self.nextID()
-        Counters.increment(self.counters.sent)
-        if self.isOutdated { return self.deliverAnew(url, request, id, call) }
+        guard self.isPlain else { return self.deliverAnew(url, request, call) }
+        let id = self.open()
         do throws(RoutingError) {
             var match = try self.match(url)
             guard let handler = self.handler(of: match), let parameters = match.take()?.take() else {
@@ -50,14 +49,22 @@ extension Lane {
 
     func noRoute(for url: String) -> RoutingError { self.snapshot.load().noRoute(for: url) }
 
-    /// Delivers a request after the routes have changed.
+    /// Counts a message that the loop gives to the bus, and names it.
+    @inline(__always)
+    func open() -> CorrelationID {
+        Counters.increment(self.counters.sent)
+        return self.nextID()
+    }
+
+    /// Delivers a request after the routes have changed, unless middlewares surround it.
     @inline(never)
     private func deliverAnew(
         _ url: String,
         _ request: Request?,
-        _ id: CorrelationID,
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
+        if self.isSurrounded { return .surrounded }
+        let id = self.open()
         do throws(RoutingError) {
             let found = try self.find(url)
             return self.deliver(url, request, id, to: found.handler, found.parameters, call)

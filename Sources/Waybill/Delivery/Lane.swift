@@ -106,15 +106,39 @@ final class Lane: Sendable {
         self.snapshot.withUnretained { $0.generation } != self.directory.generation.load(ordering: .acquiring)
     }
 
+    /// Whether the loop has seen the routes as they are, and no middleware surrounds deliveries.
+    @inline(__always)
+    var isPlain: Bool {
+        self.snapshot.withUnretained { $0.plainGeneration }
+            == self.directory.generation.load(ordering: .acquiring)
+    }
+
+    /// Whether there are middlewares around deliveries.
+    @inline(__always)
+    var isSurrounded: Bool {
+        if self.isOutdated, !self.catchUp() { return self.directory.outermost != nil }
+        return self.snapshot.withUnretained { !$0.isPlain }
+    }
+
+    /// The outermost middleware, as it is now.
+    var outermost: Link? {
+        if self.isOutdated, !self.catchUp() { return self.directory.outermost }
+        return self.snapshot.withUnretained { $0.outermost }
+    }
+
     /// Looks a URL up, in the routes as they are now.
     func find(_ url: String) throws(RoutingError) -> Found {
-        if self.isOutdated {
-            guard let snapshot = self.directory.snapshotIfWorthIt() else {
-                return try self.directory.read { table throws(RoutingError) in try table.find(url) }
-            }
-            self.use(snapshot)
+        if self.isOutdated, !self.catchUp() {
+            return try self.directory.read { table throws(RoutingError) in try table.find(url) }
         }
         return try self.snapshot.load().find(url)
+    }
+
+    /// Has the loop see the routes as they are; false if the table has changed too recently to be worth a copy.
+    private func catchUp() -> Bool {
+        guard let snapshot = self.directory.snapshotIfWorthIt() else { return false }
+        self.use(snapshot)
+        return true
     }
 
     /// Lets go of the handlers that have been unregistered, although nobody may ever route here again.

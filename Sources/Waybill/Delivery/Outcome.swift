@@ -1,6 +1,7 @@
-internal import WaybillRouting
+public import WaybillRouting
 
 /// How a message ended; every message has exactly one.
+@usableFromInline
 enum Outcome: Sendable {
     case replied(any Sendable)
     case failed(RoutingError)

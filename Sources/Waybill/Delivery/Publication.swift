@@ -5,6 +5,9 @@ struct Publication {
     let request: Request
     let audience: Audience
 
+    /// The middlewares around each subscriber's handler; a feed has none, since its reader is no handler.
+    let outermost: Link?
+
     /// How many subscribers had their turn.
     var told = 0
 
@@ -17,8 +20,9 @@ struct Publication {
     /// The lines before full feeds in which the publisher has to wait.
     var queued: [QueuedMessage] = []
 
-    init(_ request: Request, for audience: Audience) {
+    init(_ request: Request, for audience: Audience, around outermost: Link?) {
         self.request = request
+        self.outermost = outermost
         self.audience = audience
     }
 

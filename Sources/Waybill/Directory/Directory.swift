@@ -11,6 +11,8 @@ internal import WaybillRouting
 final class Directory: Sendable {
     /// Goes up with every change.
     let generation = Atomic<Int>(0)
+    /// Whether no middleware surrounds deliveries.
+    private let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
 
     /// A large table is copied when it has been read once for this many routes in it.
@@ -18,6 +20,8 @@ final class Directory: Sendable {
 
     private struct State {
         var table: RouteTable<Handler>
+        var surroundings = Surroundings()
+        var outermost: Link?
         var snapshot: Snapshot?
         var reads = 0
     }
@@ -36,6 +40,33 @@ final class Directory: Sendable {
             defer { self.generation.add(1, ordering: .releasing) }
             return try body(&state.table)
         }
+    }
+
+    /// Changes the middlewares; messages that are routed afterwards meet the new ones.
+    func surround<Result: Sendable>(_ body: (inout Surroundings) -> Result) -> Result {
+        let change = self.state.withLock { state in
+            let old = (state.surroundings, state.outermost, state.snapshot)
+            let result = body(&state.surroundings)
+            state.outermost = state.surroundings.chain
+            self.isPlain.store(state.outermost == nil, ordering: .releasing)
+            if state.snapshot != nil {
+                state.snapshot = Snapshot(
+                    table: state.table,
+                    generation: self.generation.load(ordering: .relaxed) + 1,
+                    outermost: state.outermost
+                )
+            }
+            self.generation.add(1, ordering: .releasing)
+            // Let go of outside the lock: a middleware that nobody holds any more may use the bus.
+            return (result: result, old: old)
+        }
+        return change.result
+    }
+
+    /// The outermost middleware, as it is now, from any thread.
+    var outermost: Link? {
+        if self.isPlain.load(ordering: .acquiring) { return nil }
+        return self.state.withLock { $0.outermost }
     }
 
     /// Every handler that is registered.
@@ -59,7 +90,8 @@ final class Directory: Sendable {
             guard state.reads * Self.routesPerRead > state.table.count else { return nil }
             let snapshot = Snapshot(
                 table: state.table,
-                generation: self.generation.load(ordering: .relaxed)
+                generation: self.generation.load(ordering: .relaxed),
+                outermost: state.outermost
             )
             state.snapshot = snapshot
             return snapshot

@@ -6,10 +6,23 @@ final class Snapshot: Sendable {
     private let table: RouteTable<Handler>
     let generation: Int
 
-    init(table: RouteTable<Handler>, generation: Int) {
+    /// The generation, if no middleware surrounds deliveries, and otherwise none that there ever is.
+    ///
+    /// So one comparison sends a message the long way for either reason.
+    let plainGeneration: Int
+
+    /// The outermost middleware.
+    let outermost: Link?
+
+    init(table: RouteTable<Handler>, generation: Int, outermost: Link? = nil) {
         self.table = table
         self.generation = generation
+        self.plainGeneration = outermost == nil ? generation : -1
+        self.outermost = outermost
     }
+
+    /// Whether a message goes from its caller straight to its handler.
+    var isPlain: Bool { self.outermost == nil }
 
     func noRoute(for url: String) -> RoutingError { self.table.noRoute(for: url) }
 

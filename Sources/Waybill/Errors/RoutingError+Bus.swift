@@ -95,4 +95,20 @@ extension RoutingError {
         }
         return Self(.handlerFailed, url: url, message: "its handler threw an error", cause: error)
     }
+
+    /// What comes of an error that a middleware throws, or lets through.
+    ///
+    /// An error about this message passes, and one about no URL is said to be about this message's. Anything else is a
+    /// failure of the middleware, with the error as its cause.
+    static func thrown(_ error: any Error, around message: Message) -> Self {
+        let url = message.parameters.url
+        if let error = error as? RoutingError {
+            if error.url == url { return error }
+            if error.url.isEmpty {
+                return Self(error.code, url: url, message: error.message, cause: error.cause)
+            }
+        }
+        if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
+        return Self(.handlerFailed, url: url, message: "a middleware threw an error", cause: error)
+    }
 }

@@ -69,7 +69,7 @@ extension Mailbox {
         if isLate, let error = parcel.handler.objection(to: parcel.message) {
             parcel.handler.core.deadLetter(parcel.message, error)
             self.endTurn(parcel.handler.core)
-        } else if parcel.handler.isImmediate {
+        } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.outermost == nil {
             parcel.handler.settle(parcel.message)
             self.endTurn(parcel.handler.core)
         } else {
@@ -89,7 +89,7 @@ extension Mailbox {
         exchange.bind(
             task: core.startTask {
                 Task.immediate {
-                    exchange.finish(await handler.run(message, isolation: self, inside: nil), of: message)
+                    exchange.finish(await self.runUnawaited(message, handler), of: message)
                     self.endTurn(core)
                 }
             }

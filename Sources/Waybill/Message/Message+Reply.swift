@@ -10,6 +10,7 @@ extension Message {
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         guard let exchange = self.extras?.exchange else { return false }
+        self.tellObservers(value)
         return (try? await exchange.offer(value)) != nil
     }
 
@@ -31,6 +32,7 @@ extension Message {
     ) async throws(RoutingError) -> Answer {
         let url = self.parameters.url
         guard let exchange = self.extras?.exchange else { throw .unheard(url: url) }
+        self.tellObservers(value)
         let answer: any Sendable
         do {
             answer = try await exchange.offer(value)
@@ -45,5 +47,10 @@ extension Message {
             throw .typeMismatch(url: url, wanted: Answer.self, found: answer)
         }
         return value
+    }
+
+    private func tellObservers(_ value: any Sendable) {
+        guard let passage = self.extras?.passage else { return }
+        for observer in passage.observers { observer(value) }
     }
 }

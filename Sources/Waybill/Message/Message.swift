@@ -15,10 +15,13 @@ public struct Message: Sendable {
     let hops: Int
 
     /// When the caller stops waiting.
-    let due: Deadline
+    var due: Deadline
 
     /// What only some messages have; a plain request has none, and allocates nothing.
-    let extras: MessageExtras?
+    var extras: MessageExtras?
+
+    /// Whether there is a deadline.
+    @usableFromInline var hasDeadline: Bool
 
     /// Whether there is a fragment, which may be a URL for the reply.
     @usableFromInline let hasReturnURL: Bool
@@ -35,6 +38,7 @@ public struct Message: Sendable {
         self.parameters = parameters
         self.hops = hops
         self.due = due
+        self.hasDeadline = due.exists
         self.extras = extras
     }
 }

@@ -20,6 +20,7 @@ enum Figures {
                 ],
                 make: Self.sameLoop
             ),
+            Group(names: ["route.middleware-2", "route.middleware-2-async"], make: Self.middleware),
             Group(
                 names: [
                     "route.cross-loop", "route.cross-loop-parked", "route.cross-loop-64",

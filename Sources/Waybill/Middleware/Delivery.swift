@@ -1,0 +1,85 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// A delivery through middlewares; it holds what is on the way.
+struct Delivery: Sendable {
+    let link: Link?
+    let handler: Handler
+    let stage: Stage?
+
+    init(_ link: Link?, _ handler: Handler, _ stage: Stage?) {
+        self.link = link
+        self.handler = handler
+        self.stage = stage
+    }
+
+    /// Delivers a message, and says how it ended.
+    nonisolated(nonsending) func outcome(of message: Message) async -> Outcome {
+        defer { withExtendedLifetime(self) {} }
+        do throws(RoutingError) {
+            let next = Next(self.link, Unretained(self.handler), self.stage.map(Unretained.init))
+            return .replied(try await next(message))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Delivers a message in a task of its own, on the caller's loop if it is one of the bus's, and ends an exchange with
+    /// the outcome.
+    func start(_ message: Message, for exchange: Exchange) {
+        let anchor = self.handler.core.currentLane?.anchor ?? Anchor(self.handler.mailbox.eventLoop)
+        anchor.start(self, message, for: exchange)
+    }
+}
+
+extension Anchor {
+    /// Starts a delivery in a task that is isolated to this actor.
+    fileprivate nonisolated func start(_ delivery: Delivery, _ message: Message, for exchange: Exchange) {
+        if self.eventLoop.isInEventLoop {
+            self.assumeOnLoop { $0.startInPlace(delivery, message, for: exchange) }
+        } else {
+            exchange.bind(task: Task.immediate { await self.run(delivery, message, for: exchange) })
+        }
+    }
+
+    private func startInPlace(_ delivery: Delivery, _ message: Message, for exchange: Exchange) {
+        let task = delivery.handler.core.startTask {
+            Task.immediate { await self.run(delivery, message, for: exchange) }
+        }
+        exchange.bind(task: task)
+    }
+
+    private func run(_ delivery: Delivery, _ message: Message, for exchange: Exchange) async {
+        guard !exchange.isOver else { return }
+        let context = DeliveryContext(message, inside: DeliveryContext.current)
+        let outcome = await DeliveryContext.$current.withValue(context) {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await delivery.outcome(of: message)
+        }
+        exchange.finish(outcome, of: message)
+    }
+}
+
+extension Mailbox {
+    /// Runs a message that nobody awaits, and the middlewares around its handler.
+    func runUnawaited(_ message: Message, _ handler: Handler) async -> Outcome {
+        guard let outermost = message.extras?.passage?.outermost else {
+            return await handler.run(message, isolation: self, inside: nil)
+        }
+        let stage = Stage(deadline: message.due, hasWaited: true)
+        let delivery = Delivery(outermost, handler, stage)
+        return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: nil)) {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await delivery.outcome(of: message)
+        }
+    }
+
+    /// Runs a message that has waited in the queue and then met middlewares.
+    func resume(_ message: Message, _ handler: Handler) async -> Outcome {
+        if let error = handler.objection(to: message) { return .failed(error) }
+        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
+        return await handler.run(message, isolation: self, inside: DeliveryContext.current)
+    }
+}

@@ -1,0 +1,71 @@
+public import Logging
+internal import WaybillRouting
+
+/// Writes each delivery into a log: when it starts, if that is asked for, and how it ended after what time.
+///
+/// ```swift
+/// bus.use(LoggingMiddleware(logger: Logger(label: "shop"), level: .info))
+/// ```
+///
+/// Entries carry the message's ID, its URL, and its pattern, and at the end the duration and the code of the failure. Values are not logged:
+/// they may be large, or secret. URLs are, with their queries.
+public struct LoggingMiddleware: Middleware {
+    private let logger: Logger
+    private let level: Logger.Level
+    private let failureLevel: Logger.Level
+    private let startLevel: Logger.Level?
+
+    /// Makes a middleware that logs.
+    ///
+    /// - Parameters:
+    ///   - logger: where to.
+    ///   - level: the level of a delivery that ended with a reply.
+    ///   - failureLevel: the level of one that did not.
+    ///   - startLevel: the level of a delivery that begins; nil to leave beginnings out.
+    public init(
+        logger: Logger,
+        level: Logger.Level = .debug,
+        failureLevel: Logger.Level = .notice,
+        startLevel: Logger.Level? = nil
+    ) {
+        self.logger = logger
+        self.level = level
+        self.failureLevel = failureLevel
+        self.startLevel = startLevel
+    }
+
+    /// Writes down how a delivery ends, and that it begins if that is asked for.
+    public nonisolated(nonsending) func handle(
+        _ message: Message,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        if let startLevel {
+            self.logger.log(level: startLevel, "delivering", metadata: self.metadata(message, next))
+        }
+        let start = ContinuousClock.now
+        do throws(RoutingError) {
+            let value = try await next(message)
+            if self.logger.logLevel <= self.level {
+                var metadata = self.metadata(message, next)
+                metadata["duration"] = "\(ContinuousClock.now - start)"
+                self.logger.log(level: self.level, "replied", metadata: metadata)
+            }
+            return value
+        } catch {
+            if self.logger.logLevel <= self.failureLevel {
+                var metadata = self.metadata(message, next)
+                metadata["duration"] = "\(ContinuousClock.now - start)"
+                metadata["code"] = "\(error.code)"
+                metadata["error"] = "\(error)"
+                self.logger.log(level: self.failureLevel, "failed", metadata: metadata)
+            }
+            throw error
+        }
+    }
+
+    private func metadata(_ message: Message, _ next: borrowing Next) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["id": "\(message.id)", "url": "\(message.address)"]
+        if let pattern = next.pattern(of: message) { metadata["pattern"] = "\(pattern)" }
+        return metadata
+    }
+}

@@ -1,0 +1,57 @@
+public import WaybillRouting
+
+extension MessageBus {
+    /// Puts a middleware around every delivery, inside of those that are there.
+    ///
+    /// ```swift
+    /// bus.use(LoggingMiddleware(logger: logger))
+    /// ```
+    ///
+    /// Messages that are routed afterwards meet it: those that are awaited, sent, published, and return legs. So does a
+    /// message whose URL no pattern matches; its rest fails with `noRoute`. Only text that is no URL is seen by nobody.
+    ///
+    /// The bus holds a middleware until it is cancelled or the bus goes away; one that holds the bus keeps both for good.
+    ///
+    /// - Returns: what takes it out again; it stays if this is dropped.
+    @discardableResult
+    public func use(_ middleware: some Middleware) -> MiddlewareRegistration {
+        let id = self.core.directory.surround { $0.add(middleware, scope: nil) }
+        return MiddlewareRegistration(core: self.core, id: id)
+    }
+
+    /// Puts a middleware around the delivery of messages to some URLs, inside of those that are there.
+    ///
+    /// ```swift
+    /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
+    /// ```
+    ///
+    /// It is the message's URL that is matched, for each message, and not the pattern of its handler.
+    ///
+    /// - Parameters:
+    ///   - middleware: what is around them.
+    ///   - pattern: a pattern as handlers have it: `app://user/**` is everything below `app://user`.
+    /// - Returns: what takes it out again; it stays if this is dropped.
+    /// - Throws: `invalidPattern`.
+    @discardableResult
+    public func use(
+        _ middleware: some Middleware,
+        for pattern: String
+    ) throws(RoutingError) -> MiddlewareRegistration {
+        let scope = try self.core.scope(pattern)
+        let id = self.core.directory.surround { $0.add(middleware, scope: scope) }
+        return MiddlewareRegistration(core: self.core, id: id)
+    }
+}
+
+extension BusCore {
+    /// A table with one pattern.
+    func scope(_ pattern: String) throws(RoutingError) -> RouteTable<Void> {
+        var table = RouteTable<Void>(
+            conventions: self.configuration.conventions,
+            defaultScheme: self.configuration.defaultScheme,
+            limits: self.configuration.limits
+        )
+        try table.insert(pattern, ())
+        return table
+    }
+}

@@ -1,0 +1,58 @@
+/// Code around every delivery: it looks at a message, calls the rest, and looks at what came back.
+///
+/// ```swift
+/// struct Stopwatch: Middleware {
+///     nonisolated(nonsending) func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable {
+///         let start = ContinuousClock.now
+///         defer { print(message.address, ContinuousClock.now - start) }
+///         return try await next(message)
+///     }
+/// }
+///
+/// bus.use(Stopwatch())
+/// ```
+///
+/// A middleware answers by returning, with what the rest returned or with a value of its own. It refuses by throwing,
+/// for example ``WaybillRouting/RoutingError/refused(_:cause:)``. It changes a message by passing another one on. However often it calls the
+/// rest, the message is one in the books, with the one outcome that the outermost middleware returns or throws.
+public protocol Middleware: Sendable {
+    /// Handles a message: answers it, refuses it, or has the rest answer it.
+    ///
+    /// It runs after the handler was found and before the message gets into a mailbox:
+    ///
+    /// - for a handler that answers at once, and without a deadline, in the caller's task, where the caller is
+    ///   isolated, so that the caller's cancellation reaches it; nobody sets the caller free while it hangs;
+    /// - for a handler that may suspend, or with a deadline, in a task of its own on the caller's loop (on the handler's,
+    ///   if the caller is on none of the bus's). The task is cancelled, and the caller set free, when the deadline passes, when the
+    ///   caller is cancelled, or when the handler is unregistered;
+    /// - for a message that nobody awaits, in a task of its own on the handler's loop, when its turn comes in the mailbox.
+    ///
+    /// A conformance in a module that does not have the upcoming feature `NonisolatedNonsendingByDefault` should say
+    /// `nonisolated(nonsending)`, as above, or every message makes a detour through the global executor. One that
+    /// suspends lets later messages of the same sender overtake.
+    ///
+    /// What it routes or sends itself passes through middlewares too: use one that does so for a pattern that
+    /// leaves those URLs out, or it may call itself for ever.
+    ///
+    /// - Parameters:
+    ///   - message: the message, as the middleware before this one has passed it on.
+    ///   - next: the rest: the middlewares after this one, and the handler. Each call is an attempt to deliver.
+    /// - Returns: the reply's value.
+    /// - Throws: the reason that there is none. A `RoutingError` about this message, or about no URL, passes as it is; anything
+    ///   else becomes `handlerFailed`, with the error as its cause.
+    nonisolated(nonsending) func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable
+
+    /// Looks at a message that nobody awaits when it is sent, before it waits in its mailbox.
+    ///
+    /// ``handle(_:next:)`` runs later and elsewhere, where what was around the sender is gone: this is the place to
+    /// write the sender's context into the headers. It runs on the sender's thread, and most middlewares do not need it.
+    ///
+    /// - Parameter message: the message, as the middleware before this one has changed it.
+    /// - Returns: what is sent.
+    func prepare(_ message: Message) -> Message
+}
+
+extension Middleware {
+    /// Changes nothing.
+    public func prepare(_ message: Message) -> Message { message }
+}

@@ -1,0 +1,104 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension Next {
+    /// Delivers a message that has a deadline, or meets a middleware that is not around everything, or whose handler
+    /// cannot be called here and now.
+    @usableFromInline
+    @inline(never)
+    nonisolated(nonsending) func deliver(_ message: Message) async throws(RoutingError) -> any Sendable {
+        if message.hasDeadline, self.shortens(message.due) {
+            return try await self.deliver(message, until: message.due)
+        }
+        var link = self.link
+        while let one = link, !one.surrounds(message) { link = one.following }
+        guard let link else { return try await self.arrive(message) }
+        do {
+            return try await link.middleware.handle(
+                message,
+                next: Next(link.following, self.handler, self.stage)
+            )
+        } catch {
+            throw Self.failure(error, of: message)
+        }
+    }
+
+    /// Whether a deadline is earlier than any that somebody watches.
+    private func shortens(_ deadline: Deadline) -> Bool {
+        guard let earlier = self.stage?.object.deadline else { return true }
+        return deadline < earlier
+    }
+
+    /// Delivers a message in a task of its own, which is left behind when the deadline passes.
+    private nonisolated(nonsending) func deliver(
+        _ message: Message,
+        until deadline: Deadline
+    ) async throws(RoutingError) -> any Sendable {
+        let handler = self.handler.object
+        let core = handler.core
+        let url = message.parameters.url
+        guard !deadline.hasPassed else { throw .deadlineExceeded(url: url) }
+        let exchange = Exchange(message.id, url: url, core: core, .attempt)
+        exchange.expire(at: deadline, on: core.currentLane?.eventLoop)
+        let stage = Stage(deadline: deadline, hasWaited: self.stage?.object.hasWaited == true)
+        Delivery(self.link, handler, stage).start(message, for: exchange)
+        return try await exchange.listen(noListener).value()
+    }
+
+    /// Gives a message to its handler, wherever that is.
+    private nonisolated(nonsending) func arrive(
+        _ message: Message
+    ) async throws(RoutingError) -> any Sendable {
+        if let outcome = self.callInPlace(message) { return try outcome.value() }
+        let handler = self.handler.object
+        if let failure = handler.failure { throw failure }
+        message.arrive()
+        let outcome =
+            self.stage?.object.hasWaited == true
+            ? await handler.mailbox.resume(message, handler) : await handler.core.hop(message, handler)
+        return try outcome.value()
+    }
+
+    /// Calls the handler, if it cannot suspend and the caller is on its loop; nil if that is not so.
+    @usableFromInline
+    func callInPlace(_ message: Message) -> Outcome? {
+        let hasWaited = self.stage?.object.hasWaited == true
+        return self.handler.with { $0.callInPlace(message, hasWaited: hasWaited) }
+    }
+}
+
+extension Handler {
+    @inline(__always)
+    fileprivate func callInPlace(_ message: Message, hasWaited: Bool) -> Outcome? {
+        guard self.isImmediate, !message.hasDeadline, !self.isGone, let lane = self.laneInPlace,
+            hasWaited || self.mailbox.waiting.load(ordering: .relaxed) == 0
+        else { return nil }
+        if message.hasReturnURL { message.arrive() }
+        let outer = lane.begin(message.inPlace)
+        defer { lane.end(outer) }
+        do {
+            return .replied(try self.call(message))
+        } catch {
+            return .failed(.thrown(error, by: message))
+        }
+    }
+
+    /// The lane of the handler's loop, if the calling thread runs that.
+    @inline(__always)
+    private var laneInPlace: Lane? {
+        if self.core.home.loop == self.loop { return self.core.home.isCurrent ? self.core.home : nil }
+        return self.core.others.first { $0.loop == self.loop && $0.isCurrent }
+    }
+}
+
+extension Outcome {
+    /// The value, whatever it is.
+    @inline(__always)
+    func value() throws(RoutingError) -> any Sendable {
+        switch self {
+        case .replied(let value): return value
+        case .failed(let error): throw error
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import WaybillEventLoop
+public import WaybillRouting
+
+/// The rest of a delivery: the middlewares that come after, and the handler.
+///
+/// Each call is one attempt to deliver: a middleware may call it never, once, or again. It cannot be copied or kept, so
+/// when the middleware has returned, nothing comes after it any more.
+public struct Next: ~Copyable, Sendable {
+    /// The first of the middlewares that come after; it holds the others.
+    @usableFromInline let link: Link?
+
+    // Held by whoever makes the first of these, until the last has returned: nobody can keep one.
+    @usableFromInline let handler: Unretained<Handler>
+    /// What bounds the rest; nil while there is nothing to know.
+    @usableFromInline let stage: Unretained<Stage>?
+
+    @inlinable
+    init(_ link: Link?, _ handler: Unretained<Handler>, _ stage: Unretained<Stage>?) {
+        self.link = link
+        self.handler = handler
+        self.stage = stage
+    }
+
+    /// Delivers a message to the rest.
+    ///
+    /// A message with an earlier deadline than before is bounded by it: whatever comes after is cancelled, and left
+    /// behind, when it passes.
+    ///
+    /// - Parameter message: the message as it was given to the middleware, or one made from it.
+    /// - Returns: the reply's value.
+    /// - Throws: the reason that there is none; it is about this message's URL.
+    @inlinable
+    @inline(__always)
+    public nonisolated(nonsending) func callAsFunction(
+        _ message: Message
+    ) async throws(RoutingError) -> any Sendable {
+        if !message.hasDeadline {
+            if let link = self.link {
+                if link.isGlobal {
+                    do {
+                        return try await link.middleware.handle(
+                            message,
+                            next: Next(link.following, self.handler, self.stage)
+                        )
+                    } catch {
+                        throw Self.failure(error, of: message)
+                    }
+                }
+            } else if let outcome = self.callInPlace(message) {
+                switch outcome {
+                case .replied(let value): return value
+                case .failed(let error): throw error
+                }
+            }
+        }
+        return try await self.deliver(message)
+    }
+
+    /// The pattern that a message of this delivery has matched; nil if there is none, and so no handler.
+    ///
+    /// It names what was asked for, and there are as many as there are routes: what a measurement may be split by.
+    public func pattern(of message: Message) -> String? { self.handler.with { $0.pattern(of: message) } }
+
+    @usableFromInline
+    @inline(never)
+    static func failure(_ error: any Error, of message: Message) -> RoutingError {
+        .thrown(error, around: message)
+    }
+}

@@ -1,0 +1,54 @@
+internal import WaybillRouting
+
+/// The middlewares of a bus, outermost first.
+struct Surroundings: Sendable {
+    private struct Entry: Sendable {
+        let id: Int
+        let middleware: any Middleware
+        let scope: RouteTable<Void>?
+    }
+
+    /// They see what the caller sees, so they come before all others.
+    private var wiretaps: [Entry] = []
+    private var middlewares: [Entry] = []
+    private var lastID = 0
+    private var isClosed = false
+
+    /// Adds a middleware inside of those that are there.
+    ///
+    /// - Returns: what it is removed by; nil if nobody may come any more.
+    mutating func add(_ middleware: any Middleware, scope: RouteTable<Void>?) -> Int? {
+        guard !self.isClosed else { return nil }
+        self.lastID += 1
+        self.middlewares.append(Entry(id: self.lastID, middleware: middleware, scope: scope))
+        return self.lastID
+    }
+
+    /// Adds a wiretap inside of those that are there, and around all middlewares.
+    mutating func add(wiretap: any Middleware, scope: RouteTable<Void>?) -> Int? {
+        guard !self.isClosed else { return nil }
+        self.lastID += 1
+        self.wiretaps.append(Entry(id: self.lastID, middleware: wiretap, scope: scope))
+        return self.lastID
+    }
+
+    mutating func remove(_ id: Int) {
+        self.wiretaps.removeAll { $0.id == id }
+        self.middlewares.removeAll { $0.id == id }
+    }
+
+    /// Takes everybody out, for good.
+    mutating func close() {
+        self.isClosed = true
+        self.wiretaps = []
+        self.middlewares = []
+    }
+
+    /// The outermost link of a chain of all.
+    var chain: Link? {
+        (self.wiretaps + self.middlewares).reversed()
+            .reduce(nil) { following, entry in
+                Link(entry.middleware, scope: entry.scope, following: following)
+            }
+    }
+}

@@ -1,0 +1,31 @@
+#if Tracing
+internal import Instrumentation
+internal import ServiceContextModule
+internal import Tracing
+
+extension TracingMiddleware {
+    /// What tells another delivery of a span.
+    func headers(for context: ServiceContext) -> [String: String] {
+        var headers: [String: String] = [:]
+        self.instrument.inject(context, into: &headers, using: HeaderInjector())
+        return headers
+    }
+
+    /// What a message's headers tell, on top of what is known.
+    func context(in headers: [String: String], inside context: ServiceContext) -> ServiceContext {
+        var context = context
+        self.instrument.extract(headers, into: &context, using: HeaderExtractor())
+        return context
+    }
+}
+
+private struct HeaderInjector: Injector {
+    func inject(_ value: String, forKey key: String, into carrier: inout [String: String]) {
+        carrier[key] = value
+    }
+}
+
+private struct HeaderExtractor: Extractor {
+    func extract(key: String, from carrier: [String: String]) -> String? { carrier[key] }
+}
+#endif

@@ -1,0 +1,122 @@
+#if Tracing
+internal import Instrumentation
+internal import ServiceContextModule
+public import Tracing
+public import Waybill
+internal import WaybillEventLoop
+
+/// Makes a span of each delivery, with swift-distributed-tracing.
+///
+/// ```swift
+/// bus.use(TracingMiddleware())
+/// ```
+///
+/// A span is named for the pattern that matched. Its parent is what the message's headers carry, or else what is current where the
+/// message was sent; the handler finds the span in `ServiceContext.current`, and in its message's headers, and what it sends are
+/// its children. The message on a return URL begins a span of its own, which links to that of the message that it answers:
+/// whoever asked has gone on by then.
+public struct TracingMiddleware: Middleware {
+    private let tracer: (any Tracer)?
+
+    var instrument: any Instrument { self.tracer ?? InstrumentationSystem.instrument }
+
+    /// Makes a middleware that traces.
+    ///
+    /// - Parameter tracer: what makes the spans; nil for the one that the program has chosen with `InstrumentationSystem.bootstrap`.
+    public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
+
+    /// Writes the span that a message is sent in into its headers.
+    public func prepare(_ message: Message) -> Message {
+        // The return leg has the headers of the message that it answers.
+        guard message.correlationID == nil, let context = ServiceContext.current else { return message }
+        return message.with(headers: self.headers(for: context))
+    }
+
+    /// Delivers a message inside a span.
+    public nonisolated(nonsending) func handle(
+        _ message: Message,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        let pattern = next.pattern(of: message)
+        let span = self.start(message, pattern)
+        defer { span.end() }
+        do throws(RoutingError) {
+            let message = message.with(headers: self.headers(for: span.context))
+            return try await self.deliver(message, next, in: span.context)
+        } catch {
+            span.attributes["waybill.code"] = error.code.description
+            span.setStatus(SpanStatus(code: .error, message: error.message))
+            span.recordError(error)
+            throw error
+        }
+    }
+
+    private func start(_ message: Message, _ pattern: String?) -> any Span {
+        var context = ServiceContext.current ?? .topLevel
+        let carried = self.context(in: message.headers, inside: context)
+        let isAnswer = message.correlationID != nil
+        if isAnswer { context = .topLevel } else { context = carried }
+        let tracer = self.tracer ?? InstrumentationSystem.tracer
+        let span: any Span = tracer.startSpan(
+            pattern ?? "no route",
+            context: context,
+            ofKind: isAnswer ? .consumer : .server
+        )
+        if isAnswer { span.addLink(SpanLink(context: carried, attributes: [:])) }
+        span.attributes["waybill.url"] = "\(message.address)"
+        span.attributes["waybill.id"] = message.id.description
+        return span
+    }
+
+    /// Delivers with a current span, without leaving the event loop that the caller may be on.
+    private nonisolated(nonsending) func deliver(
+        _ message: Message,
+        _ next: borrowing Next,
+        in context: ServiceContext
+    ) async throws(RoutingError) -> any Sendable {
+        guard let loop = EventLoop.current else {
+            return try await Self.bind(context, message, next).get()
+        }
+        return try await Stage(eventLoop: loop).bind(context, message, next).get()
+    }
+
+    private nonisolated(nonsending) static func bind(
+        _ context: ServiceContext,
+        _ message: Message,
+        _ next: borrowing Next
+    ) async -> Result<any Sendable, RoutingError> {
+        await ServiceContext.$current.withValue(context) { await next.result(of: message) }
+    }
+}
+
+/// Stands for a loop where an actor has to be named: binding a task-local value leaves the loop of whoever belongs to none.
+private actor Stage: LoopBound {
+    nonisolated let eventLoop: EventLoop
+
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    func bind(
+        _ context: ServiceContext,
+        _ message: Message,
+        _ next: borrowing Next
+    ) async -> Result<any Sendable, RoutingError> {
+        await ServiceContext.$current.withValue(context) {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await next.result(of: message)
+        }
+    }
+}
+
+extension Next {
+    fileprivate nonisolated(nonsending) func result(
+        of message: Message
+    ) async -> Result<any Sendable, RoutingError> {
+        do throws(RoutingError) {
+            return .success(try await self(message))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+#endif

@@ -1,0 +1,72 @@
+internal import Waybill
+
+/// Notes its name when a message comes, and again when its outcome goes back.
+struct Noting: Middleware {
+    let name: String
+    let journal: Journal<String>
+
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        self.journal.add("\(self.name) \(message.address.segments.joined(separator: "/"))")
+        defer { self.journal.add("\(self.name) done") }
+        return try await next(message)
+    }
+}
+
+/// Does whatever a closure says before the rest, or instead of it.
+struct Doing: Middleware {
+    enum Answer: Sendable {
+        case pass(Message)
+        case answer(any Sendable)
+    }
+
+    let body: @Sendable (Message) throws -> Answer
+
+    init(_ body: @escaping @Sendable (Message) throws -> Answer) { self.body = body }
+
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        switch try self.body(message) {
+        case .pass(let message): try await next(message)
+        case .answer(let value): value
+        }
+    }
+}
+
+/// Opens a gate and then hangs, whether it is cancelled or not, until another gate opens.
+struct Hanging: Middleware {
+    let started: Gate
+    let end: Gate
+    let cancelled: Gate
+
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        self.started.open()
+        await withTaskCancellationHandler {
+            await self.end.wait()
+        } onCancel: {
+            self.cancelled.open()
+        }
+        try Task.checkCancellation()
+        return try await next(message)
+    }
+}
+
+/// Calls the rest a number of times and returns what the last call does.
+struct Repeating: Middleware {
+    let times: Int
+
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        for _ in 1..<self.times { _ = try? await next(message) }
+        return try await next(message)
+    }
+}

@@ -1,0 +1,34 @@
+import Logging
+import Testing
+import Waybill
+import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct LoggingMiddlewareTests {
+    let bus = MessageBus(configuration: .quiet)
+    let journal = Journal<String>()
+
+    private var logger: Logger { Logger(label: "log") { [journal] _ in JournalLogHandler(journal: journal) } }
+
+    @Test func `it writes start and outcome with pattern, duration and code`() async throws {
+        try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }
+        self.bus.use(LoggingMiddleware(logger: self.logger, startLevel: .trace))
+        _ = try await self.bus.route("app://user/7", as: Int.self)
+        _ = await failure { try await self.bus.route("app://user/x") }
+        let entries = self.journal.entries
+        #expect(entries.count == 4)
+        #expect(entries[0].hasPrefix("delivering id=") && entries[0].contains("pattern=app://user/:uid"))
+        #expect(entries[1].hasPrefix("replied duration=") && entries[1].hasSuffix("url=app://user/7"))
+        #expect(entries[3].hasPrefix("failed code=invalidParameter duration="))
+    }
+
+    @Test func `below the logger's level it writes nothing`() async throws {
+        try self.bus.register("app://a") { _ in }
+        var logger = self.logger
+        logger.logLevel = .error
+        self.bus.use(LoggingMiddleware(logger: logger))
+        try await self.bus.route("app://a", as: Void.self)
+        _ = await failure { try await self.bus.route("app://b") }
+        #expect(self.journal.count == 0)
+    }
+}

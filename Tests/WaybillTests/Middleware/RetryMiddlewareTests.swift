@@ -1,0 +1,124 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+/// A clock whose sleeps are over at once, and noted.
+struct NotingClock: Clock {
+    let sleeps = Journal<Duration>()
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        self.sleeps.add(ContinuousClock.now.duration(to: deadline))
+        try Task.checkCancellation()
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct RetryMiddlewareTests {
+    struct Oops: Error {}
+
+    let bus = MessageBus(configuration: .quiet)
+    let clock = NotingClock()
+    let attempts = Journal<Int>()
+
+    private func register(failing: Int, _ code: RoutingError.Code? = nil) throws {
+        let attempts = self.attempts
+        for url in ["app://stock/a", "app://pay"] {
+            try self.bus.register(url) { message -> Int in
+                attempts.add(attempts.count)
+                guard attempts.count > failing else {
+                    if let code { throw RoutingError(code, message: "no") }
+                    throw Oops()
+                }
+                return attempts.count
+            }
+        }
+    }
+
+    private func retry(_ attempts: Int) throws -> RetryMiddleware {
+        try RetryMiddleware(
+            idempotent: ["app://stock/**"],
+            attempts: attempts,
+            backoff: Backoff(first: .seconds(10), factor: 3, longest: .seconds(50), jitter: 0.5),
+            clock: self.clock
+        )
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `it tries again, later each time, and the message is one`(place: RouteTests.Place) async throws {
+        try self.register(failing: 3)
+        self.bus.use(try self.retry(4))
+        let bus = self.bus
+        let value = try await RouteTests.run(place, bus) {
+            try await bus.route("app://stock/a", as: Int.self)
+        }
+        #expect(value == 4)
+        #expect(bus.statistics.sent == 1 && bus.statistics.replied == 1)
+        let sleeps = self.clock.sleeps.entries
+        #expect(sleeps.count == 3)
+        for (sleep, most) in zip(sleeps, [10, 30, 50]) {
+            #expect(sleep <= .seconds(most) && sleep > .seconds(most) / 2 - .seconds(1))
+        }
+    }
+
+    @Test func `it gives up with the last failure`() async throws {
+        try self.register(failing: 9)
+        self.bus.use(try self.retry(3))
+        let error = await failure { try await self.bus.route("app://stock/a") }
+        #expect(error?.code == .handlerFailed && error?.cause is Oops && self.attempts.count == 3)
+        #expect(self.bus.statistics.sent == 1 && self.bus.statistics.failed == 1)
+    }
+
+    @Test func `it leaves alone what was not declared idempotent`() async throws {
+        try self.register(failing: 9)
+        self.bus.use(try self.retry(3))
+        #expect(await failure { try await self.bus.route("app://pay") }?.code == .handlerFailed)
+        #expect(self.attempts.count == 1)
+    }
+
+    @Test func `it leaves alone what another attempt does not mend`() async throws {
+        try self.register(failing: 9, .refused)
+        self.bus.use(try self.retry(3))
+        #expect(await failure { try await self.bus.route("app://stock/a") }?.code == .refused)
+        #expect(self.attempts.count == 1)
+    }
+
+    @Test func `it does not wait past the deadline`() async throws {
+        try self.register(failing: 9)
+        self.bus.use(try self.retry(3))
+        let error = await failure {
+            try await self.bus.route("app://stock/a", deadline: .now + .seconds(4))
+        }
+        #expect(error?.code == .handlerFailed && self.attempts.count == 1 && self.clock.sleeps.count == 0)
+    }
+
+    @Test func `it ends with its caller`() async throws {
+        let started = Gate()
+        try self.bus.register("app://stock/a") { _ in
+            started.open()
+            throw Oops()
+        }
+        self.bus.use(
+            try RetryMiddleware(idempotent: ["app://stock/a"], backoff: Backoff(first: .seconds(3600)))
+        )
+        let caller = Task { [bus] in await failure { try await bus.route("app://stock/a") } }
+        await started.wait()
+        caller.cancel()
+        #expect(await caller.value?.code == .cancelled)
+        #expect(self.bus.statistics.cancelled == 1)
+    }
+
+    @Test func `a message that is sent is tried again too`() async throws {
+        try self.register(failing: 2)
+        self.bus.use(try self.retry(3))
+        self.bus.send("app://stock/a")
+        #expect(await eventually { self.bus.statistics.replied == 1 })
+        #expect(self.attempts.count == 3 && self.bus.statistics.sent == 1)
+    }
+
+    @Test func `a wait without jitter is exact`() {
+        let backoff = Backoff(first: .seconds(1), factor: 2, longest: .seconds(5), jitter: 0)
+        #expect((1...4).map(backoff.delay) == [.seconds(1), .seconds(2), .seconds(4), .seconds(5)])
+    }
+}

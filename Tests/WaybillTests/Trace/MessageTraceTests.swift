@@ -1,0 +1,92 @@
+import Testing
+import WaybillEventLoop
+
+@testable import Waybill
+
+@Suite(.timeLimit(.minutes(1)))
+struct MessageTraceTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    private var isPlain: Bool { self.bus.core.directory.outermost == nil }
+
+    @Test func `it sees messages, replies before the last one, replies and failures`() async throws {
+        try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }
+        try self.bus.register("app://slow/a") { message -> Int in
+            await message.reply(with: "half")
+            return 2
+        }
+        let all = try self.bus.trace()
+        let some = try self.bus.trace(matching: "app://user/**")
+        _ = try await self.bus.route("app://user/7", as: Int.self)
+        _ = try await self.bus.route("app://slow/a", as: Int.self) { (_: String) in }
+        _ = await failure { try await self.bus.route("app://nobody") }
+        self.bus.send("app://user/8")
+        var lines: [String] = []
+        for await event in all {
+            lines.append(event.description)
+            if lines.count == 9 { break }
+        }
+        #expect(lines[0].hasSuffix("-> app://user/7"))
+        #expect(lines[1].contains("<- app://user/7 after ") && lines[1].hasSuffix(": 7"))
+        #expect(lines[3].contains(".. app://slow/a after ") && lines[3].hasSuffix(": half"))
+        #expect(lines[4].hasSuffix(": 2"))
+        #expect(lines[6].contains("!! app://nobody after ") && lines[6].contains("noRoute"))
+        #expect(lines[8].hasSuffix(": 8"))
+        var patterns: [String?] = []
+        for await event in some {
+            patterns.append(event.pattern)
+            if patterns.count == 4 { break }
+        }
+        #expect(patterns.allSatisfy { $0 == "app://user/:uid" })
+    }
+
+    @Test func `it is off before, and again when nobody can read it any more`() async throws {
+        try self.bus.register("app://a") { _ in 1 }
+        #expect(self.isPlain)
+        do {
+            let trace = try self.bus.trace()
+            #expect(!self.isPlain)
+            _ = try await self.bus.route("app://a", as: Int.self)
+            var iterator = trace.makeAsyncIterator()
+            #expect(await iterator.next() != nil)
+        }
+        #expect(self.isPlain)
+        let bus = self.bus
+        let lane = try #require(bus.core.home as Lane?)
+        let isPlain = try await Probe(eventLoop: bus.eventLoop).run {
+            _ = try await bus.route("app://a", as: Int.self)
+            return lane.isPlain
+        }
+        #expect(isPlain)
+    }
+
+    @Test func `an iterator keeps it on`() async throws {
+        try self.bus.register("app://a") { _ in 1 }
+        var iterator = try self.bus.trace().makeAsyncIterator()
+        _ = try await self.bus.route("app://a", as: Int.self)
+        let first = await iterator.next()
+        let second = await iterator.next()
+        if case .message? = first?.kind {} else { Issue.record("the first event is no message") }
+        if case .reply(let value)? = second?.kind { #expect(value as? Int == 1) }
+        #expect(first?.message.id == second?.message.id)
+    }
+
+    @Test func `a slow reader loses the oldest events, and learns how many`() async throws {
+        try self.bus.register("app://a") { _ in 1 }
+        let trace = try self.bus.trace(bufferLimit: 4)
+        for _ in 0..<10 { _ = try await self.bus.route("app://a", as: Int.self) }
+        #expect(trace.dropped == 16)
+        var iterator = trace.makeAsyncIterator()
+        let event = await iterator.next()
+        #expect(event != nil)
+    }
+
+    @Test func `it ends with the bus`() async throws {
+        let trace: MessageTrace
+        do {
+            let bus = MessageBus(configuration: .quiet)
+            trace = try bus.trace()
+        }
+        for await _ in trace { Issue.record("nothing happened") }
+    }
+}
