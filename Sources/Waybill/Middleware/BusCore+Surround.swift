@@ -25,10 +25,10 @@ extension Lane {
     @inline(never)
     fileprivate func open(_ url: String, in snapshot: Snapshot) -> Opening {
         do throws(RoutingError) {
-            guard let match = try snapshot.match(url), let handler = snapshot.handler(at: match.route),
-                handler.isImmediate
+            var match = try snapshot.match(url)
+            guard let handler = self.handler(of: match), handler.isImmediate,
+                let parameters = match.take()?.take()
             else { return .none }
-            let parameters = (consume match).take()
             var message = Message(id: self.open(), parameters: parameters, hops: 0)
             if message.hasReturnURL { message.keepHeaders() }
             return Opening(message, Unretained(handler))

@@ -71,9 +71,21 @@ extension Next {
 extension Handler {
     @inline(__always)
     fileprivate func callInPlace(_ message: Message, hasWaited: Bool) -> Outcome? {
-        guard self.isImmediate, !message.hasDeadline, !self.isGone, let lane = self.laneInPlace,
+        guard self.isImmediate, !message.hasDeadline, !self.isGone,
             hasWaited || self.mailbox.waiting.load(ordering: .relaxed) == 0
         else { return nil }
+        // Most handlers are on the first loop, and that is not retained for it.
+        if self.core.home.loop == self.loop {
+            return self.core.home.isCurrent ? self.call(message, in: self.core.home) : nil
+        }
+        guard let lane = self.core.others.first(where: { $0.loop == self.loop }), lane.isCurrent else {
+            return nil
+        }
+        return self.call(message, in: lane)
+    }
+
+    @inline(__always)
+    private func call(_ message: Message, in lane: Lane) -> Outcome {
         if message.hasReturnURL { message.arrive() }
         let outer = lane.begin(message.inPlace)
         defer { lane.end(outer) }
@@ -82,13 +94,6 @@ extension Handler {
         } catch {
             return .failed(.thrown(error, by: message))
         }
-    }
-
-    /// The lane of the handler's loop, if the calling thread runs that.
-    @inline(__always)
-    private var laneInPlace: Lane? {
-        if self.core.home.loop == self.loop { return self.core.home.isCurrent ? self.core.home : nil }
-        return self.core.others.first { $0.loop == self.loop && $0.isCurrent }
     }
 }
 
