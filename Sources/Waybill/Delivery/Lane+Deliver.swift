@@ -94,21 +94,17 @@ extension Lane {
         if let passed = request?.parameters { parameters.call = passed }
         let hops = request?.hops ?? 0
         let due = request?.due ?? .never
-        let message = Message(
-            id: id,
-            parameters: parameters,
-            hops: hops,
-            due: due,
-            extras: request?.extras
-        )
         let outer = self.begin(InPlace(hops: hops, due: due))
         defer { self.end(outer) }
         do {
-            try call(handler, message)
+            try call(
+                handler,
+                Message(id: id, parameters: parameters, hops: hops, due: due, extras: request?.extras)
+            )
             Counters.increment(self.counters.replied)
             return .called(id)
         } catch {
-            let error = RoutingError.thrown(error, by: message)
+            let error = RoutingError.thrown(error, at: url)
             self.counters.close(Tally(error.code))
             return .failed(error, id)
         }

@@ -88,7 +88,11 @@ extension RoutingError {
     /// about a message that the handler sent included, is this handler's failure with the error as its cause, so that
     /// "nobody is there" is never said of somebody who was there and failed.
     static func thrown(_ error: any Error, by message: Message) -> Self {
-        let url = message.parameters.url
+        self.thrown(error, at: message.parameters.url)
+    }
+
+    /// The same for the message of a URL.
+    static func thrown(_ error: any Error, at url: String) -> Self {
         if let error = error as? RoutingError, error.url.isEmpty || error.url == url { return error }
         if error is CancellationError, Task.isCancelled {
             return .cancelled(url: url)

@@ -13,17 +13,12 @@ extension Message {
     /// The message with more headers, which win over those that it has.
     public func with(headers: [String: String]) -> Message {
         guard !headers.isEmpty else { return self }
-        var message = self
         let extras = self.extras ?? .empty
-        message.extras = extras.with(headers: extras.headers.merging(headers) { _, new in new })
-        return message
+        return self.with(extras: extras.with(headers: extras.headers.merging(headers) { _, new in new }))
     }
 
     /// The message with a deadline; of two deadlines the earlier one holds.
     public func with(deadline: ContinuousClock.Instant) -> Message {
-        var message = self
-        message.due = min(self.due, Deadline(deadline))
-        message.hasDeadline = true
-        return message
+        self.with(due: min(self.due, Deadline(deadline)))
     }
 }

@@ -4,6 +4,7 @@ public import WaybillRouting
 /// What a handler receives: where it was sent, what it brings, and the ID that its reply will carry.
 ///
 /// A message is a value: it can be kept, passed on, and read from any isolation.
+// What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed on.
 public struct Message: Sendable {
     /// The ID that every answer to this message carries.
     public internal(set) var id: CorrelationID
@@ -11,21 +12,15 @@ public struct Message: Sendable {
     /// The values of the path, of the query and of the call, as one view.
     public internal(set) var parameters: Parameters
 
-    /// How many routes led here: 0 for a message that no handler sent.
-    let hops: Int
-
     /// When the caller stops waiting.
-    var due: Deadline
+    let due: Deadline
 
     /// What only some messages have; a plain request has none, and allocates nothing.
-    var extras: MessageExtras?
+    let extras: MessageExtras?
 
-    /// Whether there is a deadline.
-    @usableFromInline var hasDeadline: Bool
+    @usableFromInline let notes: Notes
 
-    /// Whether there is a fragment, which may be a URL for the reply.
-    @usableFromInline let hasReturnURL: Bool
-
+    @inline(__always)
     init(
         id: CorrelationID,
         parameters: consuming Parameters,
@@ -33,14 +28,54 @@ public struct Message: Sendable {
         due: Deadline = .never,
         extras: MessageExtras? = nil
     ) {
+        self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: parameters.hasFragment)
         self.id = id
-        self.hasReturnURL = parameters.hasFragment
         self.parameters = parameters
-        self.hops = hops
         self.due = due
-        self.hasDeadline = due.exists
         self.extras = extras
     }
+
+    /// Small facts in one word: the compiler moves a value in registers as long as it has few parts, and a message has
+    /// as many as it may have.
+    @usableFromInline
+    struct Notes: Sendable {
+        @usableFromInline let bits: UInt64
+
+        @inline(__always)
+        init(hops: Int, hasDeadline: Bool, hasReturnURL: Bool) {
+            self.bits =
+                UInt64(truncatingIfNeeded: hops) &<< 2 | (hasDeadline ? 1 : 0) | (hasReturnURL ? 2 : 0)
+        }
+
+        @inlinable var hasDeadline: Bool { self.bits & 1 != 0 }
+
+        @inlinable var hasReturnURL: Bool { self.bits & 2 != 0 }
+
+        @inline(__always)
+        var hops: Int { Int(truncatingIfNeeded: self.bits &>> 2) }
+    }
+}
+
+extension Message {
+    /// The message with other extras, or an earlier deadline.
+    func with(extras: MessageExtras? = nil, due: Deadline? = nil) -> Message {
+        Message(
+            id: self.id,
+            parameters: self.parameters,
+            hops: self.hops,
+            due: due ?? self.due,
+            extras: extras ?? self.extras
+        )
+    }
+
+    /// How many routes led here: 0 for a message that no handler sent.
+    var hops: Int { self.notes.hops }
+
+    /// Whether there is a deadline.
+    @inlinable var hasDeadline: Bool { self.notes.hasDeadline }
+
+    /// Whether there is a fragment, which may be a URL for the reply.
+    @inlinable var hasReturnURL: Bool { self.notes.hasReturnURL }
 }
 
 extension Message {

@@ -41,14 +41,16 @@ final class Passage: Sendable {
 extension Message {
     /// Has the middlewares look at a message that is sent, and meet it when its turn comes.
     mutating func surround(with outermost: Link) {
-        self = outermost.prepare(self)
-        self.extras = (self.extras ?? .empty).with(passage: Passage(outermost: outermost))
+        let message = outermost.prepare(self)
+        self = message.with(
+            extras: (message.extras ?? .empty).with(passage: Passage(outermost: outermost))
+        )
     }
 
     /// Has the headers kept that a message with a return URL will have when it reaches its handler.
     mutating func keepHeaders() {
         guard self.hasReturnURL else { return }
-        self.extras = (self.extras ?? .empty).with(passage: Passage())
+        self = self.with(extras: (self.extras ?? .empty).with(passage: Passage()))
     }
 
     /// Notes that the message reaches its handler as it is.
@@ -63,8 +65,6 @@ extension Message {
     /// The message, which tells somebody of replies before the last one.
     func observed(by observer: @escaping @Sendable (any Sendable) -> Void) -> Message {
         guard let extras = self.extras, extras.exchange != nil else { return self }
-        var message = self
-        message.extras = extras.with(passage: (extras.passage ?? Passage()).adding(observer))
-        return message
+        return self.with(extras: extras.with(passage: (extras.passage ?? Passage()).adding(observer)))
     }
 }

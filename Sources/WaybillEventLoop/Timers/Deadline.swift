@@ -1,11 +1,13 @@
 /// A moment by which something has to be done, in whole nanoseconds of `ContinuousClock`; or never.
 ///
 /// An instant's layout is not known at compile time: whatever holds one is copied through the runtime. This is a number.
+@usableFromInline
 package struct Deadline: Sendable, Hashable, Comparable {
-    package let nanoseconds: Int64
+    @usableFromInline package let nanoseconds: Int64
 
     /// No deadline.
-    package static let never = Self(nanoseconds: .max)
+    @inlinable
+    package static var never: Self { Self(nanoseconds: .max) }
 
     @inlinable
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
