@@ -14,6 +14,7 @@ extension BusCore {
             limits: self.configuration.limits
         )
         try table.insert(pattern, ())
+        handler.name(pattern)
         guard let id = self.topics.add(handler, to: table, named: pattern) else {
             throw .shutDown(url: pattern)
         }
@@ -43,7 +44,7 @@ extension BusCore {
             }
             let message = request.message(id: id, parameters: subscriber.parameters)
             let outcome = subscriber.handler.runInPlace(message)
-            self.close(Tally(outcome))
+            self.close(outcome, id, request.url, at: subscriber.handler, message)
             taken += self.took(request.url, outcome)
         }
         for exchange in started { taken += self.took(request.url, await exchange.listen(noListener)) }

@@ -65,6 +65,7 @@ extension Handler {
             let value = try self.call(message)
             if message.hasReturnURL { self.core.conclude(message, value) }
             Counters.increment(lane.counters.replied)
+            Counters.increment(self.counters.repliedInPlace)
         } catch {
             self.settle(message, .failed(.thrown(error, by: message)))
         }
@@ -75,9 +76,12 @@ extension Handler {
         switch outcome {
         case .replied(let value):
             self.core.conclude(message, value)
+            self.counters.count(.replied)
             self.core.close(.replied)
+            message.extras?.isReturnOf?.end(.delivered)
         case .failed(let error):
-            self.core.deadLetter(message, error)
+            self.counters.count(.deadLettered)
+            self.core.deadLetter(message, error, at: self)
         }
     }
 }

@@ -22,6 +22,9 @@ final class Handler: Sendable {
     let mailbox: Mailbox
     let core: BusCore
 
+    /// Its route's share of the books.
+    let counters = RouteCounters()
+
     /// Whether the handler has gone; who is on the way to it reads this without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
@@ -29,6 +32,8 @@ final class Handler: Sendable {
     private struct State {
         /// The exchanges that wait for the handler.
         var waiting: [ObjectIdentifier: Exchange] = [:]
+        /// What it was registered for.
+        var pattern: String?
         /// Why the handler has gone, if it has.
         var reason: (@Sendable (String) -> RoutingError)?
     }
@@ -75,6 +80,12 @@ final class Handler: Sendable {
     }
 
     deinit { self.core.leave(self.mailbox) }
+
+    /// Notes what it is registered for.
+    func name(_ pattern: String) { self.state.withLock { $0.pattern = pattern } }
+
+    /// What it was registered for, also when it has gone.
+    var pattern: String? { self.state.withLock { $0.pattern } }
 
     /// Notes that a caller waits, so that it can be told when the handler goes away.
     ///

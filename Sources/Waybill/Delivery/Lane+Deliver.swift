@@ -79,23 +79,32 @@ extension Lane {
             return .handOver(Found(handler: handler, parameters: parameters), id)
         }
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            guard handler.mailbox.assumeOnLoop({ $0.catchUp() }) else {
+            guard handler.mailbox.assumeOnLoop({ $0.catchUp() }), !handler.isGone else {
                 return .handOver(Found(handler: handler, parameters: parameters), id)
             }
-            if handler.isGone { return .lost(handler.reason(url), id) }
         }
         if let passed = request?.parameters { parameters.call = passed }
         let hops = request?.hops ?? 0
-        let message = Message(id: id, parameters: parameters, hops: hops, extras: request?.extras)
+        let message = Message(
+            id: id,
+            parameters: parameters,
+            hops: hops,
+            extras: request?.extras,
+            for: handler
+        )
         let outer = self.begin(hops: hops)
         defer { self.end(outer) }
         do {
             try call(handler, message)
             Counters.increment(self.counters.replied)
+            Counters.increment(handler.counters.repliedInPlace)
             return .called(id)
         } catch {
             let error = RoutingError.thrown(error, by: message)
-            self.counters.close(Tally(error.code))
+            let tally = Tally(error.code)
+            handler.counters.count(tally)
+            // Who watches dead letters is told above, where there is a bus.
+            self.counters.close(tally)
             return .failed(error, id)
         }
     }

@@ -17,17 +17,24 @@ struct Request: Sendable {
         self.extras = extras.with(deadline: extras.deadline.map { min($0, outer) } ?? outer)
     }
 
-    /// The message for the handler that was found.
+    /// The message for who gives no reply, so that there is nothing to return: a subscriber, the uncaught handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let call = self.parameters { parameters.call = call }
         return Message(id: id, parameters: parameters, hops: self.hops, extras: self.extras)
     }
 
+    /// The message for a handler that replies once.
+    @inline(__always)
+    func message(id: CorrelationID, parameters: consuming Parameters, for handler: Handler) -> Message {
+        if let call = self.parameters { parameters.call = call }
+        return Message(id: id, parameters: parameters, hops: self.hops, extras: self.extras, for: handler)
+    }
+
     /// The message for a handler that may reply more than once.
     func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
         if let call = self.parameters { parameters.call = call }
-        let extras = (self.extras ?? .empty).with(exchange: exchange)
+        let extras = (self.extras ?? .empty).with(exchange: exchange, returnPath: exchange.returnPath)
         return Message(id: id, parameters: parameters, hops: self.hops, extras: extras)
     }
 }

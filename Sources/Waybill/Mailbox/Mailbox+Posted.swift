@@ -71,7 +71,7 @@ extension Mailbox {
         if parcel.handler.isGone || parcel.message.extras?.hasDeadline == true,
             let error = parcel.handler.objection(to: parcel.message)
         {
-            parcel.handler.core.deadLetter(parcel.message, error)
+            parcel.deadLetter(error)
             end(self)
         } else if parcel.handler.isImmediate {
             parcel.handler.settle(parcel.message)
@@ -90,7 +90,8 @@ extension Mailbox {
         let core = handler.core
         let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
         guard exchange.bind(handler: handler) else {
-            exchange.finish(.failed(handler.reason(exchange.url)))
+            handler.counters.count(.deadLettered)
+            exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
             return end(self)
         }
         if message.extras?.hasDeadline == true, let deadline = message.deadline {
@@ -117,9 +118,6 @@ extension Mailbox {
 extension Parcel {
     /// Ends a message that had to make room for a younger one.
     func drop(limit: Int) {
-        self.handler.core.deadLetter(
-            self.message,
-            .dropped(url: self.message.parameters.url, limit: limit)
-        )
+        self.deadLetter(.dropped(url: self.message.parameters.url, limit: limit))
     }
 }

@@ -14,7 +14,7 @@ public struct Message: Sendable {
     let hops: Int
 
     /// What only some messages have; a plain request has none, and allocates nothing.
-    let extras: MessageExtras?
+    private(set) var extras: MessageExtras?
 
     /// Whether there is a fragment, which may be a URL for the reply.
     @usableFromInline let hasReturnURL: Bool
@@ -25,6 +25,25 @@ public struct Message: Sendable {
         self.parameters = parameters
         self.hops = hops
         self.extras = extras
+    }
+
+    /// A message for a handler that replies to it once, and may say what happens with its return URL.
+    @inline(__always)
+    init(
+        id: CorrelationID,
+        parameters: consuming Parameters,
+        hops: Int,
+        extras: MessageExtras?,
+        for handler: borrowing Handler
+    ) {
+        self.init(id: id, parameters: parameters, hops: hops, extras: extras)
+        if self.hasReturnURL { self.findReturnPath(handler.core) }
+    }
+
+    @inline(never)
+    private mutating func findReturnPath(_ core: BusCore) {
+        guard let path = core.returnPath(of: self.parameters, self.id, hops: self.hops) else { return }
+        self.extras = (self.extras ?? .empty).with(returnPath: path)
     }
 }
 

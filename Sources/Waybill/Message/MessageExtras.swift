@@ -11,6 +11,12 @@ final class MessageExtras: Sendable {
     /// Where progress replies go: the exchange with the caller.
     let exchange: Exchange?
 
+    /// Where the reply's value goes beside the caller, if there is a return URL.
+    let returnPath: ReturnPath?
+
+    /// The path on which this message takes the value of a reply, if it is a return leg.
+    let isReturnOf: ReturnPath?
+
     static let empty = MessageExtras()
 
     init(
@@ -18,7 +24,9 @@ final class MessageExtras: Sendable {
         headers: [String: String] = [:],
         deadline: ContinuousClock.Instant? = nil,
         correlationID: CorrelationID? = nil,
-        exchange: Exchange? = nil
+        exchange: Exchange? = nil,
+        returnPath: ReturnPath? = nil,
+        isReturnOf: ReturnPath? = nil
     ) {
         self.payload = payload
         self.headers = headers
@@ -26,6 +34,8 @@ final class MessageExtras: Sendable {
         self.hasDeadline = deadline != nil
         self.correlationID = correlationID
         self.exchange = exchange
+        self.returnPath = returnPath
+        self.isReturnOf = isReturnOf
     }
 
     /// The extras of a request, or nil if it needs none.
@@ -35,23 +45,19 @@ final class MessageExtras: Sendable {
         return MessageExtras(headers: headers, deadline: deadline)
     }
 
-    func with(deadline: ContinuousClock.Instant) -> MessageExtras {
+    func with(
+        deadline: ContinuousClock.Instant? = nil,
+        exchange: Exchange? = nil,
+        returnPath: ReturnPath? = nil
+    ) -> MessageExtras {
         MessageExtras(
             payload: self.payload,
             headers: self.headers,
-            deadline: deadline,
+            deadline: deadline ?? self.deadline,
             correlationID: self.correlationID,
-            exchange: self.exchange
-        )
-    }
-
-    func with(exchange: Exchange) -> MessageExtras {
-        MessageExtras(
-            payload: self.payload,
-            headers: self.headers,
-            deadline: self.deadline,
-            correlationID: self.correlationID,
-            exchange: exchange
+            exchange: exchange ?? self.exchange,
+            returnPath: returnPath ?? self.returnPath,
+            isReturnOf: self.isReturnOf
         )
     }
 }
