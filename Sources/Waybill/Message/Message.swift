@@ -14,7 +14,7 @@ public struct Message: Sendable {
     let hops: Int
 
     /// What only some messages have; a plain request has none, and allocates nothing.
-    private(set) var extras: MessageExtras?
+    let extras: MessageExtras?
 
     /// Whether there is a fragment, which may be a URL for the reply.
     @usableFromInline let hasReturnURL: Bool
@@ -36,14 +36,26 @@ public struct Message: Sendable {
         extras: MessageExtras?,
         for handler: borrowing Handler
     ) {
-        self.init(id: id, parameters: parameters, hops: hops, extras: extras)
-        if self.hasReturnURL { self.findReturnPath(handler.core) }
+        let hasReturnURL = parameters.hasFragment
+        self.id = id
+        self.hasReturnURL = hasReturnURL
+        self.hops = hops
+        // Before there is a message: one that is changed is copied.
+        self.extras =
+            hasReturnURL ? Self.findReturnPath(parameters, id, hops, extras, handler.core) : extras
+        self.parameters = parameters
     }
 
     @inline(never)
-    private mutating func findReturnPath(_ core: BusCore) {
-        guard let path = core.returnPath(of: self.parameters, self.id, hops: self.hops) else { return }
-        self.extras = (self.extras ?? .empty).with(returnPath: path)
+    private static func findReturnPath(
+        _ parameters: borrowing Parameters,
+        _ id: CorrelationID,
+        _ hops: Int,
+        _ extras: MessageExtras?,
+        _ core: BusCore
+    ) -> MessageExtras? {
+        guard let path = core.returnPath(of: parameters, id, hops: hops) else { return extras }
+        return (extras ?? .empty).with(returnPath: path)
     }
 }
 

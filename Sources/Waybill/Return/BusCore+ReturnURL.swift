@@ -32,9 +32,10 @@ extension BusCore {
         let url = self.complete(fragment, scheme: scheme)
         let isURL = target.hasScheme || target.segments.count > 1 || self.matches(url)
         if isURL { return url }
-        // It may have been encoded as a whole, to be a fragment at all.
-        guard let decoded = target.segments.first, decoded != fragment else { return nil }
-        return self.returnURL(in: decoded, scheme: scheme)
+        // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not part of that.
+        let rest = fragment.drop { $0 != "?" && $0 != "#" }
+        guard let decoded = target.segments.first, decoded + rest != fragment else { return nil }
+        return self.returnURL(in: decoded + rest, scheme: scheme)
     }
 
     /// A URL with a scheme, if it had none.
