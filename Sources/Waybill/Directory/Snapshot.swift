@@ -38,8 +38,13 @@ final class Snapshot: Sendable {
         guard let match = try self.match(url), let handler = self.handler(at: match.route) else {
             throw self.noRoute(for: url)
         }
-        let parameters = (consume match).take()
-        let message = Message(id: id, parameters: parameters, hops: hops, extras: nil, for: handler)
+        let message = Message(
+            id: id,
+            parameters: (consume match).take(),
+            hops: hops,
+            extras: nil,
+            for: handler
+        )
         let mailbox = handler.mailbox
         try mailbox.post(Parcel(message: consume message, handler: consume handler))
     }
