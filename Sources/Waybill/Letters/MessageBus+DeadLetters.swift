@@ -8,8 +8,9 @@ extension MessageBus {
     ///
     /// These are all that ``BusStatistics/deadLettered`` counts: messages that reach no handler, whether their callers are
     /// told or not, those that the uncaught handler sees, and those that were sent, or are the return leg of another,
-    /// and failed. Each is there before it is counted. The sequence ends when the bus has shut down or is dropped, and
-    /// keeps neither the bus nor its loops. The latest 256 wait for a watcher that is slow: see ``deadLetters(limit:)``.
+    /// and failed. By the time that a caller has its error, or that nobody awaits it and it is counted, the letter is
+    /// there. The sequence ends when the bus has shut down or is dropped, and keeps neither the bus nor its loops. The
+    /// latest 256 letters wait for a watcher that is slow: see ``deadLetters(limit:)``.
     ///
     /// While nobody watches, nothing is kept and nothing paid for; messages that nobody awaits are warnings in the
     /// log in any case.
