@@ -32,6 +32,7 @@ public struct DeadLetters: AsyncSequence, Sendable {
         /// The next dead letter, or nil when the bus has shut down or the task is cancelled.
         ///
         /// - Parameter actor: whose isolation to wait in.
+        /// - Returns: the letter.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DeadLetter? {
             await self.base.next(isolation: actor)
         }

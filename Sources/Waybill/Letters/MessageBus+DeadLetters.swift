@@ -20,5 +20,6 @@ extension MessageBus {
     ///
     /// - Parameter limit: how many wait for a watcher that is slow, at least one; one more drops the oldest, which is
     ///   counted in ``DeadLetters/dropped``.
+    /// - Returns: the letters, for one iteration.
     public func deadLetters(limit: Int) -> DeadLetters { self.core.deadLetters.watch(limit: limit) }
 }
