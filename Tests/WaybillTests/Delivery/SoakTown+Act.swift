@@ -55,7 +55,7 @@ extension SoakTown {
         while stopped.count == 0 {
             let pattern = "app://comes/and/goes"
             let registration = try? bus.register(pattern, on: module) { _, _ in
-                try await books.run { try await Task.sleep(for: .seconds(3600)) }
+                try await books.run { try await hang() }
             }
             await Task.yield()
             registration?.cancel()

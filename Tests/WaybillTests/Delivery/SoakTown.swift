@@ -48,7 +48,7 @@ struct SoakTown: Sendable {
             }
         }
         try bus.register("app://hangs") { _ in
-            try await books.run { try await Task.sleep(for: .seconds(3600)) }
+            try await books.run { try await hang() }
         }
         try bus.register("app://deaf") { _ in await books.run { await gate.wait() } }
         try bus.register("app://early") { $0.sendReturn(1) }
