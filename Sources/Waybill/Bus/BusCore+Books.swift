@@ -18,24 +18,6 @@ extension BusCore {
         lane.counters.close(tally)
     }
 
-    /// Ends a message that nobody awaits and that came to nothing.
-    @inline(never)
-    func deadLetter(_ message: Message, _ error: RoutingError) {
-        self.deadLetter(url: message.parameters.url, message, error)
-    }
-
-    /// Ends a message that nobody awaits and that reached no handler.
-    @inline(never)
-    func deadLetter(_ request: Request, _ id: CorrelationID, _ error: RoutingError) {
-        self.deadLetter(url: request.url, self.unmatched(request, id: id), error)
-    }
-
-    private func deadLetter(url: String, _ message: Message?, _ error: RoutingError) {
-        self.close(.deadLettered)
-        if error.code == .noRoute, let message, self.tellUncaught(message) { return }
-        self.log(url, error)
-    }
-
     /// Writes down a failure that nobody is there to be told.
     func log(_ url: String, _ error: RoutingError) {
         self.logger.warning("dead letter", metadata: ["url": "\(url)", "error": "\(error)"])

@@ -12,15 +12,17 @@ extension BusCore {
         let handler = found.handler
         if handler.isImmediate, !handler.mailbox.isSerial, !request.due.exists {
             // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
-            let message = request.message(id: id, parameters: found.parameters)
+            let message = request.message(id: id, parameters: found.parameters, for: handler)
+            handler.counters.begin()
             let outcome = await self.hop(message, handler)
             if case .replied(let value) = outcome { self.conclude(message, value) }
-            self.close(Tally(outcome))
-            return Delivered(id: id, outcome: outcome)
+            handler.counters.end(Tally(outcome))
+            self.close(outcome, id, request.url, at: handler, message)
+            return Delivered(id: id, outcome: outcome, returnPath: message.extras?.returnPath)
         }
         let exchange = self.begin(request, found, id)
         let outcome = await exchange.listen(listener)
-        return Delivered(id: id, outcome: outcome)
+        return Delivered(id: id, outcome: outcome, returnPath: exchange.returnPath)
     }
 
     nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
@@ -48,15 +50,18 @@ extension BusCore {
         isPublished: Bool = false,
         around outermost: Link? = nil
     ) -> Exchange {
-        let exchange = Exchange(id, url: request.url, core: self, isPublished ? .published : .routed)
         let handler = found.handler
+        let path = isPublished ? nil : self.returnPath(of: found.parameters, id, hops: request.hops)
+        let origin = isPublished ? Exchange.Origin.published : .routed
+        let exchange = Exchange(id, url: request.url, core: self, origin, returnPath: path)
         var message =
             isPublished
             ? request.message(id: id, parameters: found.parameters)
             : request.message(id: id, parameters: found.parameters, exchange: exchange)
         if outermost != nil { message.keepHeaders() }
         guard exchange.bind(handler: handler) else {
-            exchange.finish(.failed(handler.reason(exchange.url)))
+            handler.counters.count(.deadLettered)
+            exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
             return exchange
         }
         if outermost == nil {

@@ -89,7 +89,8 @@ extension BusCore {
             if handler.isImmediate, publication.outermost == nil, self.canCall(handler) {
                 let outcome =
                     handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
-                self.close(Tally(outcome))
+                handler.counters.count(Tally(outcome))
+                self.close(outcome, message.id, message.parameters.url, at: handler, message)
                 publication.taken += self.took(message.parameters.url, outcome)
             } else {
                 let found = Found(handler: handler, parameters: message.parameters)

@@ -9,6 +9,7 @@ extension BusCore {
         _ fileID: String,
         _ line: Int
     ) throws(RoutingError) -> Registration {
+        handler.name(pattern)
         let (id, replaced) = try self.directory.change { table throws(RoutingError) in
             // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
@@ -64,5 +65,6 @@ extension BusCore {
         _ = consume uncaught
         self.unwatch()
         self.forget()
+        self.closeDeadLetters()
     }
 }

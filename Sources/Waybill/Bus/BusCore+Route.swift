@@ -33,12 +33,16 @@ extension BusCore {
         await self.admit()
         guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
         var value: (any Sendable)?
+        var path: ReturnPath?
         let attempt = lane.deliver(request.url, request) { handler, message in
             let reply = try handler.call(message)
             self.conclude(message, reply)
             value = reply
+            path = message.extras?.returnPath
         }
-        if case .called(let id) = attempt, let value { return Delivered(id: id, outcome: .replied(value)) }
+        if case .called(let id) = attempt, let value {
+            return Delivered(id: id, outcome: .replied(value), returnPath: path)
+        }
         return await self.route(request, after: attempt, listener)
     }
 
@@ -49,7 +53,9 @@ extension BusCore {
         _ listener: Listener = noListener
     ) async -> Delivered {
         switch attempt {
-        case .failed(let error, let id): return Delivered(id: id, outcome: .failed(error))
+        case .failed(let error, let id):
+            self.show(id, request.url, error, isAwaited: true, self.unmatched(request, id: id))
+            return Delivered(id: id, outcome: .failed(error))
         case .lost(let error, let id): return self.lose(request, id, error)
         case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
         case .surrounded: return await self.routeSurrounded(request, listener)
@@ -78,7 +84,7 @@ extension BusCore {
     @inline(never)
     func lose(_ request: Request, _ id: CorrelationID, _ error: RoutingError) -> Delivered {
         let outcome = Outcome.failed(error)
-        self.close(Tally(outcome))
+        self.close(outcome, id, request.url, self.unmatched(request, id: id))
         if error.code == .noRoute, let message = self.unmatched(request, id: id) {
             self.tellUncaught(message)
         }

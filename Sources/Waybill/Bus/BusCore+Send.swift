@@ -14,7 +14,7 @@ extension BusCore {
             if let error = self.objection(to: request) { throw error }
             let outermost = lane.map { $0.outermost } ?? self.directory.outermost
             let found = try self.find(request.url, on: lane, around: outermost)
-            var message = request.message(id: id, parameters: found.parameters)
+            var message = request.message(id: id, parameters: found.parameters, for: found.handler)
             if let outermost { message.surround(with: outermost) }
             try found.handler.mailbox.post(Parcel(message: message, handler: found.handler))
         } catch {
@@ -66,22 +66,30 @@ extension BusCore {
             let found = try self.find(request.url, on: self.currentLane)
             let handler = found.handler
             let parcel = Parcel(
-                message: request.message(id: id, parameters: found.parameters),
+                message: request.message(id: id, parameters: found.parameters, for: handler),
                 handler: handler
             )
             guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(parcel) }
             while !handler.mailbox.takePlace(), await !handler.mailbox.waitForPlace() {
-                if Task.isCancelled { throw .cancelled(url: request.url) }
-                if handler.isGone { throw handler.reason(request.url) }
+                if let error = self.reasonToGiveUp(request, handler) { throw error }
             }
             handler.mailbox.postInPlace(parcel)
         } catch {
-            self.close(Tally(error.code))
+            self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
             if error.code == .noRoute, let message = self.unmatched(request, id: id) {
                 self.tellUncaught(message)
             }
             throw error
         }
+    }
+
+    /// Why a message should not wait for a place any longer, if so.
+    private func reasonToGiveUp(_ request: Request, _ handler: Handler) -> RoutingError? {
+        guard Task.isCancelled || handler.isGone else { return nil }
+        let error =
+            Task.isCancelled ? RoutingError.cancelled(url: request.url) : handler.reason(request.url)
+        handler.counters.count(Tally(error.code))
+        return error
     }
 
     func find(_ url: String, on lane: Lane?) throws(RoutingError) -> Found {

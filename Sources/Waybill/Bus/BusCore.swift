@@ -11,6 +11,7 @@ final class BusCore: Sendable {
     let directory: Directory
     let topics: Topics
     let books = Books()
+    let deadLetters = DeadLetterOffice()
     let uncaught = Locked<(@Sendable (Message) -> Void)?>(nil)
     let phase = Atomic<Phase>(.open)
 

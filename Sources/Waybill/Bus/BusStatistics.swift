@@ -15,12 +15,13 @@ public struct BusStatistics: Sendable, Equatable {
     public var expired = 0
     /// Messages whose caller was cancelled first.
     public var cancelled = 0
-    /// Messages that never reached a handler.
+    /// Messages that nobody took; and those that nobody awaited and that came to nothing.
     public var deadLettered = 0
     /// Messages that have not ended yet.
-    public var inFlight: Int {
-        self.sent - self.replied - self.failed - self.expired - self.cancelled - self.deadLettered
-    }
+    public var inFlight: Int { self.sent - self.ended }
+
+    /// Messages that have ended, in whichever way.
+    var ended: Int { self.replied + self.failed + self.expired + self.cancelled + self.deadLettered }
 
     mutating func add(_ counters: Counters) {
         // What ended is read before what was sent: a message in between counts as in flight, never as less than none.
@@ -29,5 +30,27 @@ public struct BusStatistics: Sendable, Equatable {
         self.expired += counters.expired.load(ordering: .acquiring)
         self.cancelled += counters.cancelled.load(ordering: .acquiring)
         self.deadLettered += counters.deadLettered.load(ordering: .acquiring)
+    }
+}
+
+extension BusStatistics: CustomStringConvertible {
+    /// What is in one of the two, or happened between them, column by column.
+    public static func - (left: Self, right: Self) -> Self {
+        var difference = left
+        difference.sent -= right.sent
+        difference.replied -= right.replied
+        difference.failed -= right.failed
+        difference.expired -= right.expired
+        difference.cancelled -= right.cancelled
+        difference.deadLettered -= right.deadLettered
+        return difference
+    }
+
+    /// One readable line, with every column.
+    public var description: String {
+        """
+        \(self.sent) sent: \(self.replied) replied, \(self.failed) failed, \(self.expired) expired, \
+        \(self.cancelled) cancelled, \(self.deadLettered) dead-lettered, \(self.inFlight) in flight
+        """
     }
 }

@@ -49,7 +49,4 @@ public final class MessageBus: Sendable {
 
     /// The loop on which plain closures run.
     public var eventLoop: EventLoop { self.core.home.eventLoop }
-
-    /// The books: how many messages were sent, and how each ended.
-    public var statistics: BusStatistics { self.core.books.statistics }
 }

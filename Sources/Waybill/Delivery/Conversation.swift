@@ -3,7 +3,7 @@ internal import WaybillRouting
 /// An exchange whose caller comes and goes; it is over when the caller does not come back.
 final class Conversation: Sendable {
     let id: CorrelationID
-    private let exchange: Exchange
+    let exchange: Exchange
 
     init(id: CorrelationID, exchange: Exchange) {
         self.id = id

@@ -9,6 +9,8 @@ extension Exchange {
         private var unread: [Progress] = []
         /// What the reader has seen and not answered.
         private var seen: Progress?
+        /// How many the reader has seen.
+        private var shown = 0
         private var task: Task<Void, Never>?
         private var watch: DeadlineWatch?
         private var handler: Handler?
@@ -57,11 +59,15 @@ extension Exchange {
 
         private mutating func show(_ progress: Progress) -> Event {
             self.seen = progress
+            self.shown += 1
             return .progress(progress.value)
         }
 
         /// Takes what the reader has seen and now answers; nil if nobody waits for that any more.
         mutating func answer() -> Progress? { self.seen.take() }
+
+        /// The same, if it is the one of a number.
+        mutating func answer(to number: Int) -> Progress? { self.shown == number ? self.seen.take() : nil }
 
         var isOver: Bool { self.outcome != nil }
 

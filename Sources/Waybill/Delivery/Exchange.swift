@@ -11,10 +11,19 @@ final class Exchange: Sendable {
     let id: CorrelationID
     let url: String
     let origin: Origin
+    /// Where the reply's value goes, if it goes anywhere but to the caller.
+    let returnPath: ReturnPath?
     private let core: BusCore
     private let state = Locked(State())
 
-    init(_ id: CorrelationID, url: String, core: BusCore, _ origin: Origin = .routed) {
+    init(
+        _ id: CorrelationID,
+        url: String,
+        core: BusCore,
+        _ origin: Origin = .routed,
+        returnPath: ReturnPath? = nil
+    ) {
+        self.returnPath = returnPath
         self.id = id
         self.url = url
         self.core = core
@@ -25,22 +34,40 @@ final class Exchange: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: how it ends.
+    ///   - handler: who should have handled the message, if he has gone before the exchange was bound to him.
     ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
-    func finish(_ outcome: Outcome, _ conclusion: () -> Void = {}) {
+    func finish(_ outcome: Outcome, at handler: Handler? = nil, _ conclusion: () -> Void = {}) {
         let effects = self.state.withLock { $0.finish(outcome) }
         guard let effects else { return }
         conclusion()
-        switch (self.origin, outcome) {
-        case (.attempt, _): break
-        case (.sent(let sent), .failed(let error)): self.core.deadLetter(sent, error)
-        default: self.core.close(Tally(outcome))
-        }
+        self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
         effects.reader?.resume(returning: .finished(outcome))
         effects.watch?.cancel()
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }
         for progress in effects.unanswered { progress.answer.resume(throwing: Unheard()) }
     }
+
+    /// Writes down how the exchange ended, for the bus and for the route.
+    private func close(_ outcome: Outcome, bound: Handler?, at handler: Handler?) {
+        switch (self.origin, outcome) {
+        // One of several ways to deliver a message, which ends elsewhere.
+        case (.attempt, _): break
+        case (.sent(let message), .failed(let error)):
+            bound?.counters.end(.deadLettered)
+            self.core.deadLetter(message, error, at: handler)
+        case (.sent(let message), .replied):
+            bound?.counters.end(.replied)
+            self.core.close(.replied)
+            message.extras?.isReturnOf?.end(.delivered)
+        case (_, let outcome):
+            bound?.counters.end(Tally(outcome))
+            self.core.close(outcome, self.id, self.url, at: handler, self.unmatched)
+        }
+    }
+
+    /// The message as far as its URL tells.
+    private var unmatched: Message? { self.core.unmatched(Request(url: self.url), id: self.id) }
 
     /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
@@ -96,6 +123,13 @@ final class Exchange: Sendable {
         self.state.withLock { $0.answer() }?.answer.resume(with: result)
     }
 
+    /// Answers one progress reply, if it is the one that came last and the exchange is not over.
+    func answer(_ result: Result<any Sendable, any Error>, to number: Int) -> Bool {
+        guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }
+        progress.answer.resume(with: result)
+        return true
+    }
+
     /// Gives the caller a progress reply and waits for its answer.
     nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
         if let anchor = self.core.anchor { return try await anchor.offer(value, in: self) }
@@ -115,7 +149,13 @@ final class Exchange: Sendable {
     /// Has the exchange fail when the handler is unregistered; false if it has been already.
     func bind(handler: Handler) -> Bool {
         guard handler.attach(self) else { return false }
-        if self.state.withLock({ $0.bind(handler: handler) }) { handler.detach(self) }
+        // Who ends the exchange counts it for the handler, if it knows of him.
+        handler.counters.begin()
+        if self.state.withLock({ $0.bind(handler: handler) }) {
+            // The handler has gone meanwhile.
+            handler.counters.end(.deadLettered)
+            handler.detach(self)
+        }
         return true
     }
 

@@ -68,6 +68,8 @@ extension Handler {
             let value = try self.call(message)
             if message.hasReturnURL { self.core.conclude(message, value) }
             Counters.increment(lane.counters.replied)
+            Counters.increment(self.counters.repliedInPlace)
+            message.extras?.isReturnOf?.end(.delivered)
         } catch {
             self.settle(message, .failed(.thrown(error, by: message)))
         }
@@ -78,9 +80,12 @@ extension Handler {
         switch outcome {
         case .replied(let value):
             self.core.conclude(message, value)
+            self.counters.count(.replied)
             self.core.close(.replied)
+            message.extras?.isReturnOf?.end(.delivered)
         case .failed(let error):
-            self.core.deadLetter(message, error)
+            self.counters.count(.deadLettered)
+            self.core.deadLetter(message, error, at: self)
         }
     }
 }

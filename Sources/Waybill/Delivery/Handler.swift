@@ -25,6 +25,9 @@ final class Handler: Sendable {
     let mailbox: Mailbox
     let core: BusCore
 
+    /// Its route's share of the books.
+    let counters = RouteCounters()
+
     /// Whether the handler has gone; who is on the way to it reads this without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
@@ -32,7 +35,7 @@ final class Handler: Sendable {
     private struct State {
         /// The exchanges that wait for the handler.
         var waiting: [ObjectIdentifier: Exchange] = [:]
-        /// The pattern, once somebody has asked for it.
+        /// What it was registered for.
         var pattern: String?
         /// Why the handler has gone, if it has.
         var reason: (@Sendable (String) -> RoutingError)?
@@ -93,21 +96,13 @@ final class Handler: Sendable {
         return try immediate.callBoxed(message)
     }
 
-    /// Sets the pattern of a subscriber.
+    deinit { self.core.leave(self.mailbox) }
+
+    /// Notes what it is registered for.
     func name(_ pattern: String) { self.state.withLock { $0.pattern = pattern } }
 
-    /// The pattern that a message for this handler has matched.
-    func pattern(of message: Message) -> String? {
-        if self.failure != nil { return nil }
-        if let pattern = self.state.withLock({ $0.pattern }) { return pattern }
-        let route = message.parameters.routeID
-        let read = try? self.core.directory.read { table throws(RoutingError) in table.route(route) }
-        guard let pattern = (read ?? nil)?.pattern.text else { return nil }
-        self.name(pattern)
-        return pattern
-    }
-
-    deinit { self.core.leave(self.mailbox) }
+    /// What it was registered for, also when it has gone.
+    var pattern: String? { self.state.withLock { $0.pattern } }
 
     /// Notes that a caller waits, so that it can be told when the handler goes away.
     ///

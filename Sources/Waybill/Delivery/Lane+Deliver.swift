@@ -86,10 +86,9 @@ extension Lane {
             return .handOver(Found(handler: handler, parameters: parameters), id)
         }
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            guard handler.mailbox.assumeOnLoop({ $0.catchUp(handler.core) }) else {
+            guard handler.mailbox.assumeOnLoop({ $0.catchUp(handler.core) }), !handler.isGone else {
                 return .handOver(Found(handler: handler, parameters: parameters), id)
             }
-            if handler.isGone { return .lost(handler.reason(url), id) }
         }
         if let passed = request?.parameters { parameters.call = passed }
         let hops = request?.hops ?? 0
@@ -99,13 +98,24 @@ extension Lane {
         do {
             try call(
                 handler,
-                Message(id: id, parameters: parameters, hops: hops, due: due, extras: request?.extras)
+                Message(
+                    id: id,
+                    parameters: parameters,
+                    hops: hops,
+                    due: due,
+                    extras: request?.extras,
+                    for: handler
+                )
             )
             Counters.increment(self.counters.replied)
+            Counters.increment(handler.counters.repliedInPlace)
             return .called(id)
         } catch {
             let error = RoutingError.thrown(error, at: url)
-            self.counters.close(Tally(error.code))
+            let tally = Tally(error.code)
+            handler.counters.count(tally)
+            // Who watches dead letters is told above, where there is a bus.
+            self.counters.close(tally)
             return .failed(error, id)
         }
     }

@@ -42,17 +42,31 @@ struct Request: Sendable {
         self.due = min(self.due, context.due)
     }
 
-    /// The message for the handler that was found.
+    /// The message for who gives no reply, so that there is nothing to return: a subscriber, the uncaught handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let call = self.parameters { parameters.call = call }
         return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: self.extras)
     }
 
+    /// The message for a handler that replies once.
+    @inline(__always)
+    func message(id: CorrelationID, parameters: consuming Parameters, for handler: Handler) -> Message {
+        if let call = self.parameters { parameters.call = call }
+        return Message(
+            id: id,
+            parameters: parameters,
+            hops: self.hops,
+            due: self.due,
+            extras: self.extras,
+            for: handler
+        )
+    }
+
     /// The message for a handler that may reply more than once.
     func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
         if let call = self.parameters { parameters.call = call }
-        let extras = (self.extras ?? .empty).with(exchange: exchange)
+        let extras = (self.extras ?? .empty).with(exchange: exchange, returnPath: exchange.returnPath)
         return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: extras)
     }
 }

@@ -52,7 +52,14 @@ final class Snapshot: Sendable {
         guard let match = try self.match(url), let handler = self.handler(at: match.route) else {
             throw self.noRoute(for: url)
         }
-        let message = Message(id: id, parameters: (consume match).take(), hops: hops, due: due)
+        let message = Message(
+            id: id,
+            parameters: (consume match).take(),
+            hops: hops,
+            due: due,
+            extras: nil,
+            for: handler
+        )
         let mailbox = handler.mailbox
         try mailbox.post(Parcel(message: consume message, handler: consume handler))
     }

@@ -21,7 +21,7 @@ extension Mailbox {
     /// Leaves a message that nobody awaits.
     @inline(__always)
     nonisolated func post(_ parcel: consuming Parcel) throws(RoutingError) {
-        if self.unretainedLoop.isShutDown { throw .loopShutDown(url: parcel.message.parameters.url) }
+        if self.unretainedLoop.isShutDown { throw parcel.refused(RoutingError.loopShutDown) }
         guard self.waiting.add(1, ordering: .relaxed).newValue <= self.capacity else {
             return try self.postAnyway(parcel)
         }
@@ -48,7 +48,7 @@ extension Mailbox {
     private nonisolated func postAnyway(_ parcel: consuming Parcel) throws(RoutingError) {
         guard self.whenFull == .dropOldest else {
             self.waiting.subtract(1, ordering: .relaxed)
-            throw .mailboxFull(url: parcel.message.parameters.url, limit: self.limit)
+            throw parcel.refused { .mailboxFull(url: $0, limit: self.limit) }
         }
         // While the loop is busy nobody there drops anything, and the queue must not grow for ever.
         if let oldest = self.posted.withLock({ $0.takeOldest(ifMoreThan: self.limit) }) {

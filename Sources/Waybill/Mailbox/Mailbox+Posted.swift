@@ -67,7 +67,7 @@ extension Mailbox {
     func run(_ parcel: borrowing Parcel) {
         let isLate = parcel.handler.isGone || parcel.message.due.exists
         if isLate, let error = parcel.handler.objection(to: parcel.message) {
-            parcel.handler.core.deadLetter(parcel.message, error)
+            parcel.deadLetter(error)
             self.endTurn(parcel.handler.core)
         } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.outermost == nil {
             parcel.handler.settle(parcel.message)
@@ -82,7 +82,8 @@ extension Mailbox {
         let core = handler.core
         let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
         guard exchange.bind(handler: handler) else {
-            exchange.finish(.failed(handler.reason(exchange.url)))
+            handler.counters.count(.deadLettered)
+            exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
             return self.endTurn(core)
         }
         if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
@@ -107,9 +108,6 @@ extension Mailbox {
 extension Parcel {
     /// Ends a message that had to make room for a younger one.
     func drop(limit: Int) {
-        self.handler.core.deadLetter(
-            self.message,
-            .dropped(url: self.message.parameters.url, limit: limit)
-        )
+        self.deadLetter(.dropped(url: self.message.parameters.url, limit: limit))
     }
 }

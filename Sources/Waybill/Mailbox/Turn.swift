@@ -25,8 +25,7 @@ enum Turn: ~Copyable {
     consuming func strand() {
         switch consume self {
         case .parcel(let parcel):
-            let reason = parcel.handler.reason(parcel.message.parameters.url)
-            parcel.handler.core.deadLetter(parcel.message, reason)
+            parcel.deadLetter(parcel.handler.reason(parcel.message.parameters.url))
         case .task(let waiter): waiter.continuation.resume()
         }
     }

@@ -3,7 +3,8 @@ public import WaybillRouting
 extension Message {
     /// Sends the caller a reply before the last one, and waits until the caller has dealt with it.
     ///
-    /// The handler goes no faster than its caller reads. It runs where the handler is isolated.
+    /// The handler goes no faster than its caller reads: nothing is kept but one reply for each task that sends them. It
+    /// runs where the handler is isolated.
     ///
     /// - Parameter value: what to tell; the caller's closure is called with it.
     /// - Returns: whether the caller heard it; false if it does not listen, or no longer.

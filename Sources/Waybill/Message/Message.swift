@@ -4,8 +4,8 @@ public import WaybillRouting
 /// What a handler receives: where it was sent, what it brings, and the ID that its reply will carry.
 ///
 /// A message is a value: it can be kept, passed on, and read from any isolation.
-// What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed on.
 public struct Message: Sendable {
+    // What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed on.
     /// The ID that every answer to this message carries.
     public internal(set) var id: CorrelationID
 
@@ -33,6 +33,38 @@ public struct Message: Sendable {
         self.parameters = parameters
         self.due = due
         self.extras = extras
+    }
+
+    /// A message for a handler that replies to it once, and may say what happens with its return URL.
+    @inline(__always)
+    init(
+        id: CorrelationID,
+        parameters: consuming Parameters,
+        hops: Int,
+        due: Deadline,
+        extras: MessageExtras?,
+        for handler: borrowing Handler
+    ) {
+        let hasReturnURL = parameters.hasFragment
+        self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: hasReturnURL)
+        self.id = id
+        self.due = due
+        // Before there is a message: one that is changed is copied.
+        self.extras =
+            hasReturnURL ? Self.findReturnPath(parameters, id, hops, extras, handler.core) : extras
+        self.parameters = parameters
+    }
+
+    @inline(never)
+    private static func findReturnPath(
+        _ parameters: borrowing Parameters,
+        _ id: CorrelationID,
+        _ hops: Int,
+        _ extras: MessageExtras?,
+        _ core: BusCore
+    ) -> MessageExtras? {
+        guard let path = core.returnPath(of: parameters, id, hops: hops) else { return extras }
+        return (extras ?? .empty).with(returnPath: path)
     }
 
     /// Small facts in one word: the compiler moves a value in registers as long as it has few parts, and a message has

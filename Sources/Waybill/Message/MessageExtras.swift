@@ -12,6 +12,12 @@ final class MessageExtras: Sendable {
     /// What only messages have that meet middlewares.
     let passage: Passage?
 
+    /// Where the reply's value goes beside the caller, if there is a return URL.
+    let returnPath: ReturnPath?
+
+    /// The path on which this message takes the value of a reply, if it is a return leg.
+    let isReturnOf: ReturnPath?
+
     static let empty = MessageExtras()
 
     init(
@@ -19,13 +25,17 @@ final class MessageExtras: Sendable {
         headers: [String: String] = [:],
         correlationID: CorrelationID? = nil,
         exchange: Exchange? = nil,
-        passage: Passage? = nil
+        passage: Passage? = nil,
+        returnPath: ReturnPath? = nil,
+        isReturnOf: ReturnPath? = nil
     ) {
         self.payload = payload
         self.headers = headers
         self.correlationID = correlationID
         self.exchange = exchange
         self.passage = passage
+        self.returnPath = returnPath
+        self.isReturnOf = isReturnOf
     }
 
     /// The extras of a request, or nil if it needs none.
@@ -34,33 +44,21 @@ final class MessageExtras: Sendable {
         headers.isEmpty ? nil : MessageExtras(headers: headers)
     }
 
-    func with(headers: [String: String]) -> MessageExtras {
+    /// The same with something more, or something else.
+    func with(
+        headers: [String: String]? = nil,
+        exchange: Exchange? = nil,
+        passage: Passage? = nil,
+        returnPath: ReturnPath? = nil
+    ) -> MessageExtras {
         MessageExtras(
             payload: self.payload,
-            headers: headers,
+            headers: headers ?? self.headers,
             correlationID: self.correlationID,
-            exchange: self.exchange,
-            passage: self.passage
-        )
-    }
-
-    func with(exchange: Exchange) -> MessageExtras {
-        MessageExtras(
-            payload: self.payload,
-            headers: self.headers,
-            correlationID: self.correlationID,
-            exchange: exchange,
-            passage: self.passage
-        )
-    }
-
-    func with(passage: Passage) -> MessageExtras {
-        MessageExtras(
-            payload: self.payload,
-            headers: self.headers,
-            correlationID: self.correlationID,
-            exchange: self.exchange,
-            passage: passage
+            exchange: exchange ?? self.exchange,
+            passage: passage ?? self.passage,
+            returnPath: returnPath ?? self.returnPath,
+            isReturnOf: self.isReturnOf
         )
     }
 }

@@ -21,6 +21,8 @@ public struct Replies: AsyncSequence, Sendable {
         private var conversation: Conversation?
         private var isAnswerDue = false
         private var isAtEnd = false
+        /// How many replies before the last one there were.
+        private var progress = 0
 
         init(core: BusCore, request: Request) {
             self.core = core
@@ -42,18 +44,35 @@ public struct Replies: AsyncSequence, Sendable {
             switch await conversation.next() {
             case .progress(let value):
                 self.isAnswerDue = true
-                return self.reply(conversation.id, value, isLast: false)
+                self.progress += 1
+                return self.reply(
+                    conversation,
+                    value,
+                    answer: AnswerSlot(exchange: conversation.exchange, number: self.progress)
+                )
             case .finished(let outcome):
                 self.isAtEnd = true
                 switch outcome {
-                case .replied(let value): return self.reply(conversation.id, value, isLast: true)
+                case .replied(let value): return self.reply(conversation, value)
                 case .failed(let error): throw error
                 }
             }
         }
 
-        private func reply(_ id: CorrelationID, _ value: any Sendable, isLast: Bool) -> Reply {
-            Reply(correlationID: id, value: value, url: self.request.url, isLast: isLast)
+        private func reply(
+            _ conversation: Conversation,
+            _ value: any Sendable,
+            answer: AnswerSlot? = nil
+        ) -> Reply {
+            let isLast = answer == nil
+            return Reply(
+                correlationID: conversation.id,
+                value: value,
+                url: self.request.url,
+                isLast: isLast,
+                returnLeg: isLast ? conversation.exchange.returnPath.map(ReturnLeg.init) : nil,
+                answer: answer
+            )
         }
     }
 }

@@ -17,6 +17,29 @@ public struct Reply: Sendable {
     /// Whether the handler has returned; false for a reply before the last one.
     public let isLast: Bool
 
+    /// The trace of what this reply's value does on the return URL; nil if the request had none, and for a reply before
+    /// the last one.
+    public let returnLeg: ReturnLeg?
+
+    /// Where an answer to this reply goes, if its handler waits for one.
+    let answer: AnswerSlot?
+
+    init(
+        correlationID: CorrelationID,
+        value: any Sendable,
+        url: String,
+        isLast: Bool,
+        returnLeg: ReturnLeg? = nil,
+        answer: AnswerSlot? = nil
+    ) {
+        self.correlationID = correlationID
+        self.value = value
+        self.url = url
+        self.isLast = isLast
+        self.returnLeg = returnLeg
+        self.answer = answer
+    }
+
     /// The value as the type that the caller needs.
     ///
     /// - Throws: `typeMismatch`, naming both types.
@@ -26,6 +49,17 @@ public struct Reply: Sendable {
         }
         return value
     }
+
+    /// Replies to this reply: the handler that waits in ``Message/reply(with:expecting:)`` gets the value and goes on.
+    ///
+    /// It is for who reads ``MessageBus/replies(to:parameters:headers:deadline:)``; whoever asks for the next reply without
+    /// having answered has answered `()`.
+    ///
+    /// - Parameter value: the answer.
+    /// - Returns: whether the handler waited for it; false for the last reply, the second time, and once the next reply
+    ///   has been asked for.
+    @discardableResult
+    public func answer(with value: some Sendable) -> Bool { self.answer?.fill(value) ?? false }
 }
 
 extension Reply: CustomStringConvertible {

@@ -29,7 +29,14 @@ extension Lane {
             guard let handler = self.handler(of: match), handler.isImmediate,
                 let parameters = match.take()?.take()
             else { return .none }
-            var message = Message(id: self.open(), parameters: parameters, hops: 0)
+            var message = Message(
+                id: self.open(),
+                parameters: parameters,
+                hops: 0,
+                due: .never,
+                extras: nil,
+                for: handler
+            )
             if message.hasReturnURL { message.keepHeaders() }
             return Opening(message, Unretained(handler))
         } catch {
@@ -56,10 +63,13 @@ extension BusCore {
         do throws(RoutingError) {
             let value = try await Next(outermost, handler, nil)(opening.message)
             if opening.message.hasReturnURL { self.conclude(opening.message, value) }
+            handler.with { $0.counters.count(.replied) }
             if self.home.isCurrent { self.home.counters.close(.replied) } else { self.close(.replied) }
             return value
         } catch {
-            self.close(Tally(error.code))
+            let outcome = Outcome.failed(error)
+            handler.with { $0.counters.count(Tally(outcome)) }
+            self.close(outcome, opening.message.id, url, at: handler.object, opening.message)
             throw error
         }
     }
@@ -109,24 +119,31 @@ extension BusCore {
         let handler = found.handler
         guard handler.isImmediate || handler.failure != nil, !request.due.exists else {
             let exchange = self.begin(request, found, id, around: outermost)
-            return self.delivered(request, await exchange.listen(listener), id)
+            return self.delivered(request, await exchange.listen(listener), id, exchange.returnPath)
         }
-        var message = request.message(id: id, parameters: found.parameters)
+        var message = request.message(id: id, parameters: found.parameters, for: handler)
         message.keepHeaders()
+        handler.counters.begin()
         let outcome = await Delivery(outermost, handler, nil).outcome(of: message)
         if case .replied(let value) = outcome { self.conclude(message, value) }
-        self.close(Tally(outcome))
-        return self.delivered(request, outcome, id)
+        handler.counters.end(Tally(outcome))
+        self.close(outcome, id, request.url, at: handler, message)
+        return self.delivered(request, outcome, id, message.extras?.returnPath)
     }
 
     /// The end of a request that has met middlewares; if it had no handler, and none of them answered, it is uncaught.
-    private func delivered(_ request: Request, _ outcome: Outcome, _ id: CorrelationID) -> Delivered {
+    private func delivered(
+        _ request: Request,
+        _ outcome: Outcome,
+        _ id: CorrelationID,
+        _ path: ReturnPath?
+    ) -> Delivered {
         if case .failed(let error) = outcome, error.code == .noRoute,
             let message = self.unmatched(request, id: id)
         {
             self.tellUncaught(message)
         }
-        return Delivered(id: id, outcome: outcome)
+        return Delivered(id: id, outcome: outcome, returnPath: path)
     }
 
     /// The handler for a URL; where there are middlewares, one that stands for it if there is none.

@@ -59,7 +59,7 @@ public struct Next: ~Copyable, Sendable {
     /// The pattern that a message of this delivery has matched; nil if there is none, and so no handler.
     ///
     /// It names what was asked for, and there are as many as there are routes: what a measurement may be split by.
-    public func pattern(of message: Message) -> String? { self.handler.with { $0.pattern(of: message) } }
+    public func pattern(of message: Message) -> String? { self.handler.with { $0.pattern } }
 
     @usableFromInline
     @inline(never)

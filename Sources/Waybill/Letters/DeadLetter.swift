@@ -1,0 +1,37 @@
+public import WaybillRouting
+
+/// A message that nobody took, or that nobody awaited and that came to nothing, with the reason.
+///
+/// Watch ``MessageBus/deadLetters`` to see them.
+public struct DeadLetter: Sendable {
+    /// The ID of the message.
+    public let id: CorrelationID
+
+    /// Where it was sent, as its sender wrote it.
+    public let url: String
+
+    /// The message, as far as it could be read: nil if the URL is none, without the values of a pattern if none matched
+    /// or the message ended while its caller awaited it.
+    public let message: Message?
+
+    /// Why nobody took it, or what became of it.
+    public let error: RoutingError
+
+    /// The pattern that it matched, if one did.
+    public let pattern: String?
+
+    /// Whether a caller has been told the same error.
+    public let isAwaited: Bool
+
+    /// When it became a dead letter.
+    public let time: ContinuousClock.Instant
+}
+
+extension DeadLetter: CustomStringConvertible {
+    /// One readable line: ID, route and error, which names the URL.
+    public var description: String {
+        let route = self.pattern.map { " for \($0)" } ?? ""
+        let url = self.error.url == self.url || self.url.isEmpty ? "" : " to \(self.url)"
+        return "dead letter \(self.id)\(route)\(url): \(self.error)".onOneLine
+    }
+}

@@ -1,0 +1,51 @@
+internal import WaybillRouting
+
+extension BusCore {
+    /// Sends a reply's value to the return URL of the message that it answers, if that has one.
+    func conclude(_ message: Message, _ value: any Sendable) {
+        guard message.hasReturnURL, let path = message.extras?.returnPath else { return }
+        path.send(value, headers: message.returnHeaders)
+    }
+
+    /// Where the value of a message's reply goes, if it has a return URL.
+    func returnPath(of parameters: borrowing Parameters, _ id: CorrelationID, hops: Int) -> ReturnPath? {
+        guard parameters.hasFragment else { return nil }
+        return self.makeReturnPath(parameters.address, id, hops: hops)
+    }
+
+    @inline(never)
+    private func makeReturnPath(_ address: Address, _ id: CorrelationID, hops: Int) -> ReturnPath? {
+        guard let fragment = address.fragment, !fragment.isEmpty,
+            let url = self.returnURL(in: fragment, scheme: address.scheme)
+        else { return nil }
+        return ReturnPath(id, to: url, scheme: address.scheme, hops: hops, sender: self)
+    }
+
+    /// The URL in a message's fragment, with the message's scheme if it has none of its own.
+    ///
+    /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it; any other
+    /// is left to the handler.
+    private func returnURL(in fragment: String, scheme: String) -> String? {
+        guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
+            return nil
+        }
+        let url = self.complete(fragment, scheme: scheme)
+        let isURL = target.hasScheme || target.segments.count > 1 || self.matches(url)
+        if isURL { return url }
+        // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not part of that.
+        let rest = fragment.drop { $0 != "?" && $0 != "#" }
+        guard let decoded = target.segments.first, decoded + rest != fragment else { return nil }
+        return self.returnURL(in: decoded + rest, scheme: scheme)
+    }
+
+    /// A URL with a scheme, if it had none.
+    func complete(_ url: String, scheme: String) -> String {
+        let target = try? Address(url, conventions: self.configuration.conventions)
+        guard let target, !target.hasScheme else { return url }
+        return "\(scheme)://\(url.drop { $0 == "/" })"
+    }
+
+    private func matches(_ url: String) -> Bool {
+        (try? self.directory.read { table throws(RoutingError) in table.canRoute(url) }) ?? false
+    }
+}

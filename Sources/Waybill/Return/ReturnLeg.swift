@@ -1,0 +1,75 @@
+internal import WaybillEventLoop
+public import WaybillRouting
+
+/// What became of a reply's value on its way to the return URL: the trace that a ``Reply`` keeps of it.
+///
+/// The leg begins when the handler has replied, so its end comes after the reply; who wants to know waits for it:
+///
+/// ```swift
+/// let reply = try await bus.route("app://order/pay?total=42#home/receipt")
+/// if case .failed(let error) = await reply.returnLeg?.outcome { print("the receipt is lost:", error) }
+/// ```
+///
+/// A leg that fails is a dead letter too, and never a failure of the request that it belongs to.
+public struct ReturnLeg: Sendable {
+    let path: ReturnPath
+
+    /// Where the value went, or would have gone if the handler had not declined it.
+    public var url: String { self.path.url }
+
+    /// The ID that the message on the return URL carries: that of the request, as the reply has it.
+    public var correlationID: CorrelationID { self.path.correlationID }
+
+    /// What became of the value.
+    @nonexhaustive
+    public enum Outcome: Sendable {
+        /// Nothing yet.
+        case underway
+        /// The handler of the return URL took it and returned.
+        case delivered
+        /// It is a dead letter, with the reason.
+        case failed(RoutingError)
+        /// The handler of the request did not want it to be sent.
+        case declined
+    }
+
+    /// What has become of the value so far.
+    public var current: Outcome { self.path.outcome }
+
+    /// What became of the value in the end.
+    ///
+    /// The caller waits where it is isolated, until the handler of the return URL is done. A return URL of that URL is a
+    /// leg of its own, and not waited for. Who is cancelled gets ``Outcome/underway``.
+    public var outcome: Outcome {
+        get async {
+            guard case .underway = self.current else { return self.current }
+            guard let loop = EventLoop.current else { return await self.path.end() }
+            return await Anchor(loop).end(of: self.path)
+        }
+    }
+}
+
+extension ReturnPath {
+    fileprivate nonisolated(nonsending) func end() async -> ReturnLeg.Outcome {
+        let number = self.nextNumber()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { self.wait(number, $0) }
+        } onCancel: {
+            self.giveUp(number)
+        }
+    }
+}
+
+extension Anchor {
+    /// Waits for the end of a return leg.
+    fileprivate func end(of path: ReturnPath) async -> ReturnLeg.Outcome {
+        let number = path.nextNumber()
+        return await withTaskCancellationHandler {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await withCheckedContinuation { path.wait(number, $0) }
+        } onCancel: {
+            path.giveUp(number)
+        }
+    }
+}
