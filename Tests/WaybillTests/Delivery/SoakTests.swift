@@ -100,10 +100,10 @@ struct SoakTests {
     }
 
     @Test func `every message ends once, and nothing is left`() async throws {
-        // What is made once, for ever, is made here.
-        _ = try await self.soak(min(Self.messages, 10_000), Self.seed &+ 1)
+        // The allocator keeps the room that so many need, in pieces; what leaks would come on top of that with every run.
+        _ = try await self.soak(Self.messages / 2, Self.seed &+ 1)
         let before = await self.memory()
-        let module = try await self.soak(Self.messages, Self.seed)
+        let module = try await self.soak(Self.messages / 2, Self.seed)
         #expect(await eventually { module() == nil }, "seed \(Self.seed)")
         guard let before, let after = await self.memory() else { return }
         print("soak: \(before) bytes before, \(after) after")
