@@ -42,7 +42,7 @@ extension Mailbox {
     /// Runs what is posted, and lets the loop poll now and then.
     func drain() {
         if self.isSerial { return self.advance() }
-        while self.eventLoop.consumeDeliveryBudget() {
+        while self.unretainedLoop.consumeDeliveryBudget() {
             guard let parcel = self.next(isLast: true) else { return }
             self.start(parcel)
         }

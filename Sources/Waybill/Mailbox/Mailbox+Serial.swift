@@ -25,12 +25,13 @@ extension Mailbox {
     }
 
     /// Ends the message in progress of a serial mailbox and starts the next.
-    func endTurn(_ core: BusCore) {
+    @inline(__always)
+    func endTurn(_ core: @autoclosure () -> BusCore) {
         guard self.isSerial else { return }
         self.inProgress = nil
         self.freePlace()
         // Who comes next has nothing to do with the task that has ended.
-        if !self.isAdvancing { core.apart { self.advance() } }
+        if !self.isAdvancing { core().apart { self.advance() } }
     }
 
     /// Whether nobody is before a message that has come to the loop now.
@@ -47,7 +48,7 @@ extension Mailbox {
         self.isPausing = false
         defer { self.isAdvancing = false }
         while self.inProgress == nil {
-            guard self.eventLoop.consumeDeliveryBudget() else { return self.advanceLater() }
+            guard self.unretainedLoop.consumeDeliveryBudget() else { return self.advanceLater() }
             if let next = self.line.popFirst() {
                 self.start(next)
             } else if let parcel = self.next(isLast: true) {

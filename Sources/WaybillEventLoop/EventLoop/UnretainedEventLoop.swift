@@ -29,4 +29,12 @@ package struct UnretainedEventLoop: Sendable {
             return unsafe core.state.pointee.budget.consume(at: { MonotonicTime.now })
         }
     }
+
+    /// Counts one delivery against what the loop may do before it polls again, as ``EventLoop/consumeDeliveryBudget()``.
+    package func consumeDeliveryBudget() -> Bool {
+        unsafe self.core._withUnsafeGuaranteedRef { core in
+            assert(core.isOnThread, "the budget belongs to the loop's thread")
+            return unsafe core.state.pointee.budget.consume(at: { MonotonicTime.now })
+        }
+    }
 }
