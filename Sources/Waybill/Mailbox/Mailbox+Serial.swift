@@ -13,8 +13,12 @@ extension Mailbox {
     /// - Returns: whether it is the message's turn; false if it was dropped. ``endTurn(_:)`` must follow a turn.
     func takeTurn(_ id: CorrelationID, _ core: BusCore) async -> Bool {
         if !self.isFree(core) {
-            self.lineUp()
-            await withCheckedContinuation { self.line.append(.task(Turn.Waiter(id: id, continuation: $0))) }
+            let posted = self.batch.count + self.posted.withLock { $0.count }
+            let ahead = posted - self.ahead
+            self.ahead = posted
+            await withCheckedContinuation {
+                self.line.append(Turn(id: id, continuation: $0, ahead: ahead))
+            }
         }
         if self.isToBeDropped {
             self.endTurn(core)
@@ -49,9 +53,15 @@ extension Mailbox {
         defer { self.isAdvancing = false }
         while self.inProgress == nil {
             guard self.unretainedLoop.consumeDeliveryBudget() else { return self.advanceLater() }
-            if let next = self.line.popFirst() {
-                self.start(next)
+            if let turn = self.line.first, turn.ahead == 0 {
+                self.line.removeFirst()
+                self.inProgress = turn.id
+                turn.continuation.resume()
             } else if let parcel = self.next(isLast: true) {
+                if !self.line.isEmpty {
+                    self.line[0].ahead -= 1
+                    self.ahead -= 1
+                }
                 self.start(inTurn: parcel)
             } else {
                 return
@@ -64,15 +74,6 @@ extension Mailbox {
         self.eventLoop.execute { self.assumeOnLoop { $0.advance() } }
     }
 
-    private func start(_ next: consuming Turn) {
-        switch consume next {
-        case .parcel(let parcel): self.start(inTurn: parcel)
-        case .task(let waiter):
-            self.inProgress = waiter.id
-            waiter.continuation.resume()
-        }
-    }
-
     private func start(inTurn parcel: borrowing Parcel) {
         self.inProgress = parcel.message.id
         if self.isToBeDropped {
@@ -83,25 +84,26 @@ extension Mailbox {
         }
     }
 
-    /// Puts what was posted into the line, since somebody is to come behind it.
-    private func lineUp() {
-        repeat {
-            while let parcel = self.batch.popFirst() { self.line.append(.parcel(parcel)) }
-            self.posted.withLock { $0.collect(&self.batch, isLast: false) }
-        } while !self.batch.isEmpty
-    }
-
     /// Ends what nobody awaits and whose handler has gone: the message in progress may take for ever.
     private func sweep() {
-        self.lineUp()
-        for _ in 0..<self.line.count {
-            guard let next = self.line.popFirst() else { return }
-            if next.isStranded {
-                self.freePlace()
-                next.strand()
-            } else {
-                self.line.append(next)
-            }
+        var kept = UniqueDeque<Parcel>()
+        for index in self.line.indices {
+            let before = kept.count
+            for _ in 0..<self.line[index].ahead { self.sweepNext(into: &kept) }
+            self.line[index].ahead = kept.count - before
+        }
+        self.ahead = kept.count
+        while self.hasPosted { self.sweepNext(into: &kept) }
+        swap(&self.batch, &kept)
+    }
+
+    private func sweepNext(into kept: inout UniqueDeque<Parcel>) {
+        guard let parcel = self.next() else { return }
+        if parcel.handler.isGone {
+            self.freePlace()
+            parcel.deadLetter(parcel.handler.reason(parcel.message.parameters.url))
+        } else {
+            kept.append(parcel)
         }
     }
 

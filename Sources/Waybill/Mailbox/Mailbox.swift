@@ -30,8 +30,10 @@ actor Mailbox: LoopBound {
     /// What has been taken out of ``posted`` and not been started.
     var batch = UniqueDeque<Parcel>()
 
-    /// Who waits in a serial mailbox, in order.
-    var line = UniqueDeque<Turn>()
+    /// Whose tasks wait in a serial mailbox, in order.
+    var line: Deque<Turn> = []
+    /// How many messages that nobody awaits come before the last of them.
+    var ahead = 0
 
     /// The message that a serial mailbox is busy with.
     var inProgress: CorrelationID?
