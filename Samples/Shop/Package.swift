@@ -29,7 +29,7 @@ let package = Package(
     ],
     dependencies: [
         // A link to the repository: a package is known by its folder, and a clone may be called anything.
-        .package(name: "waybill", path: "../waybill"),
+        .package(name: "waybill", path: "../waybill", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],

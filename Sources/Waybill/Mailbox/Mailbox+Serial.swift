@@ -16,6 +16,7 @@ extension Mailbox {
             let posted = self.batch.count + self.posted.withLock { $0.count }
             let ahead = posted - self.ahead
             self.ahead = posted
+            if self.line.isEmpty { self.untilTurn = ahead }
             await withCheckedContinuation {
                 self.line.append(Turn(id: id, continuation: $0, ahead: ahead))
             }
@@ -53,13 +54,11 @@ extension Mailbox {
         defer { self.isAdvancing = false }
         while self.inProgress == nil {
             guard self.unretainedLoop.consumeDeliveryBudget() else { return self.advanceLater() }
-            if let turn = self.line.first, turn.ahead == 0 {
-                self.line.removeFirst()
-                self.inProgress = turn.id
-                turn.continuation.resume()
+            if self.untilTurn == 0 {
+                self.startTurn()
             } else if let parcel = self.next(isLast: true) {
-                if !self.line.isEmpty {
-                    self.line[0].ahead -= 1
+                if self.untilTurn != .max {
+                    self.untilTurn -= 1
                     self.ahead -= 1
                 }
                 self.start(inTurn: parcel)
@@ -67,6 +66,13 @@ extension Mailbox {
                 return
             }
         }
+    }
+
+    private func startTurn() {
+        let turn = self.line.removeFirst()
+        self.untilTurn = self.line.first?.ahead ?? .max
+        self.inProgress = turn.id
+        turn.continuation.resume()
     }
 
     private func advanceLater() {
@@ -87,12 +93,14 @@ extension Mailbox {
     /// Ends what nobody awaits and whose handler has gone: the message in progress may take for ever.
     private func sweep() {
         var kept = UniqueDeque<Parcel>()
+        if !self.line.isEmpty { self.line[0].ahead = self.untilTurn }
         for index in self.line.indices {
             let before = kept.count
             for _ in 0..<self.line[index].ahead { self.sweepNext(into: &kept) }
             self.line[index].ahead = kept.count - before
         }
         self.ahead = kept.count
+        self.untilTurn = self.line.first?.ahead ?? .max
         while self.hasPosted { self.sweepNext(into: &kept) }
         swap(&self.batch, &kept)
     }

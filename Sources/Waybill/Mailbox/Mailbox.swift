@@ -34,6 +34,8 @@ actor Mailbox: LoopBound {
     var line: Deque<Turn> = []
     /// How many messages that nobody awaits come before the last of them.
     var ahead = 0
+    /// How many come before the first of them; as many as there can be if nobody waits.
+    var untilTurn = Int.max
 
     /// The message that a serial mailbox is busy with.
     var inProgress: CorrelationID?
