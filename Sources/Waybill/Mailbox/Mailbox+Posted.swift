@@ -34,7 +34,7 @@ extension Mailbox {
     }
 
     /// Whether something has been posted and not been started.
-    var hasPosted: Bool {
+    private var hasPosted: Bool {
         if self.batch.isEmpty { self.posted.withLock { $0.collect(&self.batch, isLast: false) } }
         return !self.batch.isEmpty
     }

@@ -13,13 +13,8 @@ extension Mailbox {
     /// - Returns: whether it is the message's turn; false if it was dropped. ``endTurn(_:)`` must follow a turn.
     func takeTurn(_ id: CorrelationID, _ core: BusCore) async -> Bool {
         if !self.isFree(core) {
-            let posted = self.batch.count + self.posted.withLock { $0.count }
-            let ahead = posted - self.ahead
-            self.ahead = posted
-            if self.line.isEmpty { self.untilTurn = ahead }
-            await withCheckedContinuation {
-                self.line.append(Turn(id: id, continuation: $0, ahead: ahead))
-            }
+            self.lineUp()
+            await withCheckedContinuation { self.line.append(.task(Turn.Waiter(id: id, continuation: $0))) }
         }
         if self.isToBeDropped {
             self.endTurn(core)
@@ -54,13 +49,9 @@ extension Mailbox {
         defer { self.isAdvancing = false }
         while self.inProgress == nil {
             guard self.unretainedLoop.consumeDeliveryBudget() else { return self.advanceLater() }
-            if self.untilTurn == 0 {
-                self.startTurn()
+            if let next = self.line.popFirst() {
+                self.start(next)
             } else if let parcel = self.next(isLast: true) {
-                if self.untilTurn != .max {
-                    self.untilTurn -= 1
-                    self.ahead -= 1
-                }
                 self.start(inTurn: parcel)
             } else {
                 return
@@ -68,16 +59,18 @@ extension Mailbox {
         }
     }
 
-    private func startTurn() {
-        let turn = self.line.removeFirst()
-        self.untilTurn = self.line.first?.ahead ?? .max
-        self.inProgress = turn.id
-        turn.continuation.resume()
-    }
-
     private func advanceLater() {
         self.isPausing = true
         self.eventLoop.execute { self.assumeOnLoop { $0.advance() } }
+    }
+
+    private func start(_ next: consuming Turn) {
+        switch consume next {
+        case .parcel(let parcel): self.start(inTurn: parcel)
+        case .task(let waiter):
+            self.inProgress = waiter.id
+            waiter.continuation.resume()
+        }
     }
 
     private func start(inTurn parcel: borrowing Parcel) {
@@ -90,28 +83,25 @@ extension Mailbox {
         }
     }
 
-    /// Ends what nobody awaits and whose handler has gone: the message in progress may take for ever.
-    private func sweep() {
-        var kept = UniqueDeque<Parcel>()
-        if !self.line.isEmpty { self.line[0].ahead = self.untilTurn }
-        for index in self.line.indices {
-            let before = kept.count
-            for _ in 0..<self.line[index].ahead { self.sweepNext(into: &kept) }
-            self.line[index].ahead = kept.count - before
-        }
-        self.ahead = kept.count
-        self.untilTurn = self.line.first?.ahead ?? .max
-        while self.hasPosted { self.sweepNext(into: &kept) }
-        swap(&self.batch, &kept)
+    /// Puts what was posted into the line, since somebody is to come behind it.
+    private func lineUp() {
+        repeat {
+            while let parcel = self.batch.popFirst() { self.line.append(.parcel(parcel)) }
+            self.posted.withLock { $0.collect(&self.batch, isLast: false) }
+        } while !self.batch.isEmpty
     }
 
-    private func sweepNext(into kept: inout UniqueDeque<Parcel>) {
-        guard let parcel = self.next() else { return }
-        if parcel.handler.isGone {
-            self.freePlace()
-            parcel.deadLetter(parcel.handler.reason(parcel.message.parameters.url))
-        } else {
-            kept.append(parcel)
+    /// Ends what nobody awaits and whose handler has gone: the message in progress may take for ever.
+    private func sweep() {
+        self.lineUp()
+        for _ in 0..<self.line.count {
+            guard let next = self.line.popFirst() else { return }
+            if next.isStranded {
+                self.freePlace()
+                next.strand()
+            } else {
+                self.line.append(next)
+            }
         }
     }
 

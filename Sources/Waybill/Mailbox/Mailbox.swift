@@ -30,12 +30,8 @@ actor Mailbox: LoopBound {
     /// What has been taken out of ``posted`` and not been started.
     var batch = UniqueDeque<Parcel>()
 
-    /// Whose tasks wait in a serial mailbox, in order.
-    var line: Deque<Turn> = []
-    /// How many messages that nobody awaits come before the last of them.
-    var ahead = 0
-    /// How many come before the first of them; as many as there can be if nobody waits.
-    var untilTurn = Int.max
+    /// Who waits in a serial mailbox, in order.
+    var line = UniqueDeque<Turn>()
 
     /// The message that a serial mailbox is busy with.
     var inProgress: CorrelationID?

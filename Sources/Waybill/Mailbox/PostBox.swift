@@ -5,8 +5,6 @@ struct PostBox: ~Copyable, Sendable {
     private var parcels = UniqueDeque<Parcel>()
     private var isCollected = false
 
-    var count: Int { self.parcels.count }
-
     /// Leaves a message.
     ///
     /// - Returns: whether somebody has to be sent to collect; false while somebody is on the way.
