@@ -6,9 +6,7 @@ extension BusCore {
     /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
     func send(_ request: consuming Request) {
         let lane = self.currentLane
-        if let inherited = lane.map({ $0.inherited }) ?? DeliveryContext.current {
-            request.inherit(from: inherited)
-        }
+        if let inherited = self.inherited { request.inherit(from: inherited) }
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
@@ -73,7 +71,7 @@ extension BusCore {
             while !handler.mailbox.takePlace(), await !handler.mailbox.waitForPlace() {
                 if let error = self.reasonToGiveUp(request, handler) { throw error }
             }
-            handler.mailbox.postInPlace(parcel)
+            handler.mailbox.leave(parcel)
         } catch {
             self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
             if error.code == .noRoute, let message = self.unmatched(request, id: id) {

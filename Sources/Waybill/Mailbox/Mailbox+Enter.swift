@@ -28,8 +28,9 @@ extension Mailbox {
         self.leave(parcel)
     }
 
+    /// Leaves a message that nobody awaits and that has its place already.
     @inline(__always)
-    private nonisolated func leave(_ parcel: consuming Parcel) {
+    nonisolated func leave(_ parcel: consuming Parcel) {
         // A closure cannot consume what it captures.
         var slot: Parcel? = consume parcel
         let isFirst = self.posted.withLock { box in
@@ -66,7 +67,4 @@ extension Mailbox {
         self.waiting.subtract(1, ordering: .relaxed)
         return false
     }
-
-    /// Leaves a message that nobody awaits and that has its place already.
-    nonisolated func postInPlace(_ parcel: consuming Parcel) { self.leave(parcel) }
 }

@@ -67,8 +67,7 @@ public struct Message: Sendable {
         return (extras ?? .empty).with(returnPath: path)
     }
 
-    /// Small facts in one word: the compiler moves a value in registers as long as it has few parts, and a message has
-    /// as many as it may have.
+    /// Small facts in one word, so that a message stays small: it is moved with every delivery.
     @usableFromInline
     struct Notes: Sendable {
         @usableFromInline let bits: UInt64
