@@ -34,8 +34,9 @@ let package = Package(
         .trait(name: "ServiceLifecycle", description: "The bus as a service of swift-service-lifecycle."),
         .trait(name: "Metrics", description: "A middleware that measures, with swift-metrics."),
         .trait(name: "Tracing", description: "A middleware that traces, with swift-distributed-tracing."),
+        .trait(name: "Foundation", description: "Foundation's Date, UUID and URL as parameters of routes."),
         .trait(name: "Tool", description: "The command `waybill`."),
-        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Tool"]),
+        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -9,18 +9,38 @@ extension BusCore {
         _ fileID: String,
         _ line: Int
     ) throws(RoutingError) -> Registration {
-        handler.name(pattern)
-        let (id, replaced) = try self.directory.change { table throws(RoutingError) in
+        handler.describe(as: .pattern(pattern))
+        return try self.register([handler], fileID, line)[0]
+    }
+
+    /// Registers handlers for the patterns that they are described with: all of them, or none.
+    func register(
+        _ handlers: [Handler],
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> [Registration] {
+        let patterns = handlers.map { $0.pattern ?? "" }
+        let (ids, replaced) = try self.directory.change { table throws(RoutingError) in
             // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: pattern)
+                throw .shutDown(url: patterns.first ?? "")
             }
             let replaces = self.configuration.conventions.sameShape == .replaces
-            let replaced = replaces ? try table.removeRivals(of: pattern) : []
-            return (try table.insert(pattern, handler, fileID: fileID, line: line), replaced)
+            var ids: [RouteID] = []
+            var replaced: [Handler] = []
+            do throws(RoutingError) {
+                for (pattern, handler) in zip(patterns, handlers) {
+                    if replaces { replaced += try table.removeRivals(of: pattern) }
+                    ids.append(try table.insert(pattern, handler, fileID: fileID, line: line))
+                }
+            } catch {
+                for id in ids { _ = table.remove(id) }
+                throw error
+            }
+            return (ids, replaced)
         }
         self.retire(replaced)
-        return Registration(pattern: pattern, core: self, id: id)
+        return zip(patterns, ids).map { Registration(pattern: $0, core: self, id: $1) }
     }
 
     func unregister(_ id: RouteID) {

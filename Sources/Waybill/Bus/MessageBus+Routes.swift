@@ -31,4 +31,19 @@ extension MessageBus {
     public var routes: [Route] {
         (try? self.core.directory.read { table throws(RoutingError) in table.routes }) ?? []
     }
+
+    /// What is registered, in the order of registration, with all that is known of it without running anything.
+    ///
+    /// A module's routes say their parameters, types and documentation; of a plain closure only the pattern is known.
+    public var routeDescriptions: [RouteDescription] {
+        let routes = try? self.core.directory.read { table throws(RoutingError) in
+            table.routes.map { route in
+                if case .route(let description) = table.handler(for: route.id)?.description {
+                    return description
+                }
+                return RouteDescription(of: route)
+            }
+        }
+        return routes ?? []
+    }
 }

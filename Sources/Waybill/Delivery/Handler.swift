@@ -36,7 +36,7 @@ final class Handler: Sendable {
         /// The exchanges that wait for the handler.
         var waiting: [ObjectIdentifier: Exchange] = [:]
         /// What it was registered for.
-        var pattern: String?
+        var description: Description?
         /// Why the handler has gone, if it has.
         var reason: (@Sendable (String) -> RoutingError)?
     }
@@ -99,10 +99,10 @@ final class Handler: Sendable {
     deinit { self.core.leave(self.mailbox) }
 
     /// Notes what it is registered for.
-    func name(_ pattern: String) { self.state.withLock { $0.pattern = pattern } }
+    func describe(as description: Description) { self.state.withLock { $0.description = description } }
 
     /// What it was registered for, also when it has gone.
-    var pattern: String? { self.state.withLock { $0.pattern } }
+    var description: Description? { self.state.withLock { $0.description } }
 
     /// Notes that a caller waits, so that it can be told when the handler goes away.
     ///

@@ -1,0 +1,13 @@
+/// A module's place in a bus; keep it to take the module out again.
+public struct Installation<Module: Waybill.Module>: Sendable {
+    /// The module.
+    public let module: Module
+
+    /// The registrations of its routes, in their order.
+    public let registrations: [Registration]
+
+    /// Unregisters all routes of the module: whoever waits for it fails at once with `noHandler`.
+    public func cancel() {
+        for registration in self.registrations { registration.cancel() }
+    }
+}
