@@ -52,6 +52,9 @@ final class BusCore: Sendable {
         self.watch(lanes[0].eventLoop)
     }
 
+    /// The loops of the bus.
+    var eventLoops: [EventLoop] { [self.home.eventLoop] + self.others.map(\.eventLoop) }
+
     var logger: Logger { self.configuration.logger }
 
     /// The lane of the loop that the calling thread runs, if it is one of the bus's.

@@ -29,7 +29,7 @@ extension MessageBus {
                         pattern: "\(route.pattern)",
                         fileID: route.fileID,
                         line: route.line,
-                        counts: handler.counters.statistics
+                        counts: handler.statistics
                     )
                 }
             }

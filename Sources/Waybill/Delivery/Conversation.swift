@@ -28,7 +28,7 @@ extension BusCore {
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let outermost = self.directory.outermost
-            let found = try self.find(request.url, on: self.currentLane, around: outermost)
+            let found = try self.find(request, on: self.currentLane, around: outermost)
             return Conversation(id: id, exchange: self.begin(request, found, id, around: outermost))
         } catch {
             let exchange = Exchange(id, url: request.url, core: self)

@@ -16,6 +16,9 @@ final class Handler: Sendable {
     /// time.
     let suspending: (@Sendable (Message) async throws -> any Sendable)?
 
+    /// The handlers that this one stands for, if it is a route of several instances of a module.
+    let ensemble: Ensemble?
+
     /// What stands in the way, if this stands for the handler of a message that has none.
     let failure: RoutingError?
 
@@ -52,6 +55,7 @@ final class Handler: Sendable {
         self.immediate = body
         self.suspending = nil
         self.failure = nil
+        self.ensemble = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
@@ -67,6 +71,7 @@ final class Handler: Sendable {
         self.immediate = nil
         self.suspending = { try await suspending($0) }
         self.failure = nil
+        self.ensemble = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
@@ -78,7 +83,20 @@ final class Handler: Sendable {
         self.immediate = nil
         self.suspending = nil
         self.failure = failure
+        self.ensemble = nil
         self.loop = core.home.loop
+        self.mailbox = core.homeMailbox
+        self.core = core
+    }
+
+    /// Stands for the same route in several instances of a module; it is on no loop, and never called itself.
+    init(_ ensemble: Ensemble, core: BusCore) {
+        self.code = nil
+        self.immediate = nil
+        self.suspending = nil
+        self.failure = nil
+        self.ensemble = ensemble
+        self.loop = ObjectIdentifier(ensemble)
         self.mailbox = core.homeMailbox
         self.core = core
     }
@@ -99,7 +117,10 @@ final class Handler: Sendable {
     deinit { self.core.leave(self.mailbox) }
 
     /// Notes what it is registered for.
-    func describe(as description: Description) { self.state.withLock { $0.description = description } }
+    func describe(as description: Description) {
+        for member in self.members { member.state.withLock { $0.description = description } }
+        self.state.withLock { $0.description = description }
+    }
 
     /// What it was registered for, also when it has gone.
     var description: Description? { self.state.withLock { $0.description } }
@@ -139,6 +160,7 @@ final class Handler: Sendable {
         }
         self.isRetired.store(true, ordering: .releasing)
         for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
+        for member in self.ensemble?.members ?? [] { member.retire(with: reason, sparing: spared) }
         self.mailbox.handlerHasGone()
     }
 

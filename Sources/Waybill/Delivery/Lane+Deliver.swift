@@ -66,7 +66,7 @@ extension Lane {
         if self.isSurrounded { return .surrounded }
         let id = self.open()
         do throws(RoutingError) {
-            let found = try self.find(url)
+            let found = try self.find(url, request?.parameters)
             return self.deliver(url, request, id, to: found.handler, found.parameters, call)
         } catch {
             return .lost(error, id)
@@ -83,6 +83,10 @@ extension Lane {
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
         guard handler.isImmediate, handler.loop == self.loop else {
+            if handler.ensemble != nil {
+                let member = handler.member(on: self.loop, parameters, request?.parameters)
+                return self.deliverToMember(url, request, id, to: member, parameters, call)
+            }
             return .handOver(Found(handler: handler, parameters: parameters), id)
         }
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
@@ -118,5 +122,18 @@ extension Lane {
             self.counters.close(tally)
             return .failed(error, id)
         }
+    }
+
+    /// Delivers a request to the instance of a module that handles it.
+    @inline(never)
+    private func deliverToMember(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        to member: Handler,
+        _ parameters: consuming Parameters,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        self.deliver(url, request, id, to: member, parameters, call)
     }
 }

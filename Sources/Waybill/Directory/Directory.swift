@@ -69,9 +69,11 @@ final class Directory: Sendable {
         return self.state.withLock { $0.outermost }
     }
 
-    /// Every handler that is registered.
+    /// Every handler that is registered, each instance's for a route that has several.
     var handlers: [Handler] {
-        self.state.withLock { state in state.table.routes.compactMap { state.table.handler(for: $0.id) } }
+        self.state.withLock { state in
+            state.table.routes.flatMap { state.table.handler(for: $0.id)?.members ?? [] }
+        }
     }
 
     /// Reads the table as it is now, from any thread.

@@ -28,8 +28,12 @@ final class Snapshot: Sendable {
 
     /// Looks a URL up in place; a table taken out of here would be copied.
     @inline(__always)
-    func find(_ url: String) throws(RoutingError) -> Found {
-        try self.table.find(url)
+    func find(
+        _ url: String,
+        _ call: [String: any Sendable]?,
+        on loop: ObjectIdentifier?
+    ) throws(RoutingError) -> Found {
+        try self.table.find(url, call, on: loop)
     }
 
     /// The handler of a route that this table has just matched.
@@ -48,10 +52,17 @@ final class Snapshot: Sendable {
 
     /// Leaves a message in the mailbox of the handler that its URL leads to.
     @inline(__always)
-    func post(_ url: String, id: CorrelationID, hops: Int, due: Deadline) throws(RoutingError) {
-        guard let match = try self.match(url), let handler = self.handler(at: match.route) else {
+    func post(
+        _ url: String,
+        id: CorrelationID,
+        hops: Int,
+        due: Deadline,
+        on loop: ObjectIdentifier?
+    ) throws(RoutingError) {
+        guard let match = try self.match(url), let found = self.handler(at: match.route) else {
             throw self.noRoute(for: url)
         }
+        let handler = found.member(on: loop, match.parameters, nil)
         let message = Message(
             id: id,
             parameters: (consume match).take(),

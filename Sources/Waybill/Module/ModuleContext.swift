@@ -2,7 +2,7 @@ public import WaybillEventLoop
 
 /// Where a module lives: its bus, and its loop.
 ///
-/// ``MessageBus/install(_:)`` says it to the module that it makes. A module that is made outside of that, in a test
+/// ``MessageBus/install(instances:mailbox:fileID:line:_:)`` says it to the module that it makes. A module that is made outside of that, in a test
 /// perhaps, lives on the loop that makes it, or on a shared one, with a bus of its own on which nothing is registered.
 public struct ModuleContext: Sendable {
     /// The bus, which the module does not keep alive.
