@@ -28,6 +28,8 @@ let package = Package(
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
+        .library(name: "WaybillConfiguration", targets: ["WaybillConfiguration"]),
+        .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .executable(name: "waybill", targets: ["WaybillTool"]),
     ],
     traits: [
@@ -35,8 +37,17 @@ let package = Package(
         .trait(name: "Metrics", description: "A middleware that measures, with swift-metrics."),
         .trait(name: "Tracing", description: "A middleware that traces, with swift-distributed-tracing."),
         .trait(name: "Foundation", description: "Foundation's Date, UUID and URL as parameters of routes."),
-        .trait(name: "Tool", description: "The command `waybill`."),
-        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Tool"]),
+        .trait(
+            name: "Configuration",
+            description: "Routes that are read from JSON, YAML and property lists."
+        ),
+        .trait(
+            name: "Tool",
+            description: "The command `waybill`, and the subcommand `routes` for other programs."
+        ),
+        .default(enabledTraits: [
+            "ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Configuration", "Tool",
+        ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -45,6 +56,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
         .systemLibrary(
@@ -96,6 +108,19 @@ let package = Package(
                     condition: .when(traits: ["Tracing"])
                 ),
             ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillConfiguration",
+            dependencies: [
+                "Waybill",
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["Configuration"])),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillCommands",
+            dependencies: ["Waybill", "WaybillRouting", argumentParser],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -161,6 +186,16 @@ let package = Package(
                     condition: .when(traits: ["Tracing"])
                 ),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillConfigurationTests",
+            dependencies: ["WaybillConfiguration"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillCommandsTests",
+            dependencies: ["WaybillCommands", argumentParser],
             swiftSettings: settings
         ),
         // The public face as a program, with the settings of a new package.

@@ -53,10 +53,11 @@ extension BusCore {
         let removed = (try? self.directory.change { table throws(RoutingError) in body(&table) }) ?? []
         let handlers = removed.compactMap(\.self)
         self.retire(handlers)
+        if handlers.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
         return handlers.count
     }
 
-    private func retire(_ handlers: [Handler]) {
+    func retire(_ handlers: [Handler]) {
         guard !handlers.isEmpty else { return }
         for handler in handlers { handler.retire(with: RoutingError.unregistered) }
         self.forget()
@@ -83,6 +84,8 @@ extension BusCore {
         }
         let uncaught = self.uncaught.withLock { $0.take() }
         _ = consume uncaught
+        let configured = self.configured.withLock { $0.take() }
+        _ = consume configured
         self.unwatch()
         self.forget()
         self.closeDeadLetters()

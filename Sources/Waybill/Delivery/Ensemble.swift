@@ -14,12 +14,16 @@ final class Ensemble: Sendable {
         self.choice = choice
     }
 
+    /// The same members for another route.
+    var sharing: Ensemble { Ensemble(self.members.map { Handler(sharing: $0) }, self.choice) }
+
     /// The member that handles a message.
     ///
     /// - Parameters:
     ///   - loop: the loop that the caller is on, if it is one of the bus's.
     ///   - parameters: what the URL says.
     ///   - call: what is passed with the call, which counts first.
+    /// - Returns: the member.
     func member(
         on loop: ObjectIdentifier?,
         _ parameters: borrowing Parameters,

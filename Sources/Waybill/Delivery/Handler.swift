@@ -77,6 +77,19 @@ final class Handler: Sendable {
         self.core = core
     }
 
+    /// Runs another handler's code, where that runs it, for another route.
+    init(sharing other: Handler) {
+        self.code = other.code
+        self.immediate = other.immediate
+        self.suspending = other.suspending
+        self.failure = nil
+        self.ensemble = other.ensemble?.sharing
+        self.loop = self.ensemble.map { ObjectIdentifier($0) } ?? other.loop
+        self.mailbox = other.mailbox
+        self.core = other.core
+        self.core.rejoin(self.mailbox)
+    }
+
     /// Stands for the handler of a message that has none, for the middlewares that it meets all the same.
     init(failure: RoutingError, core: BusCore) {
         self.code = nil

@@ -14,6 +14,7 @@ extension RouteTable where Handler == Waybill.Handler {
     ///   - url: where to.
     ///   - call: what is passed with the call, which may say which instance of a module is meant.
     ///   - loop: the loop that the caller is on, if it is one of the bus's.
+    /// - Returns: the handler, and the values that its pattern took from the URL.
     /// - Throws: `invalidURL`, or `noRoute` with a suggestion.
     @inline(__always)
     func find(
@@ -29,6 +30,7 @@ extension RouteTable where Handler == Waybill.Handler {
     /// Whether a URL leads to a handler that can be reached: its loop runs.
     func canReach(_ url: String) -> Bool {
         guard let match = (try? self.match(url)) ?? nil, let handler = self[match] else { return false }
-        return handler.members.contains { !$0.mailbox.eventLoop.isShutDown && !$0.isGone }
+        return !handler.isUnbound
+            && handler.members.contains { !$0.mailbox.eventLoop.isShutDown && !$0.isGone }
     }
 }

@@ -65,6 +65,8 @@ extension MessageBus {
             handler.describe(as: .route(route.description))
             return handler
         }
-        return Installation(modules: modules, registrations: try self.core.register(handlers, fileID, line))
+        let registrations = try self.core.register(handlers, fileID, line)
+        self.core.reconfigure()
+        return Installation(modules: modules, registrations: registrations)
     }
 }

@@ -25,5 +25,6 @@ public struct ModuleInstances: Sendable, Hashable {
     /// places. A message without the parameter goes to the first instance.
     ///
     /// - Parameter parameter: the name of the parameter, wherever it comes from: path, query or call.
+    /// - Returns: the choice.
     public static func keyed(by parameter: String) -> Self { Self(choice: .keyed(parameter)) }
 }

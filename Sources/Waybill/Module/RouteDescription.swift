@@ -71,4 +71,16 @@ extension RouteDescription {
             reply: ""
         )
     }
+
+    /// The same route under another pattern.
+    func with(pattern: String) -> Self {
+        Self(
+            pattern: pattern,
+            module: self.module,
+            action: self.action,
+            parameters: self.parameters,
+            reply: self.reply,
+            documentation: self.documentation
+        )
+    }
 }
