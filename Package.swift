@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
+        .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .executable(name: "waybill", targets: ["WaybillTool"]),
     ],
     traits: [
@@ -35,8 +36,9 @@ let package = Package(
         .trait(name: "Metrics", description: "A middleware that measures, with swift-metrics."),
         .trait(name: "Tracing", description: "A middleware that traces, with swift-distributed-tracing."),
         .trait(name: "Foundation", description: "Foundation's Date, UUID and URL as parameters of routes."),
+        .trait(name: "Web", description: "A connector for http and https URLs, with async-http-client."),
         .trait(name: "Tool", description: "The command `waybill`."),
-        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Tool"]),
+        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Web", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -45,6 +47,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.25.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     ],
     targets: [
         .systemLibrary(
@@ -98,6 +102,20 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "WaybillWeb",
+            dependencies: [
+                "Waybill", "WaybillEventLoop",
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["Web"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
+            ],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "WaybillTool",
             dependencies: ["WaybillRouting", argumentParser],
@@ -124,6 +142,7 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
             ],
+            resources: [.copy("Resources")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -160,6 +179,21 @@ let package = Package(
                     package: "swift-distributed-tracing",
                     condition: .when(traits: ["Tracing"])
                 ),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillWebTests",
+            dependencies: [
+                "WaybillWeb", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["Web"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
             ],
             swiftSettings: settings
         ),
