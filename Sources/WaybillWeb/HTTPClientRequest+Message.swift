@@ -5,6 +5,12 @@ internal import NIOHTTP1
 internal import Waybill
 internal import WaybillRouting
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension HTTPClientRequest {
     /// The request that a message stands for.
     ///
@@ -19,7 +25,12 @@ extension HTTPClientRequest {
             )
         }
         let path = address.text.drop { $0 == "/" }
-        self.init(url: address.hasScheme ? address.text : "\(address.scheme)://\(path)")
+        let url = address.hasScheme ? address.text : "\(address.scheme)://\(path)"
+        // The client (1.37) traps on a port that there cannot be.
+        if let port = URL(string: url)?.port, !(0...65_535).contains(port) {
+            throw RoutingError(.invalidURL, url: address.text, message: "there is no port \(port)")
+        }
+        self.init(url: url)
         let body = try Self.bytes(of: message)
         self.method = try Self.method(of: message) ?? (body == nil ? .GET : .POST)
         self.headers = HTTPHeaders(message.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })

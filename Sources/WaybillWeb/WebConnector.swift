@@ -51,8 +51,9 @@ public struct WebConnector: Connector {
 
     /// Makes a connector with a client that all connectors made so share.
     ///
-    /// It is there for as long as the process is, so nobody has to shut it down. It follows redirects, and does not try
-    /// again to connect: that is for `RetryMiddleware`.
+    /// It is there for as long as the process is, so nobody has to shut it down. It does not follow redirects: where a server
+    /// sends the caller is the caller's to decide, and the response says it in `location`. It does not try again to connect
+    /// either: that is for `RetryMiddleware`.
     ///
     /// - Parameter configuration: the bounds.
     public init(configuration: Configuration = Configuration()) {
@@ -60,6 +61,9 @@ public struct WebConnector: Connector {
     }
 
     /// Makes a connector with a client of your own.
+    ///
+    /// It follows redirects if it is configured to, wherever they lead; the client (1.37) traps on one to a port above 65535,
+    /// so let it follow only servers that you trust.
     ///
     /// Whoever made the client shuts it down, after the bus has been shut down or the connector disconnected; the connector
     /// never does. What is routed afterwards fails with `unreachable`.
@@ -128,6 +132,7 @@ extension HTTPClient {
         var configuration = Configuration()
         // Whoever is not there should be known at once, and not after the time that connecting may take.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.redirectConfiguration = .disallow
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 }

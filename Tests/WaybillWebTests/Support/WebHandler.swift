@@ -35,14 +35,16 @@ final class WebHandler: ChannelInboundHandler {
         case "/broken": context.close(promise: nil)
         case "/missing": self.send(context, .notFound, ["nothing here"])
         case "/moved": self.send(context, .found, [], ["location": "/echo?moved"])
-        case "/long": self.send(context, .ok, Array(repeating: String(repeating: "x", count: 1_000), count: 64))
+        case "/long":
+            self.send(context, .ok, Array(repeating: String(repeating: "x", count: 1_000), count: 64))
         case "/stuck":
             self.begin(context, .ok, ["x-part": "1"])
             self.part(context, "first")
             context.flush()
         default:
             let headers = head.headers.filter { $0.name.hasPrefix("x-") }.map { "\($0.name)=\($0.value)" }
-            let text = "\(head.method) \(head.uri) \(headers.joined(separator: " ")) \(String(buffer: self.body))"
+            let text =
+                "\(head.method) \(head.uri) \(headers.joined(separator: " ")) \(String(buffer: self.body))"
             self.send(context, .ok, [text], ["x-two": "b", "content-type": "text/plain"])
         }
     }
