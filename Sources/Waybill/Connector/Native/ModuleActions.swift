@@ -52,7 +52,8 @@ extension BusCore {
     ) async throws(RoutingError) -> any Sendable {
         let handler = try self.directory.read { table throws(RoutingError) in table.handler(for: route) }
         guard let handler else { throw .unregistered(url: message.parameters.url) }
-        return try await self.hop(message, handler).value()
+        let member = handler.member(on: self.currentLane?.loop, message.parameters, nil)
+        return try await self.hop(message, member).value()
     }
 }
 
