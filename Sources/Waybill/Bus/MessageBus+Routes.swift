@@ -16,11 +16,12 @@ extension MessageBus {
     public func unregister(scheme: String) -> Int {
         let scheme = scheme.lowercased()
         let disconnected = self.core.disconnect { $0.scheme.lowercased() == scheme }
-        return disconnected + self.core.remove { table in
-            table.routes.filter { $0.pattern.scheme.lowercased() == scheme }.map {
-                table.remove($0.id)
+        return disconnected
+            + self.core.remove { table in
+                table.routes.filter { $0.pattern.scheme.lowercased() == scheme }.map {
+                    table.remove($0.id)
+                }
             }
-        }
     }
 
     /// Whether a URL has a handler now whose event loop has not been shut down; nothing is run.

@@ -47,6 +47,7 @@ public protocol Connector: Sendable {
     /// It is what ``MessageBus/canRoute(_:)`` says, is called on the thread of whoever asks, and must not block.
     ///
     /// - Parameter address: the URL.
+    /// - Returns: whether a message to it may be answered.
     func canRoute(_ address: Address) -> Bool
 }
 

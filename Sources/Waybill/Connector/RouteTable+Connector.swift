@@ -7,6 +7,7 @@ extension RouteTable where Handler == Waybill.Handler {
     ///   - url: the URL.
     ///   - connections: the connectors.
     ///   - failure: why the table did not look for a route, if it did not.
+    /// - Returns: the connector, as a handler.
     /// - Throws: that failure, or `noRoute` with a suggestion, if there is no connector.
     @inline(never)
     func findConnector(

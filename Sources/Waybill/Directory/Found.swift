@@ -28,6 +28,7 @@ extension RouteTable where Handler == Waybill.Handler {
     ///   - call: what is passed with the call, which may say which instance of a module is meant.
     ///   - loop: the loop that the caller is on, if it is one of the bus's.
     ///   - connections: the connectors, which take what no route takes.
+    /// - Returns: the handler, or the connector's.
     /// - Throws: `invalidURL`, or `noRoute` with a suggestion.
     @inline(__always)
     func find(

@@ -36,6 +36,7 @@ final class Snapshot: Sendable {
     /// - Parameters:
     ///   - url: the URL.
     ///   - failure: why the table did not look for a route, if it did not.
+    /// - Returns: the connector, as a handler.
     /// - Throws: that failure, or `noRoute` with a suggestion, if there is no connector.
     @inline(never)
     func findConnector(_ url: String, _ failure: RoutingError? = nil) throws(RoutingError) -> Found {

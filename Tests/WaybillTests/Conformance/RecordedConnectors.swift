@@ -38,7 +38,8 @@ struct RecordedConnectors: Decodable {
 
     /// Whether an answer is the recorded one.
     func expects(_ answer: (answer: Answer, call: Call?)) -> Bool {
-        guard answer.call?.matched == self.expect.matched, answer.call?.params ?? [:] == self.expect.params else {
+        guard answer.call?.matched == self.expect.matched, answer.call?.params ?? [:] == self.expect.params
+        else {
             return false
         }
         switch answer.answer {

@@ -158,7 +158,8 @@ struct ConnectorDeliveryTests {
         #expect(letter.message?.headers == ["user": "7"])
     }
 
-    @Test func `a return URL may lead to a connector, and a connector's reply to a return URL`() async throws {
+    @Test func `a return URL may lead to a connector, and a connector's reply to a return URL`() async throws
+    {
         let heard = Journal<String>()
         self.bus.connect(
             "memo",

@@ -12,7 +12,8 @@ struct NativeConnectorTests {
             "user \(try message.parameters.require("uid", as: Int.self))"
         }
         try actions.declare("log", of: "User", values: .none) { _ in }
-        try actions.declare("log", of: "User", values: .needed) { message in message.parameters["text"] ?? "" }
+        try actions.declare("log", of: "User", values: .needed) { message in message.parameters["text"] ?? ""
+        }
         try actions.declare("list", of: "User", values: .optional) { message in
             message.parameters["page"] ?? "1"
         }
