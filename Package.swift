@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
         .library(name: "WaybillConfiguration", targets: ["WaybillConfiguration"]),
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
+        .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .executable(name: "waybill", targets: ["WaybillTool"]),
     ],
     traits: [
@@ -41,12 +42,13 @@ let package = Package(
             name: "Configuration",
             description: "Routes that are read from JSON, YAML and property lists."
         ),
+        .trait(name: "Web", description: "A connector for http and https URLs, with async-http-client."),
         .trait(
             name: "Tool",
             description: "The command `waybill`, and the subcommand `routes` for other programs."
         ),
         .default(enabledTraits: [
-            "ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Configuration", "Tool",
+            "ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Configuration", "Web", "Tool",
         ]),
     ],
     dependencies: [
@@ -57,6 +59,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.25.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     ],
     targets: [
         .systemLibrary(
@@ -123,6 +127,20 @@ let package = Package(
             dependencies: ["Waybill", "WaybillRouting", argumentParser],
             swiftSettings: settings
         ),
+        .target(
+            name: "WaybillWeb",
+            dependencies: [
+                "Waybill", "WaybillEventLoop",
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["Web"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
+            ],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "WaybillTool",
             dependencies: ["WaybillRouting", argumentParser],
@@ -149,6 +167,7 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
             ],
+            resources: [.copy("Resources")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -196,6 +215,21 @@ let package = Package(
         .testTarget(
             name: "WaybillCommandsTests",
             dependencies: ["WaybillCommands", argumentParser],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillWebTests",
+            dependencies: [
+                "WaybillWeb", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["Web"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
+            ],
             swiftSettings: settings
         ),
         // The public face as a program, with the settings of a new package.

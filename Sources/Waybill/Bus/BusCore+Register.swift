@@ -20,7 +20,7 @@ extension BusCore {
         _ line: Int
     ) throws(RoutingError) -> [Registration] {
         let patterns = handlers.map { $0.pattern ?? "" }
-        let (ids, replaced) = try self.directory.change { table throws(RoutingError) in
+        let (ids, replaced) = try self.directory.change { table, _ throws(RoutingError) in
             // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: patterns.first ?? "")
@@ -40,17 +40,21 @@ extension BusCore {
             return (ids, replaced)
         }
         self.retire(replaced)
-        return zip(patterns, ids).map { Registration(pattern: $0, core: self, id: $1) }
+        return zip(patterns, ids).map { Registration(pattern: $0, core: self, place: .route($1)) }
     }
 
-    func unregister(_ id: RouteID) {
-        self.remove { table in [table.remove(id)] }
+    func unregister(_ place: Registration.Place) {
+        switch place {
+        case .route(let id): self.remove { table in [table.remove(id)] }
+        case .connection(let id): self.disconnect { $0.id == id }
+        case .none: break
+        }
     }
 
     /// Takes handlers out of the table, and then fails who waits for them.
     @discardableResult
     func remove(_ body: (inout RouteTable<Handler>) -> [Handler?]) -> Int {
-        let removed = (try? self.directory.change { table throws(RoutingError) in body(&table) }) ?? []
+        let removed = self.directory.change { table, _ in body(&table) }
         let handlers = removed.compactMap(\.self)
         self.retire(handlers)
         if handlers.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
@@ -66,13 +70,13 @@ extension BusCore {
     /// Takes everything out, since the bus is going away, and fails who waits but for those who are spared.
     func retireAll(sparing spared: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
-        let removed = try? self.directory.change { table throws(RoutingError) in
+        let removed = self.directory.change { table, connections in
             let handlers = table.routes.map { table.handler(for: $0.id) }
             table.removeAll()
-            return handlers
+            return handlers + connections.remove { _ in true }.map(\.handler)
         }
         self.directory.surround { $0.close() }
-        for handler in (removed ?? []).compactMap(\.self) {
+        for handler in removed.compactMap(\.self) {
             handler.retire(with: RoutingError.shutDown, sparing: spared)
         }
         for subscriber in self.topics.close() {

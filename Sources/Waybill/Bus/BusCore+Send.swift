@@ -91,11 +91,7 @@ extension BusCore {
     }
 
     func find(_ request: borrowing Request, on lane: Lane?) throws(RoutingError) -> Found {
-        guard let lane else {
-            return try self.directory.read { table throws(RoutingError) in
-                try table.find(request.url, request.parameters, on: nil)
-            }
-        }
+        guard let lane else { return try self.directory.find(request.url, request.parameters, on: nil) }
         return try lane.find(request.url, request.parameters)
     }
 

@@ -32,13 +32,10 @@ extension BusCore {
         _ old: [RouteConfiguration.Entry: Configured.Bound],
         for next: Configured
     ) throws(ConfigurationError) -> [RouteConfiguration.Entry: Configured.Bound] {
-        // The table throws its own kind of error.
-        var failure: ConfigurationError?
-        let routes = try? self.directory.change { table throws(RoutingError) in
+        try self.directory.change { table, _ throws(ConfigurationError) in
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 let error = RoutingError.shutDown(url: "")
-                failure = ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
-                throw error
+                throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
             }
             var changed = table
             for bound in old.values { changed.remove(bound.id) }
@@ -49,15 +46,12 @@ extension BusCore {
                     let source = try targets.handler(for: entry, in: changed)
                     routes[entry] = try self.bind(entry, to: source, old[entry], in: &changed)
                 } catch {
-                    failure = ConfigurationError(entry.source, error.message, cause: error)
-                    throw error
+                    throw ConfigurationError(entry.source, error.message, cause: error)
                 }
             }
             table = changed
             return routes
         }
-        if let failure { throw failure }
-        return routes ?? [:]
     }
 
     private func bind(

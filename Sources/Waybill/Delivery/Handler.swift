@@ -62,14 +62,23 @@ final class Handler: Sendable {
     }
 
     /// A handler that may suspend.
-    init<Value: Sendable>(
+    convenience init<Value: Sendable>(
         suspending: @escaping @Sendable (Message) async throws -> Value,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.init(boxed: { try await suspending($0) }, mailbox: mailbox, core: core)
+    }
+
+    /// A handler that may suspend, and whose values may be anything.
+    init(
+        boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         mailbox: Mailbox,
         core: BusCore
     ) {
         self.code = nil
         self.immediate = nil
-        self.suspending = { try await suspending($0) }
+        self.suspending = suspending
         self.failure = nil
         self.ensemble = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
@@ -180,6 +189,11 @@ final class Handler: Sendable {
     /// Whether the handler has been unregistered, or its loop has stopped.
     @inline(__always)
     var isGone: Bool { self.isRetired.load(ordering: .acquiring) }
+
+    /// Whether a message would get to the handler.
+    var canBeReached: Bool {
+        !self.isUnbound && self.members.contains { !$0.mailbox.eventLoop.isShutDown && !$0.isGone }
+    }
 
     /// Why a message may not be given to the handler any more, if so.
     func objection(to message: Message) -> RoutingError? {

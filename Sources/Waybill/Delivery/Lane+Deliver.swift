@@ -27,7 +27,7 @@ extension Lane {
             }
             return self.deliver(url, request, id, to: handler, parameters, call)
         } catch {
-            return .lost(error, id)
+            return self.lost(url, id, error)
         }
     }
 
@@ -44,10 +44,15 @@ extension Lane {
         return self.snapshot.withUnretained { $0.handler(at: route) }
     }
 
+    /// What becomes of a URL that no route takes.
     @inline(never)
-    private func lost(_ url: String, _ id: CorrelationID) -> Attempt { .lost(self.noRoute(for: url), id) }
-
-    func noRoute(for url: String) -> RoutingError { self.snapshot.load().noRoute(for: url) }
+    private func lost(_ url: String, _ id: CorrelationID, _ failure: RoutingError? = nil) -> Attempt {
+        do throws(RoutingError) {
+            return .handOver(try self.snapshot.load().findConnector(url, failure), id)
+        } catch {
+            return .lost(error, id)
+        }
+    }
 
     /// Counts a message that the loop gives to the bus, and names it.
     @inline(__always)

@@ -129,9 +129,7 @@ final class Lane: Sendable {
     /// Looks a URL up, in the routes as they are now.
     func find(_ url: String, _ call: [String: any Sendable]?) throws(RoutingError) -> Found {
         if self.isOutdated, !self.catchUp() {
-            return try self.directory.read { table throws(RoutingError) in
-                try table.find(url, call, on: self.loop)
-            }
+            return try self.directory.find(url, call, on: self.loop)
         }
         return try self.snapshot.load().find(url, call, on: self.loop)
     }

@@ -4,6 +4,7 @@ internal import WaybillRouting
 /// The routes as they were at one moment.
 final class Snapshot: Sendable {
     private let table: RouteTable<Handler>
+    private let connections: Connections
     let generation: Int
 
     /// The generation, if no middleware surrounds deliveries, and otherwise none that there ever is.
@@ -14,8 +15,14 @@ final class Snapshot: Sendable {
     /// The outermost middleware.
     let outermost: Link?
 
-    init(table: RouteTable<Handler>, generation: Int, outermost: Link? = nil) {
+    init(
+        table: RouteTable<Handler>,
+        connections: Connections = Connections(),
+        generation: Int,
+        outermost: Link? = nil
+    ) {
         self.table = table
+        self.connections = connections
         self.generation = generation
         self.plainGeneration = outermost == nil ? generation : -1
         self.outermost = outermost
@@ -24,7 +31,17 @@ final class Snapshot: Sendable {
     /// Whether a message goes from its caller straight to its handler.
     var isPlain: Bool { self.outermost == nil }
 
-    func noRoute(for url: String) -> RoutingError { self.table.noRoute(for: url) }
+    /// Where a URL leads that no route takes.
+    ///
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - failure: why the table did not look for a route, if it did not.
+    /// - Returns: the connector, as a handler.
+    /// - Throws: that failure, or `noRoute` with a suggestion, if there is no connector.
+    @inline(never)
+    func findConnector(_ url: String, _ failure: RoutingError? = nil) throws(RoutingError) -> Found {
+        try self.table.findConnector(url, self.connections, failure)
+    }
 
     /// Looks a URL up in place; a table taken out of here would be copied.
     @inline(__always)
@@ -33,8 +50,11 @@ final class Snapshot: Sendable {
         _ call: [String: any Sendable]?,
         on loop: ObjectIdentifier?
     ) throws(RoutingError) -> Found {
-        try self.table.find(url, call, on: loop)
+        try self.table.find(url, call, on: loop, self.connections)
     }
+
+    /// Where a URL would lead.
+    func reach(_ url: String) -> Reach { self.table.reach(url, self.connections) }
 
     /// The handler of a route that this table has just matched.
     @inline(__always)
@@ -59,8 +79,14 @@ final class Snapshot: Sendable {
         due: Deadline,
         on loop: ObjectIdentifier?
     ) throws(RoutingError) {
-        guard let match = try self.match(url), let found = self.handler(at: match.route) else {
-            throw self.noRoute(for: url)
+        let match: RouteMatch?
+        do throws(RoutingError) {
+            match = try self.match(url)
+        } catch {
+            return try self.findConnector(url, error).post(id: id, hops: hops, due: due)
+        }
+        guard let match, let found = self.handler(at: match.route) else {
+            return try self.findConnector(url).post(id: id, hops: hops, due: due)
         }
         let handler = found.member(on: loop, match.parameters, nil)
         let message = Message(

@@ -49,8 +49,7 @@ extension BusCore {
             next = nil
             hops += 1
             do throws(RoutingError) {
-                _ = try self.directory.read { table throws(RoutingError) in try table.find(url, nil, on: nil)
-                }
+                _ = try self.directory.find(url, nil, on: nil)
             } catch {
                 problems.append(error)
             }
