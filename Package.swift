@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -18,6 +19,11 @@ let argumentParser = Target.Dependency.product(
     condition: .when(traits: ["Tool"])
 )
 
+// A macro's plug-in runs in the compiler, and what expands to nothing needs none of it.
+let macros = ["SwiftSyntax", "SwiftParser", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftCompilerPlugin", "SwiftDiagnostics"].map {
+    Target.Dependency.product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
+
 let package = Package(
     name: "waybill",
     platforms: [.macOS(.v26)],
@@ -35,8 +41,9 @@ let package = Package(
         .trait(name: "Metrics", description: "A middleware that measures, with swift-metrics."),
         .trait(name: "Tracing", description: "A middleware that traces, with swift-distributed-tracing."),
         .trait(name: "Foundation", description: "Foundation's Date, UUID and URL as parameters of routes."),
+        .trait(name: "Macros", description: "`@Module` and `@Route`, with swift-syntax."),
         .trait(name: "Tool", description: "The command `waybill`."),
-        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Tool"]),
+        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Macros", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -45,6 +52,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         .systemLibrary(
@@ -58,11 +66,13 @@ let package = Package(
             dependencies: ["CLibUV", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
+        .macro(name: "WaybillMacros", dependencies: ["WaybillRouting"] + macros, swiftSettings: settings),
         .target(
             name: "Waybill",
             dependencies: [
                 "WaybillRouting", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .target(name: "WaybillMacros", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: settings
         ),
@@ -124,6 +134,18 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillMacrosTests",
+            dependencies: [
+                "WaybillMacros",
+                .product(
+                    name: "SwiftSyntaxMacrosGenericTestSupport",
+                    package: "swift-syntax",
+                    condition: .when(traits: ["Macros"])
+                ),
+            ] + macros,
             swiftSettings: settings
         ),
         .testTarget(
