@@ -20,7 +20,10 @@ let argumentParser = Target.Dependency.product(
 )
 
 // A macro's plug-in runs in the compiler, and what expands to nothing needs none of it.
-let macros = ["SwiftSyntax", "SwiftParser", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftCompilerPlugin", "SwiftDiagnostics"].map {
+let macros = [
+    "SwiftSyntax", "SwiftParser", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftCompilerPlugin",
+    "SwiftDiagnostics",
+].map {
     Target.Dependency.product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
 

@@ -30,7 +30,8 @@ struct Reporter {
 
 extension FixIt {
     /// A change of one piece of code for another, which keeps what is around it.
-    static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt {
+    static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt
+    {
         let change = Change.replace(
             oldNode: Syntax(old),
             newNode: Syntax(

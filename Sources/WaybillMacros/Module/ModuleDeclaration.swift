@@ -40,12 +40,17 @@ struct ModuleDeclaration {
 
     /// Whether the actor says itself where it lives.
     var declaresContext: Bool {
-        self.actor.memberBlock.members.contains { $0.decl.as(VariableDeclSyntax.self)?.names.contains("context") == true }
+        self.actor.memberBlock.members.contains {
+            $0.decl.as(VariableDeclSyntax.self)?.names.contains("context") == true
+        }
     }
 
     private static func url(in attribute: AttributeSyntax, _ reporter: Reporter) -> String? {
         guard let argument = attribute.firstArgument else {
-            reporter.report("say which URL the module's routes are below: @Module(\"app://user\")", at: attribute)
+            reporter.report(
+                "say which URL the module's routes are below: @Module(\"app://user\")",
+                at: attribute
+            )
             return nil
         }
         guard let text = argument.literalText else {
@@ -74,12 +79,16 @@ struct ModuleDeclaration {
         _ lexicalContext: [Syntax]
     ) -> Bool {
         if let modifier = actor.modifiers.first(where: { $0.name.text == "distributed" }) {
-            reporter.report("a module is reached by URLs, and cannot be a distributed actor too", at: modifier)
+            reporter.report(
+                "a module is reached by URLs, and cannot be a distributed actor too",
+                at: modifier
+            )
             return false
         }
         if let generics = actor.genericParameterClause {
             reporter.report(
-                "a module cannot be generic: for each type it would have the same routes once more", at: generics
+                "a module cannot be generic: for each type it would have the same routes once more",
+                at: generics
             )
             return false
         }

@@ -13,7 +13,9 @@ struct ModuleMacro: MemberMacro, ExtensionMacro {
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         let reporter = Reporter(context)
-        guard let module = ModuleDeclaration(declaration, node, reporter, context.lexicalContext) else { return [] }
+        guard let module = ModuleDeclaration(declaration, node, reporter, context.lexicalContext) else {
+            return []
+        }
         let routes = ModuleRoutes(of: module, reporter)
         return ModuleWriter(module: module, routes: routes).members
     }

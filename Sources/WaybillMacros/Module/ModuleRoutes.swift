@@ -25,25 +25,25 @@ struct ModuleRoutes {
         Self.checkNames(module.actor.memberBlock.members, reporter)
     }
 
-    private typealias Found = (RouteMethod, _ branches: [RouteConflicts.Branch]) -> Void
+    private typealias Check = (RouteMethod, _ branches: [RouteConflicts.Branch]) -> Bool
 
     private static func items(
         _ members: MemberBlockItemListSyntax,
         _ module: ModuleDeclaration,
         _ reporter: Reporter,
         _ branches: [RouteConflicts.Branch] = [],
-        _ found: Found
+        _ isFree: Check
     ) -> [Item] {
         var items: [Item] = []
         for member in members {
             if let condition = member.decl.as(IfConfigDeclSyntax.self) {
-                let clauses = self.clauses(condition, module, reporter, branches, found)
+                let clauses = self.clauses(condition, module, reporter, branches, isFree)
                 if clauses.contains(where: { !$0.items.isEmpty }) { items.append(.conditional(clauses)) }
             } else if let function = member.decl.as(FunctionDeclSyntax.self),
                 let attribute = function.attributes.first(named: "Route"),
-                let method = RouteMethod(function, attribute, of: module, reporter)
+                let method = RouteMethod(function, attribute, of: module, reporter),
+                isFree(method, branches)
             {
-                found(method, branches)
                 items.append(.route(method))
             }
         }
@@ -55,7 +55,7 @@ struct ModuleRoutes {
         _ module: ModuleDeclaration,
         _ reporter: Reporter,
         _ branches: [RouteConflicts.Branch],
-        _ found: Found
+        _ isFree: Check
     ) -> [Clause] {
         condition.clauses.enumerated()
             .map { index, clause in
@@ -64,7 +64,7 @@ struct ModuleRoutes {
                 return Clause(
                     condition: [clause.poundKeyword.text, clause.condition?.trimmedDescription]
                         .compactMap(\.self).joined(separator: " "),
-                    items: self.items(members, module, reporter, branches + [branch], found)
+                    items: self.items(members, module, reporter, branches + [branch], isFree)
                 )
             }
     }
@@ -73,7 +73,10 @@ struct ModuleRoutes {
     private static func checkNames(_ members: MemberBlockItemListSyntax, _ reporter: Reporter) {
         for member in members {
             if let name = self.reservedName(member.decl) {
-                reporter.report("`@Module` writes a `\(name.text)` of its own: call this something else", at: name)
+                reporter.report(
+                    "`@Module` writes a `\(name.text)` of its own: call this something else",
+                    at: name
+                )
             }
         }
     }
@@ -84,8 +87,12 @@ struct ModuleRoutes {
         }
         guard let variable = declaration.as(VariableDeclSyntax.self) else { return nil }
         let isStatic = variable.modifiers.contains { $0.name.text == "static" }
-        let names = variable.bindings.lazy.compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier }
-        return names.first { ["urls"].contains($0.text) || (isStatic && ["url", "routes"].contains($0.text)) }
+        let names = variable.bindings.lazy.compactMap {
+            $0.pattern.as(IdentifierPatternSyntax.self)?.identifier
+        }
+        return names.first {
+            ["urls"].contains($0.text) || (isStatic && ["url", "routes"].contains($0.text))
+        }
     }
 }
 

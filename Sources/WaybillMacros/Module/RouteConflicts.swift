@@ -23,24 +23,28 @@ struct RouteConflicts {
 
     init(_ reporter: Reporter) { self.reporter = reporter }
 
-    mutating func add(_ method: RouteMethod, _ branches: [Branch]) {
+    /// Whether the route can be there beside the others; what stands in its way is reported.
+    mutating func add(_ method: RouteMethod, _ branches: [Branch]) -> Bool {
         let entry = Entry(method: method, branches: branches)
-        defer { self.entries.append(entry) }
         if let rival = self.entries.first(where: { Self.haveOneBuilder($0, entry) }) {
             self.reporter.report(
                 "its typed URL would be the same as that of another `\(method.name)`: give it another name",
                 at: method.function.name,
                 notes: [Note(node: Syntax(rival.method.function.name), message: Misuse("the other is here"))]
             )
+            return false
         }
         let isFree = (try? self.table.insert(method.pattern.text, 0)) != nil
-        guard !isFree, let rival = self.entries.first(where: { Self.conflict($0, entry) }) else { return }
-        let other = rival.method
-        self.reporter.report(
-            "`\(method.name)` matches the same URLs as `\(other.name)`, whose pattern is \(other.pattern.text)",
-            at: method.place,
-            notes: [Note(node: other.place, message: Misuse("`\(other.name)` is here"))]
-        )
+        if !isFree, let rival = self.entries.first(where: { Self.conflict($0, entry) })?.method {
+            self.reporter.report(
+                "`\(method.name)` matches the same URLs as `\(rival.name)`, whose pattern is \(rival.pattern.text)",
+                at: method.place,
+                notes: [Note(node: rival.place, message: Misuse("`\(rival.name)` is here"))]
+            )
+            return false
+        }
+        self.entries.append(entry)
+        return true
     }
 
     private static func conflict(_ one: Entry, _ other: Entry) -> Bool {

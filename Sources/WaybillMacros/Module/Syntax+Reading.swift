@@ -33,17 +33,26 @@ extension ExprSyntax {
 
 extension VariableDeclSyntax {
     var names: [String] {
-        self.bindings.compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text.withoutBackticks }
+        self.bindings.compactMap {
+            $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text.withoutBackticks
+        }
     }
 }
 
 extension String {
     var withoutBackticks: String {
-        self.count > 2 && self.hasPrefix("`") && self.hasSuffix("`") ? String(self.dropFirst().dropLast()) : self
+        self.count > 2 && self.hasPrefix("`") && self.hasSuffix("`")
+            ? String(self.dropFirst().dropLast()) : self
     }
 
     /// A name as it stands in an expression: in backticks if it would be a keyword there.
     var asIdentifier: String { self.isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
+
+    /// A name as it stands in front of an argument, where few need backticks, and the compiler minds the others.
+    var asLabel: String {
+        let name = self.withoutBackticks
+        return name.isValidSwiftIdentifier(for: .memberAccess) ? name : "`\(name)`"
+    }
 
     /// The text as a literal of Swift.
     var asLiteral: String {

@@ -4,7 +4,9 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxMacros
 
-/// `@Route` on a method: a mark that `@Module` reads. By itself it says where it must not stand.
+/// A mark on a method, which `@Module` reads.
+///
+/// By itself it says where it must not stand.
 struct RouteMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax,
@@ -17,7 +19,8 @@ struct RouteMacro: PeerMacro {
         return []
     }
 
-    private static func misuse(_ declaration: some DeclSyntaxProtocol, _ lexicalContext: [Syntax]) -> String? {
+    private static func misuse(_ declaration: some DeclSyntaxProtocol, _ lexicalContext: [Syntax]) -> String?
+    {
         guard declaration.is(FunctionDeclSyntax.self) else { return "`@Route` stands on a method" }
         guard let outer = lexicalContext.first else {
             return "`@Route` stands on a method of an actor with `@Module`"
@@ -32,9 +35,12 @@ struct RouteMacro: PeerMacro {
         return nil
     }
 
-    private static func removal(of node: AttributeSyntax, from declaration: some DeclSyntaxProtocol) -> FixIt? {
+    private static func removal(of node: AttributeSyntax, from declaration: some DeclSyntaxProtocol) -> FixIt?
+    {
         guard let attributed = declaration.asProtocol((any WithAttributesSyntax).self),
-            let index = attributed.attributes.firstIndex(where: { $0.trimmedDescription == node.trimmedDescription })
+            let index = attributed.attributes.firstIndex(where: {
+                $0.trimmedDescription == node.trimmedDescription
+            })
         else { return nil }
         var attributes = attributed.attributes
         attributes.remove(at: index)

@@ -16,7 +16,12 @@ struct RouteMethod {
     let place: Syntax
 
     /// Nil if it cannot be a route, and the reason is reported.
-    init?(_ function: FunctionDeclSyntax, _ attribute: AttributeSyntax, of module: ModuleDeclaration, _ reporter: Reporter) {
+    init?(
+        _ function: FunctionDeclSyntax,
+        _ attribute: AttributeSyntax,
+        of module: ModuleDeclaration,
+        _ reporter: Reporter
+    ) {
         self.function = function
         let isPlain = Self.checkPlain(function, reporter)
         let list = function.signature.parameterClause.parameters
@@ -37,7 +42,9 @@ struct RouteMethod {
 
     /// Whether calling it from the module's own code waits for another executor.
     var isElsewhere: Bool {
-        self.function.attributes.contains { $0.as(AttributeSyntax.self)?.plainName.hasSuffix("Actor") == true }
+        self.function.attributes.contains {
+            $0.as(AttributeSyntax.self)?.plainName.hasSuffix("Actor") == true
+        }
     }
 
     var mayThrow: Bool {

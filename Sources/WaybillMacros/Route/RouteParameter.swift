@@ -33,7 +33,7 @@ struct RouteParameter {
             return nil
         }
         guard Self.check(parameter, reporter) else { return nil }
-        self.label = parameter.firstName.text == "_" ? nil : parameter.firstName.text
+        self.label = parameter.firstName.text == "_" ? nil : parameter.firstName.text.asLabel
         self.identifier = identifier.withoutBackticks.asIdentifier
         self.type = ValueType.plain(parameter.type, in: owner)
         self.defaultValue = parameter.defaultValue.map { ValueType.withoutSelf($0.value.trimmed, owner) }
@@ -54,12 +54,19 @@ struct RouteParameter {
         for specifier in words?.specifiers ?? [] {
             let word = specifier.trimmedDescription
             guard word == "inout" || word == "isolated" else { continue }
-            let reason = word == "inout" ? "what came with a message cannot be changed in place" : "a route runs on its module's loop, and nowhere else"
+            let reason =
+                word == "inout"
+                ? "what came with a message cannot be changed in place"
+                : "a route runs on its module's loop, and nowhere else"
             reporter.report(
                 reason,
                 at: specifier,
                 fix: word == "inout"
-                    ? .replace(parameter.type, with: ValueType.withoutSpecifiers(parameter.type), "remove `inout`") : nil
+                    ? .replace(
+                        parameter.type,
+                        with: ValueType.withoutSpecifiers(parameter.type),
+                        "remove `inout`"
+                    ) : nil
             )
             return false
         }

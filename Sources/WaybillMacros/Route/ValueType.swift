@@ -20,7 +20,9 @@ enum ValueType {
     }
 
     static func withoutSpecifiers(_ type: TypeSyntax) -> TypeSyntax {
-        guard let attributed = type.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty else { return type }
+        guard let attributed = type.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty else {
+            return type
+        }
         if attributed.attributes.isEmpty { return attributed.baseType }
         return TypeSyntax(attributed.with(\.specifiers, []))
     }
@@ -35,14 +37,17 @@ enum ValueType {
         let text = type.trimmedDescription
         if self.isOptional(type) { return text }
         let isSimple =
-            type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self) || type.is(ArrayTypeSyntax.self)
+            type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self)
+            || type.is(ArrayTypeSyntax.self)
             || type.is(DictionaryTypeSyntax.self) || type.is(TupleTypeSyntax.self)
         return isSimple ? "\(text)?" : "(\(text))?"
     }
 
     static func isOptional(_ type: TypeSyntax) -> Bool {
         if type.is(OptionalTypeSyntax.self) { return true }
-        return type.as(IdentifierTypeSyntax.self).map { $0.name.text == "Optional" && $0.genericArgumentClause != nil }
+        return type.as(IdentifierTypeSyntax.self).map {
+            $0.name.text == "Optional" && $0.genericArgumentClause != nil
+        }
             ?? false
     }
 
@@ -50,7 +55,9 @@ enum ValueType {
     static func function(_ type: TypeSyntax) -> FunctionTypeSyntax? {
         if let function = type.as(FunctionTypeSyntax.self) { return function }
         if let attributed = type.as(AttributedTypeSyntax.self) { return self.function(attributed.baseType) }
-        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first {
+        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+            let only = tuple.elements.first
+        {
             return self.function(only.type)
         }
         return nil
@@ -60,9 +67,12 @@ enum ValueType {
     static func isSendable(_ type: TypeSyntax) -> Bool {
         if let attributed = type.as(AttributedTypeSyntax.self) {
             let names = attributed.attributes.compactMap { $0.as(AttributeSyntax.self)?.plainName }
-            return names.contains { $0 == "Sendable" || $0.hasSuffix("Actor") } || self.isSendable(attributed.baseType)
+            return names.contains { $0 == "Sendable" || $0.hasSuffix("Actor") }
+                || self.isSendable(attributed.baseType)
         }
-        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first {
+        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+            let only = tuple.elements.first
+        {
             return self.isSendable(only.type)
         }
         return false
@@ -70,7 +80,8 @@ enum ValueType {
 
     /// The first `some` in a type.
     static func opaque(in node: Syntax) -> TokenSyntax? {
-        if let type = node.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.some) {
+        if let type = node.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.some)
+        {
             return type.someOrAnySpecifier
         }
         return node.children(viewMode: .sourceAccurate).lazy.compactMap { self.opaque(in: $0) }.first

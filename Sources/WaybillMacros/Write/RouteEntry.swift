@@ -26,11 +26,15 @@ struct RouteEntry {
         let parameters = self.method.parameters.filter { !$0.isMessage }
             .map { parameter in
                 var words = [parameter.name.asLiteral, parameter.type.trimmedDescription.asLiteral]
-                if let value = parameter.defaultValue { words.append("default: \(value.trimmedDescription.asLiteral)") }
+                if let value = parameter.defaultValue {
+                    words.append("default: \(value.trimmedDescription.asLiteral)")
+                }
                 return "\n        .init(\(words.joined(separator: ", "))),"
             }
         if !parameters.isEmpty { lines.append("parameters: [\(parameters.joined())\n    ]") }
-        if !self.method.documentation.isEmpty { lines.append("documentation: \(self.method.documentation.asLiteral)") }
+        if !self.method.documentation.isEmpty {
+            lines.append("documentation: \(self.method.documentation.asLiteral)")
+        }
         return lines
     }
 
@@ -41,7 +45,8 @@ struct RouteEntry {
             (parameter.label.map { "\($0): " } ?? "") + self.value(of: parameter)
         }
         let list = arguments.isEmpty ? "" : "\n        \(arguments.joined(separator: ",\n        "))\n    "
-        return "\(isThrowing ? "try " : "")\(isAsync ? "await " : "")module.\(self.method.identifier)(\(list))"
+        return
+            "\(isThrowing ? "try " : "")\(isAsync ? "await " : "")module.\(self.method.identifier)(\(list))"
     }
 
     /// The type is named, so that of two methods with one name the right one is called.

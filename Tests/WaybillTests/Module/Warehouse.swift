@@ -5,7 +5,10 @@ import Waybill
 
 enum Size: String, Sendable { case small, large }
 
-enum Level: Int, Sendable { case low = 1, high }
+enum Level: Int, Sendable {
+    case low = 1
+    case high
+}
 
 struct Filter: Codable, Sendable, Equatable {
     var words: [String]
