@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -17,6 +18,14 @@ let argumentParser = Target.Dependency.product(
     package: "swift-argument-parser",
     condition: .when(traits: ["Tool"])
 )
+
+// A macro's plug-in runs in the compiler, and what expands to nothing needs none of it.
+let macros = [
+    "SwiftSyntax", "SwiftParser", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftCompilerPlugin",
+    "SwiftDiagnostics",
+].map {
+    Target.Dependency.product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
 
 let package = Package(
     name: "waybill",
@@ -37,6 +46,7 @@ let package = Package(
         .trait(name: "ServiceLifecycle", description: "The bus as a service of swift-service-lifecycle."),
         .trait(name: "Metrics", description: "A middleware that measures, with swift-metrics."),
         .trait(name: "Tracing", description: "A middleware that traces, with swift-distributed-tracing."),
+        .trait(name: "Macros", description: "`@Module` and `@Route`, with swift-syntax."),
         .trait(name: "Foundation", description: "Foundation's Date, UUID and URL as parameters of routes."),
         .trait(
             name: "Configuration",
@@ -48,7 +58,8 @@ let package = Package(
             description: "The command `waybill`, and the subcommand `routes` for other programs."
         ),
         .default(enabledTraits: [
-            "ServiceLifecycle", "Metrics", "Tracing", "Foundation", "Configuration", "Web", "Tool",
+            "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Web",
+            "Tool",
         ]),
     ],
     dependencies: [
@@ -61,6 +72,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.25.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         .systemLibrary(
@@ -74,11 +86,13 @@ let package = Package(
             dependencies: ["CLibUV", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
+        .macro(name: "WaybillMacros", dependencies: ["WaybillRouting"] + macros, swiftSettings: settings),
         .target(
             name: "Waybill",
             dependencies: [
                 "WaybillRouting", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .target(name: "WaybillMacros", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: settings
         ),
@@ -168,6 +182,18 @@ let package = Package(
                 "Waybill", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillMacrosTests",
+            dependencies: [
+                "WaybillMacros",
+                .product(
+                    name: "SwiftSyntaxMacrosGenericTestSupport",
+                    package: "swift-syntax",
+                    condition: .when(traits: ["Macros"])
+                ),
+            ] + macros,
             swiftSettings: settings
         ),
         .testTarget(

@@ -82,6 +82,7 @@ extension Parameters {
     }
 
     private static func article(_ type: any Any.Type) -> String {
-        "AEIOU".contains("\(type)".prefix(1)) && !"\(type)".hasPrefix("UInt") ? "an" : "a"
+        // A UUID, a URL and a UInt are spoken like a user.
+        "AEIO".contains("\(type)".prefix(1)) ? "an" : "a"
     }
 }
