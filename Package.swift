@@ -40,7 +40,7 @@ let package = Package(
         .library(name: "WaybillConfiguration", targets: ["WaybillConfiguration"]),
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
-        .executable(name: "waybill", targets: ["WaybillTool"]),
+        .executable(name: "waybill", targets: ["WaybillMain"]),
     ],
     traits: [
         .trait(name: "ServiceLifecycle", description: "The bus as a service of swift-service-lifecycle."),
@@ -155,7 +155,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // The command apart from its main file: a test can import a library, and need not wait for a program.
         .executableTarget(
+            name: "WaybillMain",
+            dependencies: ["WaybillTool", argumentParser],
+            swiftSettings: settings
+        ),
+        .target(
             name: "WaybillTool",
             dependencies: ["WaybillRouting", argumentParser],
             swiftSettings: settings
