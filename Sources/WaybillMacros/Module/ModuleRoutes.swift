@@ -19,6 +19,13 @@ struct ModuleRoutes {
 
     let items: [Item]
 
+    /// Whether one of them at least is there in every program.
+    var hasUnconditional: Bool {
+        self.items.contains { item in
+            if case .route = item { true } else { false }
+        }
+    }
+
     init(of module: ModuleDeclaration, _ reporter: Reporter) {
         var conflicts = RouteConflicts(reporter)
         self.items = Self.items(module.actor.memberBlock.members, module, reporter) { conflicts.add($0, $1) }

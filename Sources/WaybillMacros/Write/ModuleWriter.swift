@@ -38,7 +38,11 @@ struct ModuleWriter {
     private var list: String {
         let type = "[Waybill.ModuleRoute<\(self.module.name)>]"
         guard !self.routes.items.isEmpty else { return "[]" }
-        let lines = ["var routes: \(type) = []"] + self.statements(self.routes.items) + ["return routes"]
+        let count = self.routes.items.count
+        // If no condition holds, this is all that happens to the variable, and without it the compiler would warn.
+        let reserve = self.routes.hasUnconditional ? [] : ["routes.reserveCapacity(\(count))"]
+        let statements = self.statements(self.routes.items)
+        let lines = ["var routes: \(type) = []"] + reserve + statements + ["return routes"]
         return lines.joined(separator: "\n")
     }
 

@@ -36,14 +36,15 @@ struct ClosureArgumentTests {
             "app://types/pay?total=42",
             parameters: [
                 "paySuccess": { @Sendable (text: String) -> String in text + "!" },
-                "payCancel": { @Sendable () async throws -> Void in },
+                "payCancel": {} as @Sendable () async throws -> Void,
             ]
         )
         #expect(paid == "paid 42!")
         let success: @Sendable (String) -> String = { $0 + "?" }
+        let cancel: @Sendable () async throws -> Void = {}
         let same: String = try await bus.route(
             "app://types/pay?total=42",
-            parameters: ["paySuccess": success, "payCancel": {} as @Sendable () async throws -> Void]
+            parameters: ["paySuccess": success, "payCancel": cancel]
         )
         #expect(same == "paid 42?")
     }

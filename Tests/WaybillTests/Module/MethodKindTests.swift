@@ -74,6 +74,12 @@ struct MethodKindTests {
     }
 
     @Test
+    func `a module may have no route at all`() async throws {
+        let bus = MessageBus()
+        #expect(try await bus.install { Deserted() }.registrations.isEmpty)
+    }
+
+    @Test
     func `routes say what they are`() throws {
         let route = try #require(Outer.Methods.routes.first { $0.description.action == "labels" }).description
         #expect(route.pattern == "app://methods/labels")
@@ -85,6 +91,13 @@ struct MethodKindTests {
         #expect(route.documentation == "Reads three.\n\nAnd \"writes\" them.")
         #expect(Outer.Methods.url == "app://methods")
     }
+}
+
+@Module("app://deserted")
+private actor Deserted {
+    #if NEVER
+    @Route func gone() {}
+    #endif
 }
 
 enum Outer {
