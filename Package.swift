@@ -86,13 +86,14 @@ let package = Package(
             dependencies: ["CLibUV", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
-        .macro(name: "WaybillMacros", dependencies: ["WaybillRouting"] + macros, swiftSettings: settings),
+        .target(name: "WaybillMacros", dependencies: ["WaybillRouting"] + macros, swiftSettings: settings),
+        .macro(name: "WaybillPlugin", dependencies: ["WaybillMacros"] + macros, swiftSettings: settings),
         .target(
             name: "Waybill",
             dependencies: [
                 "WaybillRouting", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
-                .target(name: "WaybillMacros", condition: .when(traits: ["Macros"])),
+                .target(name: "WaybillPlugin", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: settings
         ),

@@ -25,7 +25,7 @@
 /// - Parameter url: what the paths of the routes are below, a literal without interpolation: `app://user`.
 @attached(member, names: named(context), named(url), named(routes), named(urls))
 @attached(extension, conformances: Module)
-public macro Module(_ url: String) = #externalMacro(module: "WaybillMacros", type: "ModuleMacro")
+public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
 /// Makes a route of a method of a ``Module(_:)``, whose path is the method's name.
 ///
@@ -36,7 +36,7 @@ public macro Module(_ url: String) = #externalMacro(module: "WaybillMacros", typ
 /// What the method returns is the reply, and what it throws is the failure. A method that is not `async` answers at
 /// once, without a task of its own.
 @attached(peer)
-public macro Route() = #externalMacro(module: "WaybillMacros", type: "RouteMacro")
+public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
 /// Makes a route of a method of a ``Module(_:)``, with a path of its own.
 ///
@@ -44,6 +44,6 @@ public macro Route() = #externalMacro(module: "WaybillMacros", type: "RouteMacro
 ///   is a literal without interpolation. What it captures, the method has to read: by a parameter of that name,
 ///   or by one of type ``Message``.
 @attached(peer)
-public macro Route(_ path: String) = #externalMacro(module: "WaybillMacros", type: "RouteMacro")
+public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
 #endif

@@ -1,12 +1,13 @@
 #if Macros
 
-internal import SwiftSyntax
+public import SwiftSyntax
 internal import SwiftSyntaxBuilder
-internal import SwiftSyntaxMacros
+public import SwiftSyntaxMacros
 
 /// `@Module("app://user")` on an actor: its place in a bus, its routes, the builders of its URLs, its conformance.
-struct ModuleMacro: MemberMacro, ExtensionMacro {
-    static func expansion(
+open class ModuleMacro: MemberMacro, ExtensionMacro {
+    /// Writes the members.
+    public static func expansion(
         of node: AttributeSyntax,
         providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax],
@@ -20,7 +21,8 @@ struct ModuleMacro: MemberMacro, ExtensionMacro {
         return ModuleWriter(module: module, routes: routes).members
     }
 
-    static func expansion(
+    /// Writes the conformance.
+    public static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol,

@@ -1,14 +1,15 @@
 #if Macros
 
 internal import SwiftDiagnostics
-internal import SwiftSyntax
-internal import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// A mark on a method, which `@Module` reads.
 ///
 /// By itself it says where it must not stand.
-struct RouteMacro: PeerMacro {
-    static func expansion(
+open class RouteMacro: PeerMacro {
+    /// Says where the mark must not stand.
+    public static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
