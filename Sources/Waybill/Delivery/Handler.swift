@@ -25,6 +25,9 @@ final class Handler: Sendable {
     let mailbox: Mailbox
     let core: BusCore
 
+    /// What the bus keeps on that loop, if it is one of the bus's; the core holds it.
+    let lane: Unretained<Lane>?
+
     /// Its route's share of the books.
     let counters = RouteCounters()
 
@@ -55,6 +58,7 @@ final class Handler: Sendable {
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
+        self.lane = core.lane(of: self.loop).map(Unretained.init)
     }
 
     /// A handler that may suspend.
@@ -70,6 +74,7 @@ final class Handler: Sendable {
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
+        self.lane = core.lane(of: self.loop).map(Unretained.init)
     }
 
     /// Stands for the handler of a message that has none, for the middlewares that it meets all the same.
@@ -81,6 +86,7 @@ final class Handler: Sendable {
         self.loop = core.home.loop
         self.mailbox = core.homeMailbox
         self.core = core
+        self.lane = nil
     }
 
     /// Whether it can be called in place by a caller on its loop.

@@ -73,7 +73,7 @@ extension Mailbox {
         if isLate, let error = parcel.handler.objection(to: parcel.message) {
             parcel.deadLetter(error)
             self.endTurn(parcel.handler.core)
-        } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.outermost == nil {
+        } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.chain == nil {
             parcel.handler.settle(parcel.message)
             self.endTurn(parcel.handler.core)
         } else {
