@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -18,6 +19,14 @@ let argumentParser = Target.Dependency.product(
     condition: .when(traits: ["Tool"])
 )
 
+// A macro's plug-in runs in the compiler, and what expands to nothing needs none of it.
+let macros = [
+    "SwiftSyntax", "SwiftParser", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftCompilerPlugin",
+    "SwiftDiagnostics",
+].map {
+    Target.Dependency.product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
+
 let package = Package(
     name: "waybill",
     platforms: [.macOS(.v26)],
@@ -28,14 +37,30 @@ let package = Package(
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
-        .executable(name: "waybill", targets: ["WaybillTool"]),
+        .library(name: "WaybillConfiguration", targets: ["WaybillConfiguration"]),
+        .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
+        .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
+        .executable(name: "waybill", targets: ["WaybillMain"]),
     ],
     traits: [
         .trait(name: "ServiceLifecycle", description: "The bus as a service of swift-service-lifecycle."),
         .trait(name: "Metrics", description: "A middleware that measures, with swift-metrics."),
         .trait(name: "Tracing", description: "A middleware that traces, with swift-distributed-tracing."),
-        .trait(name: "Tool", description: "The command `waybill`."),
-        .default(enabledTraits: ["ServiceLifecycle", "Metrics", "Tracing", "Tool"]),
+        .trait(name: "Macros", description: "`@Module` and `@Route`, with swift-syntax."),
+        .trait(name: "Foundation", description: "Foundation's Date, UUID and URL as parameters of routes."),
+        .trait(
+            name: "Configuration",
+            description: "Routes that are read from JSON, YAML and property lists."
+        ),
+        .trait(name: "Web", description: "A connector for http and https URLs, with async-http-client."),
+        .trait(
+            name: "Tool",
+            description: "The command `waybill`, and the subcommand `routes` for other programs."
+        ),
+        .default(enabledTraits: [
+            "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Web",
+            "Tool",
+        ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -44,6 +69,10 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.25.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         .systemLibrary(
@@ -57,11 +86,13 @@ let package = Package(
             dependencies: ["CLibUV", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
+        .macro(name: "WaybillMacros", dependencies: ["WaybillRouting"] + macros, swiftSettings: settings),
         .target(
             name: "Waybill",
             dependencies: [
                 "WaybillRouting", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .target(name: "WaybillMacros", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: settings
         ),
@@ -97,7 +128,40 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "WaybillConfiguration",
+            dependencies: [
+                "Waybill",
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["Configuration"])),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillCommands",
+            dependencies: ["Waybill", "WaybillRouting", argumentParser],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillWeb",
+            dependencies: [
+                "Waybill", "WaybillEventLoop",
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["Web"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
+            ],
+            swiftSettings: settings
+        ),
+        // The command apart from its main file: a test can import a library, and need not wait for a program.
         .executableTarget(
+            name: "WaybillMain",
+            dependencies: ["WaybillTool", argumentParser],
+            swiftSettings: settings
+        ),
+        .target(
             name: "WaybillTool",
             dependencies: ["WaybillRouting", argumentParser],
             swiftSettings: settings
@@ -125,6 +189,19 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillEventLoop", "CMemory", .product(name: "Logging", package: "swift-log"),
             ],
+            resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillMacrosTests",
+            dependencies: [
+                "WaybillMacros",
+                .product(
+                    name: "SwiftSyntaxMacrosGenericTestSupport",
+                    package: "swift-syntax",
+                    condition: .when(traits: ["Macros"])
+                ),
+            ] + macros,
             swiftSettings: settings
         ),
         .testTarget(
@@ -161,6 +238,31 @@ let package = Package(
                     package: "swift-distributed-tracing",
                     condition: .when(traits: ["Tracing"])
                 ),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillConfigurationTests",
+            dependencies: ["WaybillConfiguration"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillCommandsTests",
+            dependencies: ["WaybillCommands", argumentParser],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillWebTests",
+            dependencies: [
+                "WaybillWeb", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["Web"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Web"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
             ],
             swiftSettings: settings
         ),

@@ -23,7 +23,7 @@ let package = Package(
     platforms: [.macOS(.v26)],
     dependencies: [
         // A link to the repository: a package is known by its folder, and a clone may be called anything.
-        .package(name: "waybill", path: "../../Samples/waybill", traits: []),
+        .package(name: "waybill", path: "../../Samples/waybill", traits: ["Macros"]),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),

@@ -28,6 +28,12 @@ extension BusCore {
         }
     }
 
+    /// Takes a mailbox once more; whoever does so gives it back with ``leave(_:)``.
+    func rejoin(_ mailbox: Mailbox) {
+        guard let owner = mailbox.owner else { return }
+        self.mailboxes.withLock { $0.rejoin(owner) }
+    }
+
     /// Gives a mailbox back.
     func leave(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }

@@ -9,34 +9,59 @@ extension BusCore {
         _ fileID: String,
         _ line: Int
     ) throws(RoutingError) -> Registration {
-        handler.name(pattern)
-        let (id, replaced) = try self.directory.change { table throws(RoutingError) in
-            // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                throw .shutDown(url: pattern)
-            }
-            let replaces = self.configuration.conventions.sameShape == .replaces
-            let replaced = replaces ? try table.removeRivals(of: pattern) : []
-            return (try table.insert(pattern, handler, fileID: fileID, line: line), replaced)
-        }
-        self.retire(replaced)
-        return Registration(pattern: pattern, core: self, id: id)
+        handler.describe(as: .pattern(pattern))
+        return try self.register([handler], fileID, line)[0]
     }
 
-    func unregister(_ id: RouteID) {
-        self.remove { table in [table.remove(id)] }
+    /// Registers handlers for the patterns that they are described with: all of them, or none.
+    func register(
+        _ handlers: [Handler],
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> [Registration] {
+        let patterns = handlers.map { $0.pattern ?? "" }
+        let (ids, replaced) = try self.directory.change { table, _ throws(RoutingError) in
+            // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
+            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
+                throw .shutDown(url: patterns.first ?? "")
+            }
+            let replaces = self.configuration.conventions.sameShape == .replaces
+            var ids: [RouteID] = []
+            var replaced: [Handler] = []
+            do throws(RoutingError) {
+                for (pattern, handler) in zip(patterns, handlers) {
+                    if replaces { replaced += try table.removeRivals(of: pattern) }
+                    ids.append(try table.insert(pattern, handler, fileID: fileID, line: line))
+                }
+            } catch {
+                for id in ids { _ = table.remove(id) }
+                throw error
+            }
+            return (ids, replaced)
+        }
+        self.retire(replaced)
+        return zip(patterns, ids).map { Registration(pattern: $0, core: self, place: .route($1)) }
+    }
+
+    func unregister(_ place: Registration.Place) {
+        switch place {
+        case .route(let id): self.remove { table in [table.remove(id)] }
+        case .connection(let id): self.disconnect { $0.id == id }
+        case .none: break
+        }
     }
 
     /// Takes handlers out of the table, and then fails who waits for them.
     @discardableResult
     func remove(_ body: (inout RouteTable<Handler>) -> [Handler?]) -> Int {
-        let removed = (try? self.directory.change { table throws(RoutingError) in body(&table) }) ?? []
+        let removed = self.directory.change { table, _ in body(&table) }
         let handlers = removed.compactMap(\.self)
         self.retire(handlers)
+        if handlers.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
         return handlers.count
     }
 
-    private func retire(_ handlers: [Handler]) {
+    func retire(_ handlers: [Handler]) {
         guard !handlers.isEmpty else { return }
         for handler in handlers { handler.retire(with: RoutingError.unregistered) }
         self.forget()
@@ -45,13 +70,13 @@ extension BusCore {
     /// Takes everything out, since the bus is going away, and fails who waits but for those who are spared.
     func retireAll(sparing spared: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
-        let removed = try? self.directory.change { table throws(RoutingError) in
+        let removed = self.directory.change { table, connections in
             let handlers = table.routes.map { table.handler(for: $0.id) }
             table.removeAll()
-            return handlers
+            return handlers + connections.remove { _ in true }.map(\.handler)
         }
         self.directory.surround { $0.close() }
-        for handler in (removed ?? []).compactMap(\.self) {
+        for handler in removed.compactMap(\.self) {
             handler.retire(with: RoutingError.shutDown, sparing: spared)
         }
         for subscriber in self.topics.close() {
@@ -63,6 +88,8 @@ extension BusCore {
         }
         let uncaught = self.uncaught.withLock { $0.take() }
         _ = consume uncaught
+        let configured = self.configured.withLock { $0.take() }
+        _ = consume configured
         self.unwatch()
         self.forget()
         self.closeDeadLetters()

@@ -73,7 +73,7 @@ extension BusCore {
         let id = self.open()
         let found: Found
         do throws(RoutingError) {
-            found = try self.find(request.url, on: nil)
+            found = try self.find(request, on: nil)
         } catch {
             return self.lose(request, id, error)
         }

@@ -11,7 +11,7 @@ extension BusCore {
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let chain = lane.map { $0.chain } ?? self.directory.chain
-            let found = try self.find(request.url, on: lane, around: chain)
+            let found = try self.find(request, on: lane, around: chain)
             var message = request.message(id: id, parameters: found.parameters, for: found.handler)
             if let chain { message.surround(with: chain) }
             try found.handler.mailbox.post(Parcel(message: message, handler: found.handler))
@@ -32,7 +32,7 @@ extension BusCore {
         let id = lane.nextID()
         do throws(RoutingError) {
             try lane.snapshot.withUnretained { snapshot throws(RoutingError) in
-                try snapshot.post(url, id: id, hops: hops, due: lane.dueInPlace)
+                try snapshot.post(url, id: id, hops: hops, due: lane.dueInPlace, on: lane.loop)
             }
         } catch {
             self.deadLetter(Request(url: url, hops: hops), id, error)
@@ -49,7 +49,7 @@ extension BusCore {
         Counters.add(self.books.shared.sent)
         let id = self.books.nextID()
         do throws(RoutingError) {
-            try snapshot.post(url, id: id, hops: 0, due: .never)
+            try snapshot.post(url, id: id, hops: 0, due: .never, on: nil)
         } catch {
             self.deadLetter(Request(url: url), id, error)
         }
@@ -61,7 +61,7 @@ extension BusCore {
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
-            let found = try self.find(request.url, on: self.currentLane)
+            let found = try self.find(request, on: self.currentLane)
             let handler = found.handler
             let parcel = Parcel(
                 message: request.message(id: id, parameters: found.parameters, for: handler),
@@ -90,11 +90,9 @@ extension BusCore {
         return error
     }
 
-    func find(_ url: String, on lane: Lane?) throws(RoutingError) -> Found {
-        guard let lane else {
-            return try self.directory.read { table throws(RoutingError) in try table.find(url) }
-        }
-        return try lane.find(url)
+    func find(_ request: borrowing Request, on lane: Lane?) throws(RoutingError) -> Found {
+        guard let lane else { return try self.directory.find(request.url, request.parameters, on: nil) }
+        return try lane.find(request.url, request.parameters)
     }
 
     /// The message as the uncaught handler sees it: what could be read from the URL, and what the caller gave.

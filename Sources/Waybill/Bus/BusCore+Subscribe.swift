@@ -42,7 +42,7 @@ extension BusCore {
             )
         }
         guard let place else { throw .shutDown(url: pattern) }
-        subscriber.handler?.name(pattern)
+        subscriber.handler?.describe(as: .pattern(pattern))
         return Subscription(pattern: pattern, core: self, place: place)
     }
 

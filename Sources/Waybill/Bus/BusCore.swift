@@ -24,6 +24,7 @@ final class BusCore: Sendable {
     let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let spared = Locked(Spared())
+    let configured = Locked<Configured?>(nil)
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")
@@ -51,6 +52,9 @@ final class BusCore: Sendable {
         for lane in lanes { self.books.open(lane.counters) }
         self.watch(lanes[0].eventLoop)
     }
+
+    /// The loops of the bus.
+    var eventLoops: [EventLoop] { [self.home.eventLoop] + self.others.map(\.eventLoop) }
 
     var logger: Logger { self.configuration.logger }
 

@@ -34,6 +34,18 @@ public struct BusStatistics: Sendable, Equatable {
 }
 
 extension BusStatistics: CustomStringConvertible {
+    /// Both together, column by column.
+    static func + (left: Self, right: Self) -> Self {
+        var sum = left
+        sum.sent += right.sent
+        sum.replied += right.replied
+        sum.failed += right.failed
+        sum.expired += right.expired
+        sum.cancelled += right.cancelled
+        sum.deadLettered += right.deadLettered
+        return sum
+    }
+
     /// What is in one of the two, or happened between them, column by column.
     public static func - (left: Self, right: Self) -> Self {
         var difference = left

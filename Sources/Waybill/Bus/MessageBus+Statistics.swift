@@ -4,7 +4,7 @@ extension MessageBus {
     /// The books: how many messages were sent, and how each ended.
     public var statistics: BusStatistics { self.core.books.statistics }
 
-    /// The books of each route that is registered now, in the order of registration.
+    /// The books of each route that is registered now, in the order of registration, and then of each connector.
     ///
     /// ```swift
     /// for route in bus.routeStatistics where route.counts.failed > 0 { print(route) }
@@ -29,11 +29,11 @@ extension MessageBus {
                         pattern: "\(route.pattern)",
                         fileID: route.fileID,
                         line: route.line,
-                        counts: handler.counters.statistics
+                        counts: handler.statistics
                     )
                 }
             }
         }
-        return routes ?? []
+        return (routes ?? []) + self.core.directory.connections.all.map(\.statistics)
     }
 }

@@ -20,6 +20,9 @@ internal import WaybillRouting
 public final class MessageBus: Sendable {
     let core: BusCore
 
+    /// Whether the bus goes away with this object, as it does with the one that its owner holds.
+    private let isOwner: Bool
+
     /// Makes a bus with an event loop of its own, on a thread of its own.
     ///
     /// - Parameter configuration: the default scheme, the limits, and where to log.
@@ -43,9 +46,18 @@ public final class MessageBus: Sendable {
     ///   - configuration: the default scheme, the limits, and where to log.
     public init(eventLoops: [EventLoop], configuration: Configuration = .init()) {
         self.core = BusCore(eventLoops: eventLoops, configuration: configuration)
+        self.isOwner = true
     }
 
-    deinit { self.core.retireAll() }
+    /// Another face of the same bus, for a module that its bus holds: it does not keep the bus open.
+    init(sharing core: BusCore) {
+        self.core = core
+        self.isOwner = false
+    }
+
+    deinit {
+        if self.isOwner { self.core.retireAll() }
+    }
 
     /// The loop on which plain closures run.
     public var eventLoop: EventLoop { self.core.home.eventLoop }

@@ -2,14 +2,22 @@ internal import WaybillRouting
 
 /// A handler's place in a bus; keep it to take the handler out again.
 public struct Registration: Sendable {
-    /// The pattern that the handler was registered for.
+    /// The pattern that the handler was registered for; a connector's scheme, with a colon.
     public let pattern: String
 
     let core: BusCore
-    let id: RouteID
+    let place: Place
+
+    /// What was registered.
+    enum Place: Sendable {
+        case route(RouteID)
+        case connection(Int)
+        /// Nothing was: there is nothing to take out.
+        case none
+    }
 
     /// Unregisters the handler: nothing reaches it any more, and whoever waits for it fails at once with `noHandler`.
     ///
     /// Doing so again, or after another handler took the place, changes nothing.
-    public func cancel() { self.core.unregister(self.id) }
+    public func cancel() { self.core.unregister(self.place) }
 }

@@ -2,7 +2,7 @@ internal import WaybillRouting
 
 /// The books of one route: how many messages reached it, and how each ended.
 public struct RouteStatistics: Sendable, Equatable, CustomStringConvertible {
-    /// The pattern, as it was registered.
+    /// The pattern, as it was registered; a connector's scheme, with a colon.
     public let pattern: String
 
     /// The file of the registration, as `#fileID` names it.

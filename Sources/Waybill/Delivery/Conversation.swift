@@ -28,7 +28,7 @@ extension BusCore {
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let chain = self.directory.chain
-            let found = try self.find(request.url, on: self.currentLane, around: chain)
+            let found = try self.find(request, on: self.currentLane, around: chain)
             return Conversation(id: id, exchange: self.begin(request, found, id, around: chain))
         } catch {
             let exchange = Exchange(id, url: request.url, core: self)

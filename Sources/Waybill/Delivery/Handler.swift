@@ -16,6 +16,9 @@ final class Handler: Sendable {
     /// time.
     let suspending: (@Sendable (Message) async throws -> any Sendable)?
 
+    /// The handlers that this one stands for, if it is a route of several instances of a module.
+    let ensemble: Ensemble?
+
     /// What stands in the way, if this stands for the handler of a message that has none.
     let failure: RoutingError?
 
@@ -39,7 +42,7 @@ final class Handler: Sendable {
         /// The exchanges that wait for the handler.
         var waiting: [ObjectIdentifier: Exchange] = [:]
         /// What it was registered for.
-        var pattern: String?
+        var description: Description?
         /// Why the handler has gone, if it has.
         var reason: (@Sendable (String) -> RoutingError)?
     }
@@ -55,6 +58,7 @@ final class Handler: Sendable {
         self.immediate = body
         self.suspending = nil
         self.failure = nil
+        self.ensemble = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
@@ -62,19 +66,43 @@ final class Handler: Sendable {
     }
 
     /// A handler that may suspend.
-    init<Value: Sendable>(
+    convenience init<Value: Sendable>(
         suspending: @escaping @Sendable (Message) async throws -> Value,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.init(boxed: { try await suspending($0) }, mailbox: mailbox, core: core)
+    }
+
+    /// A handler that may suspend, and whose values may be anything.
+    init(
+        boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         mailbox: Mailbox,
         core: BusCore
     ) {
         self.code = nil
         self.immediate = nil
-        self.suspending = { try await suspending($0) }
+        self.suspending = suspending
         self.failure = nil
+        self.ensemble = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
         self.lane = core.lane(of: self.loop).map(Unretained.init)
+    }
+
+    /// Runs another handler's code, where that runs it, for another route.
+    init(sharing other: Handler) {
+        self.code = other.code
+        self.immediate = other.immediate
+        self.suspending = other.suspending
+        self.failure = nil
+        self.ensemble = other.ensemble?.sharing
+        self.loop = self.ensemble.map { ObjectIdentifier($0) } ?? other.loop
+        self.mailbox = other.mailbox
+        self.core = other.core
+        self.lane = other.lane
+        self.core.rejoin(self.mailbox)
     }
 
     /// Stands for the handler of a message that has none, for the middlewares that it meets all the same.
@@ -83,7 +111,21 @@ final class Handler: Sendable {
         self.immediate = nil
         self.suspending = nil
         self.failure = failure
+        self.ensemble = nil
         self.loop = core.home.loop
+        self.mailbox = core.homeMailbox
+        self.core = core
+        self.lane = nil
+    }
+
+    /// Stands for the same route in several instances of a module; it is on no loop, and never called itself.
+    init(_ ensemble: Ensemble, core: BusCore) {
+        self.code = nil
+        self.immediate = nil
+        self.suspending = nil
+        self.failure = nil
+        self.ensemble = ensemble
+        self.loop = ObjectIdentifier(ensemble)
         self.mailbox = core.homeMailbox
         self.core = core
         self.lane = nil
@@ -105,10 +147,13 @@ final class Handler: Sendable {
     deinit { self.core.leave(self.mailbox) }
 
     /// Notes what it is registered for.
-    func name(_ pattern: String) { self.state.withLock { $0.pattern = pattern } }
+    func describe(as description: Description) {
+        for member in self.members { member.state.withLock { $0.description = description } }
+        self.state.withLock { $0.description = description }
+    }
 
     /// What it was registered for, also when it has gone.
-    var pattern: String? { self.state.withLock { $0.pattern } }
+    var description: Description? { self.state.withLock { $0.description } }
 
     /// Notes that a caller waits, so that it can be told when the handler goes away.
     ///
@@ -145,12 +190,18 @@ final class Handler: Sendable {
         }
         self.isRetired.store(true, ordering: .releasing)
         for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
+        for member in self.ensemble?.members ?? [] { member.retire(with: reason, sparing: spared) }
         self.mailbox.handlerHasGone()
     }
 
     /// Whether the handler has been unregistered, or its loop has stopped.
     @inline(__always)
     var isGone: Bool { self.isRetired.load(ordering: .acquiring) }
+
+    /// Whether a message would get to the handler.
+    var canBeReached: Bool {
+        !self.isUnbound && self.members.contains { !$0.mailbox.eventLoop.isShutDown && !$0.isGone }
+    }
 
     /// Why a message may not be given to the handler any more, if so.
     func objection(to message: Message) -> RoutingError? {

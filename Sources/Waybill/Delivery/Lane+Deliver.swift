@@ -27,7 +27,7 @@ extension Lane {
             }
             return self.deliver(url, request, id, to: handler, parameters, call)
         } catch {
-            return .lost(error, id)
+            return self.lost(url, id, error)
         }
     }
 
@@ -44,10 +44,15 @@ extension Lane {
         return self.snapshot.withUnretained { $0.handler(at: route) }
     }
 
+    /// What becomes of a URL that no route takes.
     @inline(never)
-    private func lost(_ url: String, _ id: CorrelationID) -> Attempt { .lost(self.noRoute(for: url), id) }
-
-    func noRoute(for url: String) -> RoutingError { self.snapshot.load().noRoute(for: url) }
+    private func lost(_ url: String, _ id: CorrelationID, _ failure: RoutingError? = nil) -> Attempt {
+        do throws(RoutingError) {
+            return .handOver(try self.snapshot.load().findConnector(url, failure), id)
+        } catch {
+            return .lost(error, id)
+        }
+    }
 
     /// Counts a message that the loop gives to the bus, and names it.
     @inline(__always)
@@ -66,7 +71,7 @@ extension Lane {
         if self.isSurrounded { return .surrounded }
         let id = self.open()
         do throws(RoutingError) {
-            let found = try self.find(url)
+            let found = try self.find(url, request?.parameters)
             return self.deliver(url, request, id, to: found.handler, found.parameters, call)
         } catch {
             return .lost(error, id)
@@ -83,6 +88,10 @@ extension Lane {
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
         guard handler.isImmediate, handler.loop == self.loop else {
+            if handler.ensemble != nil {
+                let member = handler.member(on: self.loop, parameters, request?.parameters)
+                return self.deliverToMember(url, request, id, to: member, parameters, call)
+            }
             return .handOver(Found(handler: handler, parameters: parameters), id)
         }
         if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
@@ -118,5 +127,18 @@ extension Lane {
             self.counters.close(tally)
             return .failed(error, id)
         }
+    }
+
+    /// Delivers a request to the instance of a module that handles it.
+    @inline(never)
+    private func deliverToMember(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        to member: Handler,
+        _ parameters: consuming Parameters,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        self.deliver(url, request, id, to: member, parameters, call)
     }
 }

@@ -127,11 +127,11 @@ final class Lane: Sendable {
     }
 
     /// Looks a URL up, in the routes as they are now.
-    func find(_ url: String) throws(RoutingError) -> Found {
+    func find(_ url: String, _ call: [String: any Sendable]?) throws(RoutingError) -> Found {
         if self.isOutdated, !self.catchUp() {
-            return try self.directory.read { table throws(RoutingError) in try table.find(url) }
+            return try self.directory.find(url, call, on: self.loop)
         }
-        return try self.snapshot.load().find(url)
+        return try self.snapshot.load().find(url, call, on: self.loop)
     }
 
     /// Has the loop see the routes as they are; false if the table has changed too recently to be worth a copy.

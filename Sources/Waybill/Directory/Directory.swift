@@ -20,25 +20,36 @@ final class Directory: Sendable {
 
     private struct State {
         var table: RouteTable<Handler>
+        var connections = Connections()
         var surroundings = Surroundings()
         var chain: Chain?
         var snapshot: Snapshot?
         var reads = 0
+
+        /// The routes as they are now.
+        func snapshot(_ generation: Int) -> Snapshot {
+            Snapshot(
+                table: self.table,
+                connections: self.connections,
+                generation: generation,
+                chain: self.chain
+            )
+        }
     }
 
     init(table: RouteTable<Handler>) {
         self.state = Locked(State(table: table))
     }
 
-    /// Changes the table; nobody sees it half changed.
-    func change<Result: Sendable>(
-        _ body: (inout RouteTable<Handler>) throws(RoutingError) -> Result
-    ) throws(RoutingError) -> Result {
-        try self.state.withLock { state throws(RoutingError) in
+    /// Changes the routes and the connectors; nobody sees them half changed.
+    func change<Result: Sendable, Failure: Error>(
+        _ body: (inout RouteTable<Handler>, inout Connections) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try self.state.withLock { state throws(Failure) in
             state.snapshot = nil
             state.reads = 0
             defer { self.generation.add(1, ordering: .releasing) }
-            return try body(&state.table)
+            return try body(&state.table, &state.connections)
         }
     }
 
@@ -50,11 +61,7 @@ final class Directory: Sendable {
             state.chain = state.surroundings.chain
             self.isPlain.store(state.chain == nil, ordering: .releasing)
             if state.snapshot != nil {
-                state.snapshot = Snapshot(
-                    table: state.table,
-                    generation: self.generation.load(ordering: .relaxed) + 1,
-                    chain: state.chain
-                )
+                state.snapshot = state.snapshot(self.generation.load(ordering: .relaxed) + 1)
             }
             self.generation.add(1, ordering: .releasing)
             // Let go of outside the lock: a middleware that nobody holds any more may use the bus.
@@ -69,9 +76,35 @@ final class Directory: Sendable {
         return self.state.withLock { $0.chain }
     }
 
-    /// Every handler that is registered.
+    /// Every handler that is registered, each instance's for a route that has several, and every connector's.
     var handlers: [Handler] {
-        self.state.withLock { state in state.table.routes.compactMap { state.table.handler(for: $0.id) } }
+        self.state.withLock { state in
+            state.table.routes.flatMap { state.table.handler(for: $0.id)?.members ?? [] }
+                + state.connections.all.map(\.handler)
+        }
+    }
+
+    /// The connectors as they are now.
+    var connections: Connections { self.state.withLock { $0.connections } }
+
+    /// Looks a URL up in the routes and connectors as they are now, from any thread.
+    ///
+    /// - Throws: `invalidURL`, or `noRoute` with a suggestion.
+    func find(
+        _ url: String,
+        _ call: [String: any Sendable]?,
+        on loop: ObjectIdentifier?
+    ) throws(RoutingError) -> Found {
+        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.find(url, call, on: loop) }
+        return try self.state.withLock { state throws(RoutingError) in
+            try state.table.find(url, call, on: loop, state.connections)
+        }
+    }
+
+    /// Where a URL would lead, from any thread.
+    func reach(_ url: String) -> Reach {
+        if let snapshot = self.snapshotIfWorthIt() { return snapshot.reach(url) }
+        return self.state.withLock { $0.table.reach(url, $0.connections) }
     }
 
     /// Reads the table as it is now, from any thread.
@@ -88,11 +121,7 @@ final class Directory: Sendable {
             if let snapshot = state.snapshot { return snapshot }
             state.reads += 1
             guard state.reads * Self.routesPerRead > state.table.count else { return nil }
-            let snapshot = Snapshot(
-                table: state.table,
-                generation: self.generation.load(ordering: .relaxed),
-                chain: state.chain
-            )
+            let snapshot = state.snapshot(self.generation.load(ordering: .relaxed))
             state.snapshot = snapshot
             return snapshot
         }

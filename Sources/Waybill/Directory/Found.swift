@@ -5,21 +5,48 @@ internal import WaybillRouting
 struct Found: Sendable {
     let handler: Handler
     let parameters: Parameters
+
+    /// Leaves a message in the handler's mailbox.
+    func post(id: CorrelationID, hops: Int, due: Deadline) throws(RoutingError) {
+        let message = Message(
+            id: id,
+            parameters: self.parameters,
+            hops: hops,
+            due: due,
+            extras: nil,
+            for: self.handler
+        )
+        try self.handler.mailbox.post(Parcel(message: message, handler: self.handler))
+    }
 }
 
 extension RouteTable where Handler == Waybill.Handler {
     /// The handler for a URL.
     ///
+    /// - Parameters:
+    ///   - url: where to.
+    ///   - call: what is passed with the call, which may say which instance of a module is meant.
+    ///   - loop: the loop that the caller is on, if it is one of the bus's.
+    ///   - connections: the connectors, which take what no route takes.
+    /// - Returns: the handler, or the connector's.
     /// - Throws: `invalidURL`, or `noRoute` with a suggestion.
     @inline(__always)
-    func find(_ url: String) throws(RoutingError) -> Found {
-        guard let match = try self.match(url), let handler = self[match] else { throw self.noRoute(for: url) }
-        return Found(handler: handler, parameters: match.parameters)
-    }
-
-    /// Whether a URL leads to a handler that can be reached: its loop runs.
-    func canReach(_ url: String) -> Bool {
-        guard let match = (try? self.match(url)) ?? nil, let handler = self[match] else { return false }
-        return !handler.mailbox.eventLoop.isShutDown && !handler.isGone
+    func find(
+        _ url: String,
+        _ call: [String: any Sendable]?,
+        on loop: ObjectIdentifier?,
+        _ connections: Connections
+    ) throws(RoutingError) -> Found {
+        let match: RouteMatch?
+        do throws(RoutingError) {
+            match = try self.match(url)
+        } catch {
+            return try self.findConnector(url, connections, error)
+        }
+        guard let match, let handler = self[match] else {
+            return try self.findConnector(url, connections, nil)
+        }
+        let parameters = match.parameters
+        return Found(handler: handler.member(on: loop, parameters, call), parameters: parameters)
     }
 }

@@ -4,6 +4,7 @@ internal import WaybillRouting
 /// The routes as they were at one moment.
 final class Snapshot: Sendable {
     private let table: RouteTable<Handler>
+    private let connections: Connections
     let generation: Int
 
     /// The generation, if no middleware surrounds deliveries, and otherwise none that there ever is.
@@ -17,8 +18,14 @@ final class Snapshot: Sendable {
     /// The same, for who holds the snapshot.
     let unretainedChain: Unretained<Chain>?
 
-    init(table: RouteTable<Handler>, generation: Int, chain: Chain? = nil) {
+    init(
+        table: RouteTable<Handler>,
+        connections: Connections = Connections(),
+        generation: Int,
+        chain: Chain? = nil
+    ) {
         self.table = table
+        self.connections = connections
         self.generation = generation
         self.plainGeneration = chain == nil ? generation : -1
         self.chain = chain
@@ -28,13 +35,30 @@ final class Snapshot: Sendable {
     /// Whether a message goes from its caller straight to its handler.
     var isPlain: Bool { self.chain == nil }
 
-    func noRoute(for url: String) -> RoutingError { self.table.noRoute(for: url) }
+    /// Where a URL leads that no route takes.
+    ///
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - failure: why the table did not look for a route, if it did not.
+    /// - Returns: the connector, as a handler.
+    /// - Throws: that failure, or `noRoute` with a suggestion, if there is no connector.
+    @inline(never)
+    func findConnector(_ url: String, _ failure: RoutingError? = nil) throws(RoutingError) -> Found {
+        try self.table.findConnector(url, self.connections, failure)
+    }
 
     /// Looks a URL up in place; a table taken out of here would be copied.
     @inline(__always)
-    func find(_ url: String) throws(RoutingError) -> Found {
-        try self.table.find(url)
+    func find(
+        _ url: String,
+        _ call: [String: any Sendable]?,
+        on loop: ObjectIdentifier?
+    ) throws(RoutingError) -> Found {
+        try self.table.find(url, call, on: loop, self.connections)
     }
+
+    /// Where a URL would lead.
+    func reach(_ url: String) -> Reach { self.table.reach(url, self.connections) }
 
     /// The handler of a route that this table has just matched.
     @inline(__always)
@@ -52,10 +76,23 @@ final class Snapshot: Sendable {
 
     /// Leaves a message in the mailbox of the handler that its URL leads to.
     @inline(__always)
-    func post(_ url: String, id: CorrelationID, hops: Int, due: Deadline) throws(RoutingError) {
-        guard let match = try self.match(url), let handler = self.handler(at: match.route) else {
-            throw self.noRoute(for: url)
+    func post(
+        _ url: String,
+        id: CorrelationID,
+        hops: Int,
+        due: Deadline,
+        on loop: ObjectIdentifier?
+    ) throws(RoutingError) {
+        let match: RouteMatch?
+        do throws(RoutingError) {
+            match = try self.match(url)
+        } catch {
+            return try self.findConnector(url, error).post(id: id, hops: hops, due: due)
         }
+        guard let match, let found = self.handler(at: match.route) else {
+            return try self.findConnector(url).post(id: id, hops: hops, due: due)
+        }
+        let handler = found.member(on: loop, match.parameters, nil)
         let message = Message(
             id: id,
             parameters: (consume match).take(),

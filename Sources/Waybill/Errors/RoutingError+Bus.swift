@@ -84,7 +84,8 @@ extension RoutingError {
 
     /// What a caller sees when a handler throws.
     ///
-    /// An error about this very message passes as it is: a missing parameter, a refusal. Anything else, an error
+    /// An error about this very message passes as it is, a missing parameter for example, and so does one about no URL,
+    /// a refusal for example, which gets this one. Anything else, an error
     /// about a message that the handler sent included, is this handler's failure with the error as its cause, so that
     /// "nobody is there" is never said of somebody who was there and failed.
     static func thrown(_ error: any Error, by message: Message) -> Self {
@@ -93,11 +94,18 @@ extension RoutingError {
 
     /// The same for the message of a URL.
     static func thrown(_ error: any Error, at url: String) -> Self {
-        if let error = error as? RoutingError, error.url.isEmpty || error.url == url { return error }
+        if let error = error as? RoutingError, let own = error.said(about: url) { return own }
         if error is CancellationError, Task.isCancelled {
             return .cancelled(url: url)
         }
         return Self(.handlerFailed, url: url, message: "its handler threw an error", cause: error)
+    }
+
+    /// The error, if it is about the message of a URL, or about no URL, and then said to be about this one.
+    private func said(about url: String) -> Self? {
+        if self.url == url { return self }
+        guard self.url.isEmpty else { return nil }
+        return Self(self.code, url: url, message: self.message, cause: self.cause)
     }
 
     /// What comes of an error that a middleware throws, or lets through.
@@ -106,12 +114,7 @@ extension RoutingError {
     /// failure of the middleware, with the error as its cause.
     static func thrown(_ error: any Error, around message: Message) -> Self {
         let url = message.parameters.url
-        if let error = error as? RoutingError {
-            if error.url == url { return error }
-            if error.url.isEmpty {
-                return Self(error.code, url: url, message: error.message, cause: error.cause)
-            }
-        }
+        if let error = error as? RoutingError, let own = error.said(about: url) { return own }
         if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
         return Self(.handlerFailed, url: url, message: "a middleware threw an error", cause: error)
     }

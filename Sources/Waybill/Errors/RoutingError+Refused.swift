@@ -1,7 +1,7 @@
 public import WaybillRouting
 
 extension RoutingError {
-    /// What a middleware throws that does not let a message pass.
+    /// What a middleware or a connector throws that does not let a message pass.
     ///
     /// ```swift
     /// guard message.headers["user"] != nil else { throw RoutingError.refused("nobody is signed in") }

@@ -17,7 +17,7 @@ extension BusCore {
     func deadLetter(_ request: Request, _ id: CorrelationID, _ error: RoutingError) {
         if self.deadLetters.isWatched {
             // Its handler may be there, with no place for it.
-            let found = error.code == .noRoute ? nil : try? self.find(request.url, on: self.currentLane)
+            let found = error.code == .noRoute ? nil : try? self.find(request, on: self.currentLane)
             let message = found.map { request.message(id: id, parameters: $0.parameters) }
             self.show(
                 id,

@@ -31,6 +31,9 @@ struct MailboxRegister {
         return entry.mailbox
     }
 
+    /// The same for a handler that shares the code of another one.
+    mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
+
     /// Gives a mailbox back; the last one to do so holds the module still.
     mutating func leave(_ owner: ObjectIdentifier) {
         guard let users = self.entries[owner]?.users else { return }

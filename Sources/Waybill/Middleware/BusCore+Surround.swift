@@ -24,7 +24,7 @@ extension BusCore {
     ) async -> Delivered {
         let id = self.open()
         do throws(RoutingError) {
-            let found = try self.find(request.url, on: lane, around: chain)
+            let found = try self.find(request, on: lane, around: chain)
             return await self.route(request, found, id, around: chain, listener)
         } catch {
             return self.lose(request, id, error)
@@ -72,12 +72,16 @@ extension BusCore {
     /// The handler for a URL; where there are middlewares, one that stands for it if there is none.
     ///
     /// - Throws: `invalidURL`; without middlewares `noRoute` too.
-    func find(_ url: String, on lane: Lane?, around chain: Chain?) throws(RoutingError) -> Found {
+    func find(
+        _ request: borrowing Request,
+        on lane: Lane?,
+        around chain: Chain?
+    ) throws(RoutingError) -> Found {
         do throws(RoutingError) {
-            return try self.find(url, on: lane)
+            return try self.find(request, on: lane)
         } catch {
             guard chain != nil, error.code == .noRoute else { throw error }
-            let parameters = Parameters(address: try self.address(of: url))
+            let parameters = Parameters(address: try self.address(of: request.url))
             return Found(handler: Handler(failure: error, core: self), parameters: parameters)
         }
     }

@@ -25,7 +25,7 @@ extension BusCore {
     ///
     /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it; any other
     /// is left to the handler.
-    private func returnURL(in fragment: String, scheme: String) -> String? {
+    func returnURL(in fragment: String, scheme: String) -> String? {
         guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
             return nil
         }

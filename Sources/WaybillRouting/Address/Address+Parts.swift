@@ -9,6 +9,11 @@ extension Address {
         return self.rules.conventions.folded(scheme: scheme)
     }
 
+    /// Whether a text can be a scheme (RFC 3986, 3.1).
+    package static func isScheme(_ text: String) -> Bool {
+        text.utf8.first.map(ASCII.isLetter) == true && text.utf8.allSatisfy(ASCII.isSchemeTail)
+    }
+
     /// The path, not decoded: from the first segment to the query.
     public var path: String {
         let bytes = self.text.utf8.span

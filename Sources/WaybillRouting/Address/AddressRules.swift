@@ -83,7 +83,7 @@ extension AddressRules {
 
 extension RoutingConventions {
     /// The scheme as tables know it: case folded and aliases followed, as the conventions say.
-    func folded(scheme: String) -> String {
+    package func folded(scheme: String) -> String {
         let folded = self.schemeIgnoresCase ? scheme.lowercased() : scheme
         return self.schemeAliases[folded] ?? folded
     }

@@ -16,7 +16,8 @@ extension RoutingError {
         public static let conflict = Self("conflict")
         /// No pattern matches the address.
         public static let noRoute = Self("noRoute")
-        /// A pattern matches, but nobody handles it: its handler was taken out while the message waited for it.
+        /// A pattern or a connector takes the address, but nobody handles it: its handler was taken out while the message
+        /// waited for it, or the connector knows no such target.
         public static let noHandler = Self("noHandler")
         /// Somebody on the way said no.
         public static let refused = Self("refused")

@@ -1,6 +1,6 @@
 /// How far two texts are apart: insertions, removals, replacements and swaps of neighbours.
-enum EditDistance {
-    static func between(_ left: [UInt8], _ right: [UInt8]) -> Int {
+package enum EditDistance {
+    package static func between(_ left: [UInt8], _ right: [UInt8]) -> Int {
         if left == right { return 0 }
         var before: [Int] = []
         var previous = Array(0...right.count)

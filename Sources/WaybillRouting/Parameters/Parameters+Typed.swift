@@ -8,7 +8,7 @@ extension Parameters {
         _ name: String,
         as type: Value.Type = Value.self
     ) throws(RoutingError) -> Value {
-        guard let value = try self.value(name, as: type) else { throw self.missing(name) }
+        guard let value = try self.value(name, as: type) else { throw self.missing(name, type) }
         return value
     }
 
@@ -61,21 +61,28 @@ extension Parameters {
         }
     }
 
+    /// The error about a parameter that is not there.
     @usableFromInline
     @inline(never)
-    func missing(_ name: String) -> RoutingError {
-        RoutingError(.missingParameter, url: self.text, message: "there is no parameter `\(name)`")
+    package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
+        let message = "there is no parameter `\(name)`, and \(Self.article(type)) \(type) is needed"
+        return RoutingError(.missingParameter, url: self.text, message: message)
     }
 
     @usableFromInline
     @inline(never)
     func invalid(_ name: String, _ type: any Any.Type) -> RoutingError {
-        let text = self[name] ?? ""
+        self.invalid(name, type, self[name] ?? "")
+    }
+
+    /// The error about a parameter whose text is not of the type that is needed.
+    package func invalid(_ name: String, _ type: any Any.Type, _ text: String) -> RoutingError {
         let message = "`\(name)` is not \(Self.article(type)) \(type): \(text.isEmpty ? "(empty)" : text)"
         return RoutingError(.invalidParameter, url: self.text, message: message)
     }
 
     private static func article(_ type: any Any.Type) -> String {
-        "AEIOU".contains("\(type)".prefix(1)) && !"\(type)".hasPrefix("UInt") ? "an" : "a"
+        // A UUID, a URL and a UInt are spoken like a user.
+        "AEIO".contains("\(type)".prefix(1)) ? "an" : "a"
     }
 }

@@ -51,7 +51,7 @@ public struct Parameters: Sendable {
     }
 
     @usableFromInline
-    static func text(of value: any Sendable) -> String {
+    package static func text(of value: any Sendable) -> String {
         value as? String ?? String(describing: value)
     }
 }

@@ -12,4 +12,19 @@ extension RoutePattern {
         let printer = PatternPrinter(pattern: self, values: values)
         return try printer.print()
     }
+
+    /// Whether there are values that a URL can be made of: what has no name gets none.
+    package var canBePrinted: Bool {
+        self.variants.joined()
+            .allSatisfy { segment in
+                switch segment {
+                case .any, .rest("**"): false
+                case .mixed(let pieces):
+                    pieces.allSatisfy { piece in
+                        if case .value(nil, _) = piece { false } else { true }
+                    }
+                case .literal, .placeholder, .rest: true
+                }
+            }
+    }
 }

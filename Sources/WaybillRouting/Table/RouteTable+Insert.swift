@@ -38,4 +38,9 @@ extension RouteTable {
 
     /// The schemes of the table's patterns, and those that were registered.
     public var schemes: Set<String> { self.core.schemes }
+
+    /// The schemes that have routes now.
+    package var schemesWithRoutes: Set<String> {
+        self.core.schemes.filter { self.core.existingRoot(of: $0) != nil }
+    }
 }

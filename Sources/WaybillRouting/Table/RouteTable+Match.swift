@@ -14,6 +14,13 @@ extension RouteTable {
         try self.box.match(address.text)
     }
 
+    /// The address in a URL, as the table reads it.
+    ///
+    /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL.
+    package func address(of url: String) throws(RoutingError) -> Address {
+        try Address(url, self.core.rules)
+    }
+
     /// Whether a URL leads anywhere; nothing is run.
     public func canRoute(_ url: String) -> Bool { (try? self.match(url)) != nil }
 

@@ -2,6 +2,11 @@ extension RouteTable {
     /// The routes of the table, in the order of their registration.
     public var routes: [Route] { self.core.allRoutes }
 
+    /// Reads a pattern as the table does when it is inserted.
+    package func pattern(_ text: String) throws(RoutingError) -> RoutePattern {
+        try RoutePattern(text, self.core.rules)
+    }
+
     /// The route that an identifier stands for, or nil when it is not there any more.
     public func route(_ id: RouteID) -> Route? { self.core.route(id) }
 }

@@ -36,6 +36,7 @@ guard arguments.count == 3, let count = Int(arguments[2]) else { fatalError("usa
 switch arguments[1] {
 case "same-loop": try routeOnOneLoop(Office.detail, count)
 case "same-loop-closure": try routeOnOneLoop(Office.closure, count)
+case "macro": try routeOnOneLoop(Office.macro, count)
 case "same-loop-async": try routeOnOneLoop(Office.suspending, count)
 case "match": try match(count)
 default: fatalError("there is no \(arguments[1]) to count")

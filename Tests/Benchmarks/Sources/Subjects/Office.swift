@@ -7,6 +7,8 @@ public struct Office: Sendable {
     public static let detail = UserURLs("app://user/detail")
     /// Answered by a plain closure.
     public static let closure = UserURLs("app://user/closure")
+    /// Answered by the same method, which `@Route` made a route of.
+    public static let macro = UserURLs("app://desk/detail")
     /// Answered by a method of the module that awaits another actor.
     public static let suspending = UserURLs("app://user/suspending")
 
@@ -37,6 +39,7 @@ public struct Office: Sendable {
         try bus.register("app://user/suspending", on: module) { module, message in
             await module.lookUp(uid: try message.parameters.require("uid"), in: archive)
         }
+        try bus.install(Desk(eventLoop: other ?? loop))
         self.bus = bus
         self.caller = Caller(eventLoop: loop)
         self.module = module

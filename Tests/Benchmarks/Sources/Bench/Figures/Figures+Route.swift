@@ -19,6 +19,12 @@ extension Figures {
                 peer: Peers.actorCall
             ),
             Figure(
+                "route.macro",
+                must: .ratio(1.1),
+                subject: Subject("route") { try await caller.route(Office.macro, on: bus, $0) },
+                peer: Subject("handler by hand") { try await caller.route(Office.detail, on: bus, $0) }
+            ),
+            Figure(
                 "route.same-loop-closure",
                 subject: Subject("route") { try await caller.route(Office.closure, on: bus, $0) },
                 peer: Peers.directCall

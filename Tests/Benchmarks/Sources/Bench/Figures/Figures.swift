@@ -15,8 +15,9 @@ enum Figures {
         [
             Group(
                 names: [
-                    "route.same-loop", "route.same-loop-closure", "route.same-loop-async",
-                    "route.with-deadline", "route.with-deadline-raced", "loop.actor-call",
+                    "route.same-loop", "route.macro", "route.same-loop-closure",
+                    "route.same-loop-async", "route.with-deadline", "route.with-deadline-raced",
+                    "loop.actor-call",
                 ],
                 make: Self.sameLoop
             ),

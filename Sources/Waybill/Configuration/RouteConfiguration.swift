@@ -1,0 +1,77 @@
+/// Routes that are written down beside the code: which pattern leads to which module's action.
+///
+/// ```swift
+/// let configuration: RouteConfiguration = [
+///     "shop://product/:id": "Catalog.product",
+///     "shop://start": "app://catalog/featured",
+/// ]
+/// try bus.load(configuration)
+/// ```
+///
+/// The product `WaybillConfiguration` reads one from files: `RouteConfiguration(contentsOf:)`.
+///
+/// A target is the action of a module (`Catalog.product`, or `product` alone where the scheme of the pattern names the
+/// module, as `catalog://…` names `Catalog`, `CatalogModule` or `CatalogController`), the URL of another route, or the name
+/// of a destination that is passed to ``MessageBus/load(_:destinations:)``.
+public struct RouteConfiguration: Sendable, Hashable {
+    /// One pattern and where it leads.
+    public struct Entry: Sendable, Hashable {
+        /// What URLs it is for.
+        public let pattern: String
+
+        /// The name of what handles them.
+        public let target: String
+
+        /// Where it is written.
+        public let source: Source
+
+        /// Makes an entry.
+        public init(pattern: String, target: String, source: Source = Source()) {
+            self.pattern = pattern
+            self.target = target
+            self.source = source
+        }
+    }
+
+    /// Where an entry is written.
+    public struct Source: Sendable, Hashable {
+        /// The file, as it was named; empty for an entry that is written in code.
+        public let file: String
+
+        /// The line in the file, from 1, if it is known.
+        public let line: Int?
+
+        /// The key under which it stands.
+        public let key: String
+
+        /// Makes a source.
+        public init(file: String = "", line: Int? = nil, key: String = "") {
+            self.file = file
+            self.line = line
+            self.key = key
+        }
+    }
+
+    /// What is written, in its order.
+    public var entries: [Entry]
+
+    /// Makes a configuration.
+    public init(_ entries: [Entry] = []) { self.entries = entries }
+}
+
+extension RouteConfiguration: ExpressibleByDictionaryLiteral {
+    /// Patterns and their targets.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map { Entry(pattern: $0, target: $1, source: Source(key: $0)) })
+    }
+}
+
+extension RouteConfiguration.Source: CustomStringConvertible {
+    /// `order.yaml:7: detail`, as far as it is known.
+    public var description: String {
+        var place = self.file
+        if let line = self.line { place += ":\(line)" }
+        if !self.key.isEmpty { place += place.isEmpty ? "`\(self.key)`" : ": `\(self.key)`" }
+        return place.onOneLine
+    }
+}

@@ -1,0 +1,48 @@
+internal import Logging
+internal import Synchronization
+internal import WaybillRouting
+
+extension BusCore {
+    /// Gives a scheme to a connector, and takes it from the one that had it.
+    func connect(
+        _ scheme: String,
+        to connector: any Connector,
+        _ fileID: String,
+        _ line: Int
+    ) -> Registration {
+        let pattern = Connection.pattern(of: scheme)
+        guard Address.isScheme(scheme) else {
+            self.logger.warning(
+                "nothing is connected: this is not a scheme, which is letters, digits, `+`, `-` and `.`",
+                metadata: ["scheme": "\(scheme.onOneLine)", "place": "\(fileID):\(line)"]
+            )
+            return Registration(pattern: pattern, core: self, place: .none)
+        }
+        let handler = Handler(connector: connector, mailbox: self.homeMailbox, core: self)
+        handler.describe(as: .pattern(pattern))
+        let folded = self.configuration.conventions.folded(scheme: scheme)
+        let (id, replaced) = self.directory.change { (_, connections) -> (Int?, Connection?) in
+            // Seen under the lock, as in `register`.
+            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else { return (nil, nil) }
+            let connection = Connection(
+                id: connections.nextID(),
+                scheme: folded,
+                handler: handler,
+                connector: connector,
+                fileID: fileID,
+                line: line
+            )
+            return (connection.id, connections.add(connection))
+        }
+        self.retire(replaced.map { [$0.handler] } ?? [])
+        return Registration(pattern: pattern, core: self, place: id.map { .connection($0) } ?? .none)
+    }
+
+    /// Takes connectors away, and then fails who waits for them.
+    @discardableResult
+    func disconnect(where isMeant: (Connection) -> Bool) -> Int {
+        let removed = self.directory.change { _, connections in connections.remove(where: isMeant) }
+        self.retire(removed.map(\.handler))
+        return removed.count
+    }
+}

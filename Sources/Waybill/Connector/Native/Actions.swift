@@ -1,0 +1,124 @@
+public import WaybillRouting
+
+/// Actions by target: what a ``NativeConnector`` looks URLs up in.
+///
+/// ```swift
+/// var actions = Actions()
+/// try actions.declare("detail", of: "User", values: .needed) { message in
+///     User(uid: try message.parameters.require("uid"), name: "Lili")
+/// }
+/// bus.connect("native", to: NativeConnector(actions))
+/// ```
+public struct Actions: Sendable {
+    /// A target's actions by name.
+    private struct Target {
+        let name: String
+        var actions: [String: [Action]] = [:]
+    }
+
+    private var targets: [String: Target] = [:]
+
+    /// Makes an empty list.
+    public init() {}
+
+    /// Declares an action.
+    ///
+    /// - Parameters:
+    ///   - name: its name, as URLs write it.
+    ///   - target: whose it is; the first letter may be in either case, the rest counts as it stands.
+    ///   - values: whether it is called with values.
+    ///   - body: what it does; it runs on the bus's loop as a handler that may suspend.
+    /// - Throws: `conflict` if the target has that action already.
+    public mutating func declare<Value: Sendable>(
+        _ name: String,
+        of target: String,
+        values: Action.Values,
+        _ body: @escaping @Sendable (Message) async throws -> Value
+    ) throws(RoutingError) {
+        try self.add(Action(name: name, target: target, values: values) { try await body($0) })
+    }
+
+    mutating func add(_ action: Action) throws(RoutingError) {
+        let key = Self.folded(action.target)
+        var target = self.targets[key] ?? Target(name: action.target)
+        var rivals = target.actions[action.name] ?? []
+        guard !rivals.contains(where: { $0.values == action.values }) else {
+            throw RoutingError(
+                .conflict,
+                message: "the target `\(target.name)` has the action `\(action.name)` already"
+            )
+        }
+        rivals.append(action)
+        target.actions[action.name] = rivals
+        self.targets[key] = target
+    }
+
+    /// All actions, sorted by target and name.
+    public var all: [Action] {
+        self.targets.values.flatMap { $0.actions.values.joined() }
+            .sorted { ($0.target, $0.name) < ($1.target, $1.name) }
+    }
+
+    /// The action that a URL names: its first segment is the target, its last one the action.
+    ///
+    /// - Throws: `noHandler`, naming both.
+    func find(_ address: Address, hasValues: Bool) throws(RoutingError) -> Action {
+        let segments = address.segments
+        guard segments.count > 1 else {
+            throw Self.missing(
+                address,
+                segments.first.map { "it names the target `\($0)` and no action" }
+                    ?? "it names no target and no action",
+                "a target and then an action are needed, as in \(address.scheme)://user/detail"
+            )
+        }
+        let (wanted, name) = (segments[0], segments[segments.count - 1])
+        guard let target = self.targets[Self.folded(wanted)] else {
+            throw Self.missing(
+                address,
+                "there is no target `\(wanted)` to have an action `\(name)`",
+                Self.advice(wanted, self.targets.values.map(\.name))
+            )
+        }
+        guard let namesakes = target.actions[name] else {
+            throw Self.missing(
+                address,
+                "the target `\(target.name)` has no action `\(name)`",
+                Self.advice(name, Array(target.actions.keys))
+            )
+        }
+        let fitting = namesakes.compactMap { action in
+            action.distance(hasValues: hasValues).map { (action: action, distance: $0) }
+        }
+        guard let best = fitting.min(by: { $0.distance < $1.distance }) else {
+            throw Self.missing(
+                address,
+                "the target `\(target.name)` has no action `\(name)` \(hasValues ? "with" : "without") values",
+                "it has one that is called \(hasValues ? "without" : "with") them"
+            )
+        }
+        return best.action
+    }
+
+    /// A target's name with its first letter in one case.
+    private static func folded(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
+
+    private static func missing(_ address: Address, _ what: String, _ advice: String) -> RoutingError {
+        RoutingError(.noHandler, url: address.text, message: advice.isEmpty ? what : "\(what); \(advice)")
+    }
+
+    /// What could have been meant, or what there is.
+    private static func advice(_ wanted: String, _ names: [String]) -> String {
+        // A stranger may have written it: what is longer or shorter by more than this cannot be near.
+        let tolerance = max(2, wanted.utf8.count / 3)
+        let near =
+            names.filter { abs($0.utf8.count - wanted.utf8.count) <= tolerance }
+            .map { (name: $0, distance: EditDistance.between(Array($0.utf8), Array(wanted.utf8))) }
+            .filter { $0.distance <= tolerance }
+            .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+        if let near { return "did you mean `\(near.name)`?" }
+        guard !names.isEmpty else { return "" }
+        let some = names.sorted().prefix(8).map { "`\($0)`" }.joined(separator: ", ")
+        return "there \(names.count == 1 ? "is" : "are") \(some)\(names.count > 8 ? " and more" : "")"
+    }
+}

@@ -1,0 +1,56 @@
+internal import Synchronization
+internal import WaybillRouting
+
+/// The handlers of one route in several instances of a module, one on each loop.
+final class Ensemble: Sendable {
+    let members: [Handler]
+    private let choice: ModuleInstances.Choice
+
+    /// Whose turn it is among those who serve callers from outside of the bus's loops.
+    private let turn = Atomic<Int>(0)
+
+    init(_ members: [Handler], _ choice: ModuleInstances.Choice) {
+        self.members = members
+        self.choice = choice
+    }
+
+    /// The same members for another route.
+    var sharing: Ensemble { Ensemble(self.members.map { Handler(sharing: $0) }, self.choice) }
+
+    /// The member that handles a message.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop that the caller is on, if it is one of the bus's.
+    ///   - parameters: what the URL says.
+    ///   - call: what is passed with the call, which counts first.
+    /// - Returns: the member.
+    func member(
+        on loop: ObjectIdentifier?,
+        _ parameters: borrowing Parameters,
+        _ call: [String: any Sendable]?
+    ) -> Handler {
+        if case .keyed(let name) = self.choice {
+            guard let key = call?[name].map(Parameters.text(of:)) ?? parameters[name] else {
+                return self.members[0]
+            }
+            return self.members[Int(bitPattern: Self.hash(key) % UInt(self.members.count))]
+        }
+        if let loop, let member = self.members.first(where: { $0.loop == loop }) { return member }
+        // Somebody else takes the turn of an instance whose loop has stopped.
+        for _ in 1..<self.members.count {
+            let member = self.nextMember()
+            if !member.isGone { return member }
+        }
+        return self.nextMember()
+    }
+
+    private func nextMember() -> Handler {
+        let turn = self.turn.wrappingAdd(1, ordering: .relaxed).newValue
+        return self.members[Int(bitPattern: UInt(bitPattern: turn) % UInt(self.members.count))]
+    }
+
+    /// FNV-1a: unlike the standard library's, it gives a key the same place in each run, which logs can be compared by.
+    private static func hash(_ key: String) -> UInt {
+        key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt($1)) &* 0x100_0000_01b3 }
+    }
+}

@@ -1,0 +1,49 @@
+#if Macros
+
+/// Makes a module of an actor: its methods with ``Route()`` handle what is below a URL.
+///
+/// ```swift
+/// @Module("app://user")
+/// actor UserModule {
+///     /// Who somebody is.
+///     @Route func detail(uid: Int, name: String = "") -> User { User(uid: uid, name: name) }
+///
+///     @Route("/:uid/avatar") func avatar(uid: Int) async throws -> String { "avatar of \(uid)" }
+/// }
+///
+/// try await bus.install { UserModule() }
+/// let user: User = try await bus.route("app://user/detail?uid=1&name=Lili")
+/// let same = try await bus.route(UserModule.urls.detail(uid: 1, name: "Lili"))
+/// ```
+///
+/// The macro writes what ``Module-protocol`` asks for, as a person would by hand: where the actor lives (unless
+/// it says so itself, by a `context` of its own), its URL, its routes, and `urls`, a function for each route that
+/// makes a ``TypedURL`` whose parameters and reply the compiler checks. <doc:Modules> shows all of it.
+///
+/// Patterns are checked while they are compiled, under the conventions of `RoutingConventions.waybill`.
+///
+/// - Parameter url: what the paths of the routes are below, a literal without interpolation: `app://user`.
+@attached(member, names: named(context), named(url), named(routes), named(urls))
+@attached(extension, conformances: Module)
+public macro Module(_ url: String) = #externalMacro(module: "WaybillMacros", type: "ModuleMacro")
+
+/// Makes a route of a method of a ``Module(_:)``, whose path is the method's name.
+///
+/// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each parameter is
+/// read from the message by its name and type; of two names, as in `of uid: Int`, it is the second. A parameter of
+/// type ``Message`` gets the message itself.
+///
+/// What the method returns is the reply, and what it throws is the failure. A method that is not `async` answers at
+/// once, without a task of its own.
+@attached(peer)
+public macro Route() = #externalMacro(module: "WaybillMacros", type: "RouteMacro")
+
+/// Makes a route of a method of a ``Module(_:)``, with a path of its own.
+///
+/// - Parameter path: a pattern below the module's URL, as `/:uid/avatar`; or a whole one, as `app://other/x`. It
+///   is a literal without interpolation. What it captures, the method has to read: by a parameter of that name,
+///   or by one of type ``Message``.
+@attached(peer)
+public macro Route(_ path: String) = #externalMacro(module: "WaybillMacros", type: "RouteMacro")
+
+#endif

@@ -1,0 +1,72 @@
+public import WaybillRouting
+
+extension MessageBus {
+    /// Makes a module and registers what it handles: all of it, or, if one of its routes is in conflict, nothing.
+    ///
+    /// ```swift
+    /// try await bus.install { UserModule() }
+    /// ```
+    ///
+    /// The module runs on the bus's loop, and the bus holds it until the installation is cancelled.
+    ///
+    /// - Parameters:
+    ///   - instances: how many to make, and who of them handles what; one by default.
+    ///   - mailbox: how the module takes its messages; the bus's defaults if nil.
+    ///   - fileID: where it is installed, for the message of a conflict.
+    ///   - line: where it is installed, for the message of a conflict.
+    ///   - make: makes the module, where the caller is; it is called once for each instance.
+    /// - Returns: the module, and what takes it out again.
+    /// - Throws: `conflict` naming the rival, `invalidPattern`, `shutDown`, or what `make` throws.
+    @discardableResult
+    public nonisolated(nonsending) func install<Module: Waybill.Module>(
+        instances: ModuleInstances = .single,
+        mailbox: MailboxConfiguration? = nil,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ make: nonisolated(nonsending) () async throws -> Module
+    ) async throws -> Installation<Module> {
+        let eventLoops = instances == .single ? [self.eventLoop] : self.core.eventLoops
+        var modules: [Module] = []
+        for eventLoop in eventLoops {
+            let context = ModuleContext(bus: MessageBus(sharing: self.core), eventLoop: eventLoop)
+            modules.append(try await ModuleContext.$installing.withValue(context) { try await make() })
+        }
+        return try self.install(modules, instances, mailbox, fileID, line)
+    }
+
+    /// Registers what a module handles that is there already, on the loop that it runs on.
+    ///
+    /// Use it for a module that was not made for this bus, or that is installed again.
+    @discardableResult
+    public func install<Module: Waybill.Module>(
+        _ module: Module,
+        mailbox: MailboxConfiguration? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> Installation<Module> {
+        try self.install([module], .single, mailbox, fileID, line)
+    }
+
+    private func install<Module: Waybill.Module>(
+        _ modules: [Module],
+        _ instances: ModuleInstances,
+        _ mailbox: MailboxConfiguration?,
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> Installation<Module> {
+        if let mailbox {
+            for module in modules { try self.configureMailbox(of: module, mailbox) }
+        }
+        let handlers = Module.routes.map { route in
+            let members = modules.map { route.makeHandler($0, self.core) }
+            let handler =
+                members.count == 1
+                ? members[0] : Handler(Ensemble(members, instances.choice), core: self.core)
+            handler.describe(as: .route(route.description))
+            return handler
+        }
+        let registrations = try self.core.register(handlers, fileID, line)
+        self.core.reconfigure()
+        return Installation(modules: modules, registrations: registrations)
+    }
+}

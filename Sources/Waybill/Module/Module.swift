@@ -1,0 +1,38 @@
+public import WaybillEventLoop
+
+/// An actor that owns a URL prefix and handles what is under it.
+///
+/// Write `@Module` on an actor and `@Route` on its methods, and the conformance is written for you:
+///
+/// ```swift
+/// @Module("app://user")
+/// actor UserModule {
+///     @Route func detail(uid: Int, name: String = "") -> User { ... }    // app://user/detail?uid=1&name=Lili
+/// }
+/// try await bus.install { UserModule() }
+/// ```
+///
+/// Everything that the macro writes can be written by hand: ``context`` as a stored property, and ``routes``.
+///
+/// A module runs on the loop of the bus that it is installed in. It reaches other modules through ``bus``.
+public protocol Module: LoopBound {
+    /// The URL that the paths of the module's routes are below.
+    static var url: String { get }
+
+    /// What the module handles.
+    static var routes: [ModuleRoute<Self>] { get }
+
+    /// Where the module lives; a stored property that is ``ModuleContext/current`` from the beginning.
+    nonisolated var context: ModuleContext { get }
+}
+
+extension Module {
+    /// The loop that the module runs on: the first of the bus that it was made for.
+    public nonisolated var eventLoop: EventLoop { self.context.eventLoop }
+
+    /// The bus that the module was made for.
+    ///
+    /// A module may keep it: a bus goes away when its owner lets go of it, however many modules know it, and what
+    /// they route afterwards fails with `shutDown`.
+    public nonisolated var bus: MessageBus { self.context.bus }
+}

@@ -1,0 +1,76 @@
+internal import WaybillEventLoop
+
+/// One route of a module: what it is, and the code that handles it.
+///
+/// `@Route` writes one for each method. By hand:
+///
+/// ```swift
+/// static var routes: [ModuleRoute<Greeter>] {
+///     [
+///         ModuleRoute("app://greeter/hello", action: "hello", parameters: [.init("name", "String")]) { greeter, message in
+///             greeter.hello(name: try message.argument("name"))
+///         }
+///     ]
+/// }
+/// ```
+public struct ModuleRoute<Module: Waybill.Module>: Sendable {
+    /// What the route is.
+    public let description: RouteDescription
+
+    let makeHandler: @Sendable (Module, BusCore) -> Handler
+
+    /// Makes a route whose code answers at once.
+    ///
+    /// - Parameters:
+    ///   - pattern: what URLs it handles.
+    ///   - action: the name of the method.
+    ///   - parameters: what it reads.
+    ///   - documentation: what it is for.
+    ///   - body: turns a message into a value, on the module's loop.
+    public init<Value: Sendable>(
+        _ pattern: String,
+        action: String,
+        parameters: [RouteDescription.Parameter] = [],
+        documentation: String = "",
+        _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
+    ) {
+        self.init(pattern, action, parameters, Value.self, documentation) { module, core in
+            Handler(immediate: module.plain(body), mailbox: core.mailbox(of: module), core: core)
+        }
+    }
+
+    /// Makes a route whose code may suspend.
+    ///
+    /// Parameters are those of a route whose code answers at once.
+    public init<Value: Sendable>(
+        _ pattern: String,
+        action: String,
+        parameters: [RouteDescription.Parameter] = [],
+        documentation: String = "",
+        _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value
+    ) {
+        self.init(pattern, action, parameters, Value.self, documentation) { module, core in
+            let suspending: @Sendable (Message) async throws -> Value = { try await body(module, $0) }
+            return Handler(suspending: suspending, mailbox: core.mailbox(of: module), core: core)
+        }
+    }
+
+    private init(
+        _ pattern: String,
+        _ action: String,
+        _ parameters: [RouteDescription.Parameter],
+        _ reply: any Any.Type,
+        _ documentation: String,
+        _ makeHandler: @escaping @Sendable (Module, BusCore) -> Handler
+    ) {
+        self.description = RouteDescription(
+            pattern: pattern,
+            module: "\(Module.self)",
+            action: action,
+            parameters: parameters,
+            reply: reply == Void.self ? "Void" : "\(reply)",
+            documentation: documentation
+        )
+        self.makeHandler = makeHandler
+    }
+}

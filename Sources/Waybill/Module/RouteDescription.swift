@@ -1,0 +1,86 @@
+internal import WaybillRouting
+
+/// What there is to know about a route without running it: for tables, documentation and checks.
+public struct RouteDescription: Sendable, Hashable {
+    /// A parameter that a route reads.
+    public struct Parameter: Sendable, Hashable {
+        /// The name under which the value is looked for.
+        public let name: String
+
+        /// The type, as it is written in Swift.
+        public let type: String
+
+        /// The value that stands in for a missing one, as it is written in Swift; nil if the parameter has none.
+        public let defaultValue: String?
+
+        /// Describes a parameter.
+        public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
+            self.name = name
+            self.type = type
+            self.defaultValue = defaultValue
+        }
+
+        /// Whether a message without the parameter fails.
+        public var isRequired: Bool {
+            self.defaultValue == nil && !self.type.hasSuffix("?") && !self.type.hasPrefix("[")
+        }
+    }
+
+    /// The pattern, as it is registered.
+    public let pattern: String
+
+    /// The name of the module, or nil for a plain closure.
+    public let module: String?
+
+    /// The name of the method, or nil for a plain closure.
+    public let action: String?
+
+    /// The parameters; of a plain closure those that the pattern names.
+    public let parameters: [Parameter]
+
+    /// The type of the value that comes back, as it is written in Swift; empty if it is not known.
+    public let reply: String
+
+    /// The documentation comment, without its signs.
+    public let documentation: String
+
+    /// Describes a route.
+    public init(
+        pattern: String,
+        module: String? = nil,
+        action: String? = nil,
+        parameters: [Parameter] = [],
+        reply: String = "Void",
+        documentation: String = ""
+    ) {
+        self.pattern = pattern
+        self.module = module
+        self.action = action
+        self.parameters = parameters
+        self.reply = reply
+        self.documentation = documentation
+    }
+}
+
+extension RouteDescription {
+    /// What the pattern of a plain closure tells.
+    init(of route: Route) {
+        self.init(
+            pattern: route.pattern.text,
+            parameters: route.parameters.map { Parameter($0.name, $0.type) },
+            reply: ""
+        )
+    }
+
+    /// The same route under another pattern.
+    func with(pattern: String) -> Self {
+        Self(
+            pattern: pattern,
+            module: self.module,
+            action: self.action,
+            parameters: self.parameters,
+            reply: self.reply,
+            documentation: self.documentation
+        )
+    }
+}

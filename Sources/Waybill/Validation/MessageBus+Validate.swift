@@ -1,0 +1,27 @@
+public import WaybillRouting
+
+extension MessageBus {
+    /// Looks for what cannot work, without delivering anything: call it when everything is registered, before the first
+    /// message.
+    ///
+    /// ```swift
+    /// let problems = bus.validate(urls: ["app://order/pay?total=1#home/receipt"])
+    /// guard problems.isEmpty else { fatalError(problems.map(\.description).joined(separator: "\n")) }
+    /// ```
+    ///
+    /// It finds
+    /// - routes without a handler (`noHandler`): of a configuration whose target is not there, or of a loop that has been
+    ///   shut down;
+    /// - patterns that no URL reaches, because another takes all of them (`conflict`, naming the rival and a URL);
+    /// - URLs that lead nowhere (`noRoute`, `invalidURL`): those that are passed, and their return URLs.
+    ///
+    /// Patterns are tried with made-up URLs, 16 each, so one that is reached by a very rare value only is found to be in
+    /// conflict.
+    ///
+    /// - Parameter urls: URLs that the program is known to route, or to give as return URLs.
+    /// - Returns: the problems; none is what one hopes for.
+    public func validate(urls: [String] = []) -> [RoutingError] {
+        self.core.routesWithoutHandler() + self.core.unreachablePatterns()
+            + urls.flatMap { self.core.problems(with: $0) }
+    }
+}

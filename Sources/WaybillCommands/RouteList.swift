@@ -1,0 +1,60 @@
+#if Tool
+
+internal import FoundationEssentials
+public import Waybill
+
+/// The routes of a program, to be printed.
+public struct RouteList: Sendable {
+    let routes: [RouteDescription]
+
+    /// Makes a list, in the order of the patterns.
+    public init(_ routes: [RouteDescription]) {
+        self.routes = routes.sorted { $0.pattern < $1.pattern }
+    }
+
+    /// The list as text.
+    ///
+    /// - Throws: nothing that the caller can mend.
+    public func text(as format: RouteListFormat) throws -> String {
+        switch format {
+        case .table: self.table
+        case .json: try self.json
+        case .markdown: self.markdown
+        }
+    }
+
+    private var table: String {
+        let rows = self.routes.map { route in
+            [
+                route.pattern.onOneLine, route.signature.onOneLine, route.reply,
+                [route.module, route.action].compactMap(\.self).joined(separator: "."),
+            ]
+        }
+        let all = [["PATTERN", "PARAMETERS", "REPLY", "HANDLED BY"]] + rows
+        let widths = (0..<4).map { column in all.map { $0[column].count }.max() ?? 0 }
+        return all.map { row in
+            let line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+                .joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }.joined(separator: "\n")
+    }
+
+    private var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self.routes.map(RouteRecord.init)), as: UTF8.self)
+        }
+    }
+}
+
+extension RouteDescription {
+    /// The parameters as a function would declare them.
+    var signature: String {
+        self.parameters.map { parameter in
+            "\(parameter.name): \(parameter.type)" + (parameter.defaultValue.map { " = \($0)" } ?? "")
+        }.joined(separator: ", ")
+    }
+}
+
+#endif

@@ -1,0 +1,67 @@
+#if Tool
+
+public import ArgumentParser
+internal import Waybill
+
+/// `routes`: a subcommand that prints every route of a program, and checks them.
+///
+/// A program adds it in one line:
+///
+/// ```swift
+/// @main struct Shop: AsyncParsableCommand, RouteProviding {
+///     static let configuration = CommandConfiguration(subcommands: [RoutesCommand<Shop>.self])
+///     static func makeBus() async throws -> MessageBus { try await Storefront().bus }
+/// }
+/// ```
+public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
+    /// The name, and what `--help` says.
+    public static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "routes",
+            abstract: "Show every route: pattern, parameters with types, reply, and what it is for.",
+            discussion: """
+                With --check nothing is printed but what cannot work: routes without a handler, patterns that no URL \
+                reaches, and URLs given as arguments that lead nowhere. Then the exit code is 1.
+
+                EXAMPLES:
+                  routes
+                  routes --format markdown > ROUTES.md
+                  routes --check "app://order/pay#home/receipt"
+                """
+        )
+    }
+
+    @Option(help: "How routes are printed: table, json or markdown.")
+    var format: RouteListFormat = .table
+
+    @Flag(help: "Check the routes, and the URLs given, instead of printing them.")
+    var check = false
+
+    @Argument(help: "With --check: URLs that have to lead somewhere, with their return URLs.")
+    var urls: [String] = []
+
+    /// Makes the command.
+    public init() {}
+
+    /// Makes the program's bus, prints its routes or problems, and shuts it down.
+    public func run() async throws {
+        let bus = try await Program.makeBus()
+        let problems = self.check ? bus.validate(urls: self.urls) : []
+        if self.check {
+            for problem in problems { print(problem) }
+        } else {
+            print(try RouteList(bus.routeDescriptions).text(as: self.format))
+        }
+        await bus.shutDown()
+        if !problems.isEmpty { throw ExitCode.failure }
+    }
+
+    /// Refuses URLs that nobody looks at.
+    public func validate() throws {
+        if !self.check, !self.urls.isEmpty { throw ValidationError("URLs are for --check only.") }
+    }
+}
+
+extension RouteListFormat: ExpressibleByArgument {}
+
+#endif

@@ -1,0 +1,141 @@
+#if Configuration
+
+internal import Waybill
+
+/// Makes entries of what a file says.
+struct EntryReader {
+    let file: String
+
+    /// The scheme that the file's name stands for.
+    let scheme: String
+
+    private static let sections: Set<String> = ["scheme", "actions", "destinations"]
+
+    func entries(_ root: ConfigurationNode) throws(ConfigurationError) -> [RouteConfiguration.Entry] {
+        switch root.value {
+        case .list: return try self.actions(root, self.scheme)
+        case .map(let pairs) where pairs.contains { Self.sections.contains($0.key) }:
+            return try self.sections(pairs)
+        case .map(let pairs): return try self.destinations(pairs, nil)
+        case .text, .other:
+            throw self.error(root, "", "it must be a map of sections or destinations, or a list of actions")
+        }
+    }
+
+    private func sections(
+        _ pairs: [(key: String, value: ConfigurationNode)]
+    ) throws(ConfigurationError) -> [RouteConfiguration.Entry] {
+        for (key, value) in pairs where !Self.sections.contains(key) {
+            throw self.error(
+                value,
+                key,
+                "there is no such section; there are scheme, actions and destinations"
+            )
+        }
+        var named: String?
+        for (key, value) in pairs where key == "scheme" {
+            guard case .text(let scheme) = value.value else {
+                throw self.error(value, key, "the scheme must be text")
+            }
+            named = scheme
+        }
+        var entries: [RouteConfiguration.Entry] = []
+        for (key, value) in pairs where key != "scheme" {
+            if key == "actions" {
+                entries += try self.actions(value, named ?? self.scheme)
+            } else {
+                guard case .map(let pairs) = value.value else {
+                    throw self.error(value, key, "destinations are a map of paths and names")
+                }
+                entries += try self.destinations(pairs, named)
+            }
+        }
+        return entries
+    }
+
+    /// Actions and their patterns: a map, or a list of maps where the order counts.
+    private func actions(
+        _ node: ConfigurationNode,
+        _ scheme: String
+    ) throws(ConfigurationError) -> [RouteConfiguration.Entry] {
+        var entries: [RouteConfiguration.Entry] = []
+        switch node.value {
+        case .list(let maps):
+            for map in maps {
+                guard case .map = map.value else {
+                    throw self.error(map, "", "an action is a map of its name and its patterns")
+                }
+                entries += try self.actions(map, scheme)
+            }
+        case .map(let pairs):
+            for (action, patterns) in pairs {
+                for pattern in try self.patterns(patterns, of: action) {
+                    entries.append(
+                        RouteConfiguration.Entry(
+                            pattern: Self.qualified(pattern.text, scheme),
+                            target: action,
+                            source: .init(file: self.file, line: pattern.line, key: action)
+                        )
+                    )
+                }
+            }
+        case .text, .other:
+            throw self.error(
+                node,
+                "actions",
+                "actions are a map of names and patterns, or a list of such maps"
+            )
+        }
+        return entries
+    }
+
+    private func patterns(
+        _ node: ConfigurationNode,
+        of action: String
+    ) throws(ConfigurationError) -> [(text: String, line: Int?)] {
+        switch node.value {
+        case .text(let text): return [(text, node.line)]
+        case .list(let items):
+            var patterns: [(text: String, line: Int?)] = []
+            for item in items {
+                guard case .text(let text) = item.value else {
+                    throw self.error(item, action, "a pattern must be text")
+                }
+                patterns.append((text, item.line ?? node.line))
+            }
+            return patterns
+        case .map, .other: throw self.error(node, action, "it needs a pattern, or a list of patterns")
+        }
+    }
+
+    private func destinations(
+        _ pairs: [(key: String, value: ConfigurationNode)],
+        _ scheme: String?
+    ) throws(ConfigurationError) -> [RouteConfiguration.Entry] {
+        var entries: [RouteConfiguration.Entry] = []
+        for (path, node) in pairs {
+            guard case .text(let name) = node.value, !name.isEmpty else {
+                throw self.error(node, path, "a destination must have a name")
+            }
+            entries.append(
+                RouteConfiguration.Entry(
+                    pattern: scheme.map { Self.qualified(path, $0) } ?? path,
+                    target: name,
+                    source: .init(file: self.file, line: node.line, key: path)
+                )
+            )
+        }
+        return entries
+    }
+
+    private static func qualified(_ pattern: String, _ scheme: String) -> String {
+        if pattern.contains("://") { return pattern }
+        return "\(scheme)://\(pattern.hasPrefix("/") ? String(pattern.dropFirst()) : pattern)"
+    }
+
+    private func error(_ node: ConfigurationNode, _ key: String, _ message: String) -> ConfigurationError {
+        ConfigurationError(.init(file: self.file, line: node.line, key: key), message)
+    }
+}
+
+#endif

@@ -1,0 +1,73 @@
+#if Configuration
+
+internal import Foundation
+internal import Waybill
+
+/// Reads property lists; those that are XML tell on which line a key stands.
+struct PropertyListReader {
+    let file: String
+
+    func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
+        do {
+            return self.convert(try PropertyListDecoder().decode(Value.self, from: data), Lines(data), nil)
+        } catch {
+            throw ConfigurationError(.init(file: self.file), "it is no property list: \(error)")
+        }
+    }
+
+    private func convert(_ value: Value, _ lines: Lines, _ line: Int?) -> ConfigurationNode {
+        switch value {
+        case .text(let text): return ConfigurationNode(value: .text(text), line: line)
+        case .list(let list):
+            return ConfigurationNode(value: .list(list.map { self.convert($0, lines, line) }), line: line)
+        case .map(let map):
+            let pairs = map.map { (key: $0, value: self.convert($1, lines, lines.line(of: $0))) }
+            // A property list's map has no order; what is written first comes first.
+            let inOrder = pairs.sorted { ($0.value.line ?? 0, $0.key) < ($1.value.line ?? 0, $1.key) }
+            return ConfigurationNode(value: .map(inOrder), line: line)
+        case .other: return ConfigurationNode(value: .other("a number, a date or data"), line: line)
+        }
+    }
+
+    /// What a property list may hold.
+    private enum Value: Decodable {
+        case text(String)
+        case list([Value])
+        case map([String: Value])
+        case other
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else if let list = try? container.decode([Value].self) {
+                self = .list(list)
+            } else if let map = try? container.decode([String: Value].self) {
+                self = .map(map)
+            } else {
+                self = .other
+            }
+        }
+    }
+
+    /// Where the keys of a property list in XML stand.
+    private struct Lines {
+        private var lines: [String: Int] = [:]
+
+        init(_ data: Data) {
+            guard let text = String(data: data, encoding: .utf8), text.hasPrefix("<?xml") else { return }
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                for part in line.components(separatedBy: "<key>").dropFirst() {
+                    let key = part.components(separatedBy: "</key>")[0]
+                    let name = key.replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+                        .replacing("&amp;", with: "&")
+                    self.lines[name] = self.lines[name] ?? index + 1
+                }
+            }
+        }
+
+        func line(of key: String) -> Int? { self.lines[key] }
+    }
+}
+
+#endif

@@ -1,0 +1,74 @@
+#if Configuration
+
+internal import Foundation
+internal import Waybill
+internal import Yams
+
+/// Reads YAML, and JSON.
+struct YAMLReader {
+    let file: String
+
+    func node(_ data: Data) throws(ConfigurationError) -> ConfigurationNode {
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw ConfigurationError(.init(file: self.file), "it is not UTF-8")
+        }
+        do {
+            guard let node = try Yams.compose(yaml: text) else {
+                throw ConfigurationError(.init(file: self.file), "it is empty")
+            }
+            return try self.convert(node, depth: 0)
+        } catch let error as ConfigurationError {
+            throw error
+        } catch let error as YamlError {
+            throw self.convert(error)
+        } catch {
+            throw ConfigurationError(.init(file: self.file), "it cannot be read: \(error)")
+        }
+    }
+
+    private func convert(_ node: Node, depth: Int, line: Int? = nil) throws -> ConfigurationNode {
+        let line = line ?? node.mark?.line
+        guard depth < 8 else {
+            throw ConfigurationError(.init(file: self.file, line: line), "it is nested too deeply")
+        }
+        switch node {
+        case .scalar(let scalar):
+            return ConfigurationNode(value: .text(scalar.string), line: line)
+        case .sequence(let sequence):
+            return ConfigurationNode(
+                value: .list(try sequence.map { try self.convert($0, depth: depth + 1) }),
+                line: line
+            )
+        case .mapping(let mapping):
+            let pairs = try mapping.map { key, value in
+                guard let name = key.scalar?.string else {
+                    throw ConfigurationError(
+                        .init(file: self.file, line: key.mark?.line),
+                        "a key must be text"
+                    )
+                }
+                return (key: name, value: try self.convert(value, depth: depth + 1, line: key.mark?.line))
+            }
+            return ConfigurationNode(value: .map(pairs), line: line)
+        case .alias:
+            return ConfigurationNode(value: .other("an alias"), line: line)
+        }
+    }
+
+    private func convert(_ error: YamlError) -> ConfigurationError {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            ConfigurationError(.init(file: self.file, line: mark.line), problem)
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            ConfigurationError(
+                .init(file: self.file, line: context.mark.line, key: "\(duplicates.first ?? "")"),
+                "the key is there twice"
+            )
+        default:
+            ConfigurationError(.init(file: self.file), "it cannot be read: \(error)")
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,17 @@
+#if Macros
+
+internal import SwiftDiagnostics
+
+/// What is wrong with the code that a macro stands on, in a sentence that says what to do.
+struct Misuse: DiagnosticMessage, FixItMessage, NoteMessage {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+
+    var severity: DiagnosticSeverity { .error }
+    var diagnosticID: MessageID { MessageID(domain: "WaybillMacros", id: "misuse") }
+    var fixItID: MessageID { self.diagnosticID }
+    var noteID: MessageID { self.diagnosticID }
+}
+
+#endif

@@ -1,0 +1,45 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+internal import SwiftSyntaxMacros
+
+/// Tells the compiler what is wrong, or keeps it to itself where another role of the same macro tells it.
+struct Reporter {
+    private let context: (any MacroExpansionContext)?
+
+    init(_ context: any MacroExpansionContext) { self.context = context }
+
+    private init() { self.context = nil }
+
+    static var silent: Self { Self() }
+
+    func report(
+        _ message: String,
+        at node: some SyntaxProtocol,
+        fix: FixIt? = nil,
+        notes: [Note] = []
+    ) {
+        let fixes = fix.map { [$0] } ?? []
+        self.context?
+            .diagnose(
+                Diagnostic(node: Syntax(node), message: Misuse(message), notes: notes, fixIts: fixes)
+            )
+    }
+}
+
+extension FixIt {
+    /// A change of one piece of code for another, which keeps what is around it.
+    static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt
+    {
+        let change = Change.replace(
+            oldNode: Syntax(old),
+            newNode: Syntax(
+                new.with(\.leadingTrivia, old.leadingTrivia).with(\.trailingTrivia, old.trailingTrivia)
+            )
+        )
+        return FixIt(message: Misuse(message), changes: [change])
+    }
+}
+
+#endif

@@ -1,0 +1,106 @@
+#if Macros
+
+internal import SwiftSyntax
+
+/// The routes of a module in the order of its code, under the conditions that they are under.
+struct ModuleRoutes {
+    /// A route, or what stands under the conditions of an `#if`.
+    enum Item {
+        case route(RouteMethod)
+        case conditional([Clause])
+    }
+
+    /// One way through an `#if`.
+    struct Clause {
+        /// `#if DEBUG`, `#elseif os(Linux)`, `#else`.
+        let condition: String
+        let items: [Item]
+    }
+
+    let items: [Item]
+
+    /// Whether one of them at least is there in every program.
+    var hasUnconditional: Bool {
+        self.items.contains { item in
+            if case .route = item { true } else { false }
+        }
+    }
+
+    init(of module: ModuleDeclaration, _ reporter: Reporter) {
+        var conflicts = RouteConflicts(reporter)
+        self.items = Self.items(module.actor.memberBlock.members, module, reporter) { conflicts.add($0, $1) }
+        Self.checkNames(module.actor.memberBlock.members, reporter)
+    }
+
+    private typealias Check = (RouteMethod, _ branches: [RouteConflicts.Branch]) -> Bool
+
+    private static func items(
+        _ members: MemberBlockItemListSyntax,
+        _ module: ModuleDeclaration,
+        _ reporter: Reporter,
+        _ branches: [RouteConflicts.Branch] = [],
+        _ isFree: Check
+    ) -> [Item] {
+        var items: [Item] = []
+        for member in members {
+            if let condition = member.decl.as(IfConfigDeclSyntax.self) {
+                let clauses = self.clauses(condition, module, reporter, branches, isFree)
+                if clauses.contains(where: { !$0.items.isEmpty }) { items.append(.conditional(clauses)) }
+            } else if let function = member.decl.as(FunctionDeclSyntax.self),
+                let attribute = function.attributes.first(named: "Route"),
+                let method = RouteMethod(function, attribute, of: module, reporter),
+                isFree(method, branches)
+            {
+                items.append(.route(method))
+            }
+        }
+        return items
+    }
+
+    private static func clauses(
+        _ condition: IfConfigDeclSyntax,
+        _ module: ModuleDeclaration,
+        _ reporter: Reporter,
+        _ branches: [RouteConflicts.Branch],
+        _ isFree: Check
+    ) -> [Clause] {
+        condition.clauses.enumerated()
+            .map { index, clause in
+                let branch = RouteConflicts.Branch(condition: condition.id, clause: index)
+                let members = clause.elements?.as(MemberBlockItemListSyntax.self) ?? []
+                return Clause(
+                    condition: [clause.poundKeyword.text, clause.condition?.trimmedDescription]
+                        .compactMap(\.self).joined(separator: " "),
+                    items: self.items(members, module, reporter, branches + [branch], isFree)
+                )
+            }
+    }
+
+    /// What the macro writes has to have its name for itself.
+    private static func checkNames(_ members: MemberBlockItemListSyntax, _ reporter: Reporter) {
+        for member in members {
+            if let name = self.reservedName(member.decl) {
+                reporter.report(
+                    "`@Module` writes a `\(name.text)` of its own: call this something else",
+                    at: name
+                )
+            }
+        }
+    }
+
+    private static func reservedName(_ declaration: DeclSyntax) -> TokenSyntax? {
+        if let named = declaration.asProtocol((any NamedDeclSyntax).self) {
+            return named.name.text.withoutBackticks == "urls" ? named.name : nil
+        }
+        guard let variable = declaration.as(VariableDeclSyntax.self) else { return nil }
+        let isStatic = variable.modifiers.contains { $0.name.text == "static" }
+        let names = variable.bindings.lazy.compactMap {
+            $0.pattern.as(IdentifierPatternSyntax.self)?.identifier
+        }
+        return names.first {
+            ["urls"].contains($0.text) || (isStatic && ["url", "routes"].contains($0.text))
+        }
+    }
+}
+
+#endif

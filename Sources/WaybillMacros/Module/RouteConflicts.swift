@@ -1,0 +1,76 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+internal import WaybillRouting
+
+/// Finds routes of one module that would stand in each other's way.
+struct RouteConflicts {
+    /// One way through an `#if`.
+    struct Branch: Equatable {
+        let condition: SyntaxIdentifier
+        let clause: Int
+    }
+
+    private struct Entry {
+        let method: RouteMethod
+        let branches: [Branch]
+    }
+
+    private let reporter: Reporter
+    private var table = RouteTable<Int>()
+    private var entries: [Entry] = []
+
+    init(_ reporter: Reporter) { self.reporter = reporter }
+
+    /// Whether the route can be there beside the others; what stands in its way is reported.
+    mutating func add(_ method: RouteMethod, _ branches: [Branch]) -> Bool {
+        let entry = Entry(method: method, branches: branches)
+        if let rival = self.entries.first(where: { Self.haveOneBuilder($0, entry) }) {
+            self.reporter.report(
+                "its typed URL would be the same as that of another `\(method.name)`: give it another name",
+                at: method.function.name,
+                notes: [Note(node: Syntax(rival.method.function.name), message: Misuse("the other is here"))]
+            )
+            return false
+        }
+        let isFree = (try? self.table.insert(method.pattern.text, 0)) != nil
+        if !isFree, let rival = self.entries.first(where: { Self.conflict($0, entry) })?.method {
+            self.reporter.report(
+                "`\(method.name)` matches the same URLs as `\(rival.name)`, whose pattern is \(rival.pattern.text)",
+                at: method.place,
+                notes: [Note(node: rival.place, message: Misuse("`\(rival.name)` is here"))]
+            )
+            return false
+        }
+        self.entries.append(entry)
+        return true
+    }
+
+    private static func conflict(_ one: Entry, _ other: Entry) -> Bool {
+        guard !self.exclude(one, other) else { return false }
+        var table = RouteTable<Int>()
+        do throws(RoutingError) {
+            try table.insert(one.method.pattern.text, 0)
+            try table.insert(other.method.pattern.text, 0)
+            return false
+        } catch {
+            return true
+        }
+    }
+
+    /// Whether no program has both: they stand in two ways through one `#if`.
+    private static func exclude(_ one: Entry, _ other: Entry) -> Bool {
+        one.branches.contains { branch in
+            other.branches.contains { $0.condition == branch.condition && $0.clause != branch.clause }
+        }
+    }
+
+    /// Methods that differ in their messages only have one builder.
+    private static func haveOneBuilder(_ one: Entry, _ other: Entry) -> Bool {
+        guard one.method.name == other.method.name, !self.exclude(one, other) else { return false }
+        return URLBuilder(one.method).signature == URLBuilder(other.method).signature
+    }
+}
+
+#endif

@@ -1,0 +1,52 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+internal import SwiftSyntaxMacros
+
+/// A mark on a method, which `@Module` reads.
+///
+/// By itself it says where it must not stand.
+struct RouteMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        if let misuse = self.misuse(declaration, context.lexicalContext) {
+            Reporter(context).report(misuse, at: node, fix: self.removal(of: node, from: declaration))
+        }
+        return []
+    }
+
+    private static func misuse(_ declaration: some DeclSyntaxProtocol, _ lexicalContext: [Syntax]) -> String?
+    {
+        guard declaration.is(FunctionDeclSyntax.self) else { return "`@Route` stands on a method" }
+        guard let outer = lexicalContext.first else {
+            return "`@Route` stands on a method of an actor with `@Module`"
+        }
+        if outer.is(ExtensionDeclSyntax.self) {
+            return "a route has to stand in the actor itself: `@Module` does not see its extensions"
+        }
+        guard let attributes = outer.asProtocol((any WithAttributesSyntax).self)?.attributes,
+            attributes.first(named: "Module") != nil
+        else { return "`@Route` stands on a method of an actor with `@Module`" }
+        // On another type it is `@Module` that stands wrong, and says so.
+        return nil
+    }
+
+    private static func removal(of node: AttributeSyntax, from declaration: some DeclSyntaxProtocol) -> FixIt?
+    {
+        guard let attributed = declaration.asProtocol((any WithAttributesSyntax).self),
+            let index = attributed.attributes.firstIndex(where: {
+                $0.trimmedDescription == node.trimmedDescription
+            })
+        else { return nil }
+        var attributes = attributed.attributes
+        attributes.remove(at: index)
+        let new = attributed.with(\.attributes, attributes)
+        return .replace(declaration, with: Syntax(new).cast(DeclSyntax.self), "remove `@Route`")
+    }
+}
+
+#endif

@@ -1,0 +1,63 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+
+extension RouteMethod {
+    /// Whether the method is one that a message can call, whatever its parameters are.
+    static func checkPlain(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
+        if let modifier = function.modifiers.first(where: { ["static", "class"].contains($0.name.text) }) {
+            reporter.report(
+                "a route is a method of the module, and not of its type",
+                at: modifier,
+                fix: .replace(
+                    function,
+                    with: function.with(\.modifiers, function.modifiers.filter { $0 != modifier }),
+                    "remove `\(modifier.name.text)`"
+                )
+            )
+            return false
+        }
+        if let generics = function.genericParameterClause {
+            reporter.report(
+                "a route cannot be generic: a URL does not say for which type it is",
+                at: generics
+            )
+            return false
+        }
+        if let output = function.signature.returnClause?.type, let some = ValueType.opaque(in: Syntax(output))
+        {
+            reporter.report(
+                "a route's caller names the type of the reply, so that cannot be opaque",
+                at: some
+            )
+            return false
+        }
+        return self.checkAvailability(function, reporter)
+    }
+
+    /// The module calls its routes, whatever is said to others.
+    private static func checkAvailability(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
+        for attribute in function.attributes.lazy.compactMap({ $0.as(AttributeSyntax.self) })
+        where attribute.plainName == "available" {
+            let words = attribute.arguments?.as(AvailabilityArgumentListSyntax.self)?.map(
+                \.argument.trimmedDescription
+            )
+            if words?.contains("unavailable") == true {
+                reporter.report("a route cannot be unavailable, since messages call it", at: attribute)
+                return false
+            }
+            if words?.contains(where: { $0.hasPrefix("deprecated") }) == true {
+                reporter.report(
+                    "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
+                        + "say it in the documentation comment",
+                    at: attribute
+                )
+                return false
+            }
+        }
+        return true
+    }
+}
+
+#endif

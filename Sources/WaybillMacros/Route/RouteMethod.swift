@@ -1,0 +1,123 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+internal import SwiftSyntaxBuilder
+internal import WaybillRouting
+
+/// A method with `@Route` on it, checked.
+struct RouteMethod {
+    let function: FunctionDeclSyntax
+    let parameters: [RouteParameter]
+    /// The type of what it returns.
+    let reply: String
+    let pattern: RoutePattern
+    /// Where its pattern is said, for diagnostics.
+    let place: Syntax
+
+    /// Nil if it cannot be a route, and the reason is reported.
+    init?(
+        _ function: FunctionDeclSyntax,
+        _ attribute: AttributeSyntax,
+        of module: ModuleDeclaration,
+        _ reporter: Reporter
+    ) {
+        self.function = function
+        let isPlain = Self.checkPlain(function, reporter)
+        let list = function.signature.parameterClause.parameters
+        self.parameters = list.compactMap { RouteParameter($0, of: module.name, reporter) }
+        let output = function.signature.returnClause?.type
+        self.reply = output.map { ValueType.plain($0, in: module.name).trimmedDescription } ?? "Void"
+        guard let (pattern, place) = Self.pattern(function, attribute, module, reporter) else { return nil }
+        self.pattern = pattern
+        self.place = place
+        guard isPlain, self.parameters.count == list.count, self.checkPath(reporter) else { return nil }
+    }
+
+    /// The name as code, with backticks where it needs them.
+    var identifier: String { self.function.name.text }
+    var name: String { self.identifier.withoutBackticks }
+
+    var isAsync: Bool { self.function.signature.effectSpecifiers?.asyncSpecifier != nil }
+
+    /// Whether calling it from the module's own code waits for another executor.
+    var isElsewhere: Bool {
+        self.function.attributes.contains {
+            $0.as(AttributeSyntax.self)?.plainName.hasSuffix("Actor") == true
+        }
+    }
+
+    var mayThrow: Bool {
+        guard let clause = self.function.signature.effectSpecifiers?.throwsClause else { return false }
+        return clause.type?.trimmedDescription != "Never"
+    }
+
+    var takesMessage: Bool { self.parameters.contains { $0.isMessage } }
+
+    /// What the path has and the method does not read by itself, since it reads the message.
+    var unread: [RoutePattern.Parameter] {
+        let names = Set(self.parameters.lazy.filter { !$0.isMessage }.map(\.name))
+        // What `**` captures has no name that a parameter could have.
+        return self.pattern.parameters.filter { $0.name != "**" && !names.contains($0.name) }
+    }
+
+    private static func pattern(
+        _ function: FunctionDeclSyntax,
+        _ attribute: AttributeSyntax,
+        _ module: ModuleDeclaration,
+        _ reporter: Reporter
+    ) -> (RoutePattern, Syntax)? {
+        var path = RoutePath.path(ofMethod: function.name.text.withoutBackticks)
+        var place = Syntax(function.name)
+        if let argument = attribute.firstArgument {
+            place = Syntax(argument)
+            guard let text = argument.literalText else {
+                reporter.report(
+                    "the path has to be a string literal without interpolation, since it is checked while it is compiled",
+                    at: argument
+                )
+                return nil
+            }
+            path = text
+        }
+        do throws(RoutingError) {
+            return (try RoutePattern(RoutePath.pattern(path, below: module.url)), place)
+        } catch {
+            reporter.report(error.message, at: place)
+            return nil
+        }
+    }
+
+    /// What the path captures, the method has to read.
+    private func checkPath(_ reporter: Reporter) -> Bool {
+        guard !self.takesMessage, let unread = self.unread.first else { return true }
+        reporter.report(
+            "the path has a `\(unread.name)`, and `\(self.name)` has no parameter of that name",
+            at: self.place,
+            fix: self.adding(unread)
+        )
+        return false
+    }
+
+    private func adding(_ parameter: RoutePattern.Parameter) -> FixIt {
+        let clause = self.function.signature.parameterClause
+        var list = clause.parameters
+        if let last = list.indices.last {
+            list[last] = list[last].with(\.trailingComma, .commaToken(trailingTrivia: .space))
+        }
+        list.append("\(raw: parameter.name): \(raw: Self.type(of: parameter))")
+        return .replace(clause, with: clause.with(\.parameters, list), "add a parameter `\(parameter.name)`")
+    }
+
+    /// The type in Swift of what a pattern captures.
+    static func type(of parameter: RoutePattern.Parameter) -> String {
+        switch parameter.type {
+        case "int": "Int"
+        case "double": "Double"
+        case "bool": "Bool"
+        default: "String"
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,105 @@
+#if Macros
+
+internal import SwiftSyntax
+
+/// Types as they are written, and as they stand for a value that is read, passed on or returned.
+enum ValueType {
+    /// A type without what only says how a parameter is passed, and with the name of its actor for `Self`.
+    static func plain(_ type: TypeSyntax, in owner: String) -> TypeSyntax {
+        var type = self.withoutSpecifiers(type).trimmed
+        if let attributed = type.as(AttributedTypeSyntax.self) {
+            let kept = attributed.attributes.filter {
+                $0.as(AttributeSyntax.self)?.plainName != "escaping"
+            }
+            type = kept.isEmpty ? attributed.baseType : TypeSyntax(attributed.with(\.attributes, kept))
+        }
+        if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+            type = TypeSyntax(OptionalTypeSyntax(wrappedType: unwrapped.wrappedType))
+        }
+        return self.withoutSelf(type.trimmed, owner)
+    }
+
+    static func withoutSpecifiers(_ type: TypeSyntax) -> TypeSyntax {
+        guard let attributed = type.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty else {
+            return type
+        }
+        if attributed.attributes.isEmpty { return attributed.baseType }
+        return TypeSyntax(attributed.with(\.specifiers, []))
+    }
+
+    /// `Self` is another type inside of `urls`.
+    static func withoutSelf<Node: SyntaxProtocol>(_ node: Node, _ owner: String) -> Node {
+        SelfRewriter(owner: owner).rewrite(node).cast(Node.self)
+    }
+
+    /// The type of a value that may be missing.
+    static func optional(_ type: TypeSyntax) -> String {
+        let text = type.trimmedDescription
+        if self.isOptional(type) { return text }
+        let isSimple =
+            type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self)
+            || type.is(ArrayTypeSyntax.self)
+            || type.is(DictionaryTypeSyntax.self) || type.is(TupleTypeSyntax.self)
+        return isSimple ? "\(text)?" : "(\(text))?"
+    }
+
+    static func isOptional(_ type: TypeSyntax) -> Bool {
+        if type.is(OptionalTypeSyntax.self) { return true }
+        return type.as(IdentifierTypeSyntax.self).map {
+            $0.name.text == "Optional" && $0.genericArgumentClause != nil
+        }
+            ?? false
+    }
+
+    /// The function type that a type is, apart from attributes and brackets.
+    static func function(_ type: TypeSyntax) -> FunctionTypeSyntax? {
+        if let function = type.as(FunctionTypeSyntax.self) { return function }
+        if let attributed = type.as(AttributedTypeSyntax.self) { return self.function(attributed.baseType) }
+        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+            let only = tuple.elements.first
+        {
+            return self.function(only.type)
+        }
+        return nil
+    }
+
+    /// Whether a function type says that it may cross to another loop; functions of a global actor may.
+    static func isSendable(_ type: TypeSyntax) -> Bool {
+        if let attributed = type.as(AttributedTypeSyntax.self) {
+            let names = attributed.attributes.compactMap { $0.as(AttributeSyntax.self)?.plainName }
+            return names.contains { $0 == "Sendable" || $0.hasSuffix("Actor") }
+                || self.isSendable(attributed.baseType)
+        }
+        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+            let only = tuple.elements.first
+        {
+            return self.isSendable(only.type)
+        }
+        return false
+    }
+
+    /// The first `some` in a type.
+    static func opaque(in node: Syntax) -> TokenSyntax? {
+        if let type = node.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.some)
+        {
+            return type.someOrAnySpecifier
+        }
+        return node.children(viewMode: .sourceAccurate).lazy.compactMap { self.opaque(in: $0) }.first
+    }
+}
+
+/// Writes the name of the type for `Self`.
+private final class SelfRewriter: SyntaxRewriter {
+    private let owner: String
+
+    init(owner: String) {
+        self.owner = owner
+        super.init()
+    }
+
+    override func visit(_ token: TokenSyntax) -> TokenSyntax {
+        token.tokenKind == .keyword(.Self) ? token.with(\.tokenKind, .identifier(self.owner)) : token
+    }
+}
+
+#endif

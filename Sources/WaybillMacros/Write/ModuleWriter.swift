@@ -1,0 +1,82 @@
+#if Macros
+
+internal import SwiftSyntax
+internal import SwiftSyntaxBuilder
+
+/// Writes what a person would write by hand to make a module of an actor.
+struct ModuleWriter {
+    let module: ModuleDeclaration
+    let routes: ModuleRoutes
+
+    var members: [DeclSyntax] {
+        var members: [DeclSyntax] = []
+        let access = self.module.access
+        if !self.module.declaresContext {
+            members.append("\(raw: access)nonisolated let context = Waybill.ModuleContext.current")
+        }
+        members.append(
+            """
+            \(raw: access)static var url: String {
+                \(raw: self.module.url.asLiteral)
+            }
+            """
+        )
+        members.append(
+            """
+            \(raw: access)static var routes: [Waybill.ModuleRoute<\(raw: self.module.name)>] {
+                \(raw: self.list.indented(by: 4))
+            }
+            """
+        )
+        let builders = self.builders(self.routes.items).map { "\n    \($0.indented(by: 4))" }
+        members.append("\(raw: access)enum urls {\(raw: builders.joined(separator: "\n"))\n}")
+        return members
+    }
+
+    /// A statement for each route and not a list of them: conditions have their place there, the compiler's time
+    /// grows with their number only, and what it says of one is said there.
+    private var list: String {
+        let type = "[Waybill.ModuleRoute<\(self.module.name)>]"
+        guard !self.routes.items.isEmpty else { return "[]" }
+        let count = self.routes.items.count
+        // If no condition holds, this is all that happens to the variable, and without it the compiler would warn.
+        let reserve = self.routes.hasUnconditional ? [] : ["routes.reserveCapacity(\(count))"]
+        let statements = self.statements(self.routes.items)
+        let lines = ["var routes: \(type) = []"] + reserve + statements + ["return routes"]
+        return lines.joined(separator: "\n")
+    }
+
+    private func statements(_ items: [ModuleRoutes.Item]) -> [String] {
+        items.flatMap { item in
+            switch item {
+            case .route(let method): [self.statement(method)]
+            case .conditional(let clauses): Self.conditional(clauses, self.statements)
+            }
+        }
+    }
+
+    private func statement(_ method: RouteMethod) -> String {
+        let code = RouteEntry(method: method, module: self.module.name).code
+        let append = "routes.append(\n    \(code.indented(by: 4))\n)"
+        guard !method.versions.isEmpty else { return append }
+        return "if #available(\(method.versions)) {\n    \(append.indented(by: 4))\n}"
+    }
+
+    private func builders(_ items: [ModuleRoutes.Item]) -> [String] {
+        items.flatMap { item in
+            switch item {
+            case .route(let method): [URLBuilder(method).declaration].compactMap(\.self)
+            case .conditional(let clauses): [Self.conditional(clauses, self.builders).joined(separator: "\n")]
+            }
+        }
+    }
+
+    private static func conditional(
+        _ clauses: [ModuleRoutes.Clause],
+        _ body: ([ModuleRoutes.Item]) -> [String]
+    ) -> [String] {
+        clauses.flatMap { [$0.condition] + body($0.items) } + ["#endif"]
+    }
+}
+
+#endif

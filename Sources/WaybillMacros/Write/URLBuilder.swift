@@ -1,0 +1,83 @@
+#if Macros
+
+internal import SwiftSyntax
+internal import WaybillRouting
+
+/// The function that makes the typed URL of a route.
+struct URLBuilder {
+    private struct Parameter {
+        let label: String?
+        let identifier: String
+        let name: String
+        let type: String
+        let defaultValue: String?
+
+        var text: String {
+            let isOne = self.label?.withoutBackticks == self.name
+            let names = isOne ? self.label ?? "" : "\(self.label ?? "_") \(self.identifier)"
+            return "\(names): \(self.type)" + (self.defaultValue.map { " = \($0)" } ?? "")
+        }
+    }
+
+    private let method: RouteMethod
+    private let parameters: [Parameter]
+
+    /// A builder has what the method reads, and what the path has for a method that reads the message.
+    init(_ method: RouteMethod) {
+        self.method = method
+        let read = method.parameters.filter { !$0.isMessage }
+            .map {
+                Parameter(
+                    label: $0.label,
+                    identifier: $0.identifier,
+                    name: $0.name,
+                    type: Self.kept($0.type),
+                    defaultValue: $0.defaultValue?.trimmedDescription
+                )
+            }
+        let unread = method.unread.map {
+            Parameter(
+                label: $0.name,
+                identifier: $0.name.asIdentifier,
+                name: $0.name,
+                type: RouteMethod.type(of: $0),
+                defaultValue: nil
+            )
+        }
+        self.parameters = read + unread
+    }
+
+    /// What two builders must not share.
+    var signature: String {
+        self.parameters.map { "\($0.label ?? "_"):\($0.type)," }.joined() + self.method.reply
+    }
+
+    /// Nil where nobody could call it, or make a URL of the pattern.
+    var declaration: String? {
+        let words = self.method.function.modifiers.map(\.name.text)
+        guard !words.contains("private"), self.method.pattern.canBePrinted else { return nil }
+        let access = words.first { ["public", "package", "fileprivate"].contains($0) }.map { "\($0) " } ?? ""
+        let result = "Waybill.TypedURL<\(self.method.reply)>"
+        let list = self.parameters.map(\.text).joined(separator: ", ")
+        let calls = self.parameters.map { "\n        .with(\($0.name.asLiteral), \($0.identifier))" }.joined()
+        return """
+            \(self.head)\(access)static func \(self.method.identifier)(\(list)) -> \(result) {
+                \(result)(\(self.method.pattern.text.asLiteral))\(calls)
+            }
+            """
+    }
+
+    private var head: String {
+        let documentation = self.method.documentation.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "///\n" : "/// \($0)\n" }
+        let availability = self.method.function.attributes.availability.map { "\($0)\n" }
+        return (self.method.documentation.isEmpty ? [] : documentation).joined() + availability.joined()
+    }
+
+    /// A closure is kept in the URL.
+    private static func kept(_ type: TypeSyntax) -> String {
+        ValueType.function(type) == nil ? type.trimmedDescription : "@escaping \(type.trimmedDescription)"
+    }
+}
+
+#endif

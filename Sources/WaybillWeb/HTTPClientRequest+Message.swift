@@ -1,0 +1,83 @@
+#if Web
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHTTP1
+internal import Waybill
+internal import WaybillRouting
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension HTTPClientRequest {
+    /// The request that a message stands for.
+    ///
+    /// - Throws: `invalidURL` for a scheme that is not the web's, `invalidParameter` if the method or the body is of no use, `notTransferable` if the payload is not.
+    init(_ message: Message) throws(RoutingError) {
+        let address = message.address
+        guard ["http", "https"].contains(address.scheme.lowercased()) else {
+            throw RoutingError(
+                .invalidURL,
+                url: address.text,
+                message: "`\(address.scheme)` is connected to the web, which has http and https URLs only"
+            )
+        }
+        let path = address.text.drop { $0 == "/" }
+        let url = address.hasScheme ? address.text : "\(address.scheme)://\(path)"
+        // The client (1.37) traps on a port that there cannot be.
+        if let port = URL(string: url)?.port, !(0...65_535).contains(port) {
+            throw RoutingError(.invalidURL, url: address.text, message: "there is no port \(port)")
+        }
+        self.init(url: url)
+        let body = try Self.bytes(of: message)
+        self.method = try Self.method(of: message) ?? (body == nil ? .GET : .POST)
+        self.headers = HTTPHeaders(message.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        self.body = body.map(Body.bytes)
+    }
+
+    private static func method(of message: Message) throws(RoutingError) -> HTTPMethod? {
+        guard let value = message.parameters.call["method"] else { return nil }
+        // Anything else could end the line, and begin a request of its own.
+        guard let text = value as? String, !text.isEmpty,
+            text.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
+        else {
+            throw RoutingError(
+                .invalidParameter,
+                url: message.address.text,
+                message: "`method` is not the name of a method in capital letters, such as \"PUT\": \(value)"
+            )
+        }
+        return HTTPMethod(rawValue: text)
+    }
+
+    private static func bytes(of message: Message) throws(RoutingError) -> ByteBuffer? {
+        if let value = message.parameters.call["body"] {
+            if let bytes = self.bytes(of: value) { return bytes }
+            throw RoutingError(
+                .invalidParameter,
+                url: message.address.text,
+                message: "`body` is neither a text nor a sequence of bytes, but a \(type(of: value))"
+            )
+        }
+        guard let payload = message.payload else { return nil }
+        if let bytes = self.bytes(of: payload) { return bytes }
+        throw RoutingError(
+            .notTransferable,
+            url: message.address.text,
+            message: "the payload is neither a text nor a sequence of bytes, but a \(type(of: payload))"
+        )
+    }
+
+    private static func bytes(of value: any Sendable) -> ByteBuffer? {
+        switch value {
+        case is Void: ByteBuffer()
+        case let buffer as ByteBuffer: buffer
+        case let text as String: ByteBuffer(string: text)
+        case let bytes as any Sequence<UInt8>: ByteBuffer(bytes: Array(bytes))
+        default: nil
+        }
+    }
+}
+#endif

@@ -1,0 +1,39 @@
+#if Web
+internal import AsyncHTTPClient
+internal import WaybillRouting
+
+extension RoutingError {
+    /// What a failure of the HTTP client means to a caller.
+    static func web(_ error: any Error, url: String) -> any Error {
+        switch error {
+        case is RoutingError, is CancellationError: return error
+        case let error as HTTPClientError: return self.web(error, url: url)
+        default:
+            // What is left comes from sockets, name servers and TLS.
+            return Self(.unreachable, url: url, message: "the connection to the server failed", cause: error)
+        }
+    }
+
+    private static func web(_ error: HTTPClientError, url: String) -> any Error {
+        switch error {
+        case .cancelled where Task.isCancelled: return CancellationError()
+        case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
+            return Self(.invalidURL, url: url, message: "this is no URL of the web", cause: error)
+        case .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout:
+            return Self(
+                .deadlineExceeded,
+                url: url,
+                message: "the server did not answer in time",
+                cause: error
+            )
+        case .alreadyShutdown:
+            return Self(.unreachable, url: url, message: "the HTTP client has been shut down", cause: error)
+        case .cancelled, .connectTimeout, .remoteConnectionClosed, .tlsHandshakeTimeout,
+            .socksHandshakeTimeout, .httpProxyHandshakeTimeout, .invalidProxyResponse,
+            .proxyAuthenticationRequired, .uncleanShutdown:
+            return Self(.unreachable, url: url, message: "the server cannot be reached", cause: error)
+        default: return error
+        }
+    }
+}
+#endif

@@ -1,0 +1,160 @@
+#if Configuration
+
+import Foundation
+import Testing
+import Waybill
+import WaybillConfiguration
+
+@Suite
+final class RouteConfigurationFilesTests {
+    private let folder: URL
+
+    init() throws {
+        self.folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: self.folder) }
+
+    private func write(_ name: String, _ text: String) throws -> URL {
+        let url = self.folder.appending(path: name)
+        try Data(text.utf8).write(to: url)
+        return url
+    }
+
+    private func lines(of configuration: RouteConfiguration) -> [String] {
+        configuration.entries.map { "\($0.pattern) -> \($0.target) (\($0.source))" }
+    }
+
+    @Test
+    func `YAML has sections, and an action one pattern or several`() throws {
+        let url = try self.write(
+            "order.yaml",
+            """
+            actions:
+              detail: "detail/:id"
+              place:
+                - place
+                - app://checkout
+            destinations:
+              app://start: Catalog.featured
+            """
+        )
+        #expect(
+            try self.lines(of: RouteConfiguration(contentsOf: url)) == [
+                "order://detail/:id -> detail (order.yaml:2: `detail`)",
+                "order://place -> place (order.yaml:4: `place`)",
+                "app://checkout -> place (order.yaml:5: `place`)",
+                "app://start -> Catalog.featured (order.yaml:7: `app://start`)",
+            ]
+        )
+    }
+
+    @Test
+    func `JSON may be a list of actions, in its order, or nothing but destinations`() throws {
+        let actions = try self.write(
+            "https.json",
+            """
+            [
+            \t{ "gotoDetail": ["z.com/<id>/", "y.com/<id>/"] },
+            \t{ "ask": "x.com\\/ask" }
+            ]
+            """
+        )
+        #expect(
+            try self.lines(of: RouteConfiguration(contentsOf: actions)) == [
+                "https://z.com/<id>/ -> gotoDetail (https.json:2: `gotoDetail`)",
+                "https://y.com/<id>/ -> gotoDetail (https.json:2: `gotoDetail`)",
+                "https://x.com/ask -> ask (https.json:3: `ask`)",
+            ]
+        )
+        let destinations = try self.write("routes.json", #"{ "user/profile": "Profile" }"#)
+        #expect(
+            try self.lines(of: RouteConfiguration(contentsOf: destinations)) == [
+                "user/profile -> Profile (routes.json:1: `user/profile`)"
+            ]
+        )
+    }
+
+    @Test
+    func `a property list says the same`() throws {
+        let url = try self.write(
+            "order.plist",
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>
+              <key>scheme</key><string>shop</string>
+              <key>actions</key><dict>
+                <key>place</key><array><string>place</string><string>checkout</string></array>
+                <key>detail</key><string>detail/&lt;id&gt;</string>
+              </dict>
+            </dict></plist>
+            """
+        )
+        #expect(
+            try self.lines(of: RouteConfiguration(contentsOf: url)) == [
+                "shop://place -> place (order.plist:5: `place`)",
+                "shop://checkout -> place (order.plist:5: `place`)",
+                "shop://detail/<id> -> detail (order.plist:6: `detail`)",
+            ]
+        )
+    }
+
+    @Test
+    func `a folder is a file for each scheme, by name`() async throws {
+        _ = try self.write("b.yaml", "- { two: two }")
+        _ = try self.write("a.json", #"[{ "one": "one" }]"#)
+        _ = try self.write("notes.txt", "nothing")
+        let configuration = try RouteConfiguration(contentsOf: self.folder)
+        #expect(configuration.entries.map(\.pattern) == ["a://one", "b://two"])
+    }
+
+    @Test(arguments: [
+        ("x.json", "{ \"actions\": {\n \"a\": 1e3,\n \"b\": {} } }", "x.json:3: `b`: it needs a pattern"),
+        ("x.json", "{ \"a\": \"b\",\n", "x.json:2: "),
+        ("x.json", "[1]", "x.json:1: an action is a map"),
+        ("x.json", "\"a\"", "x.json:1: it must be a map"),
+        ("x.json", "", "x.json: it is empty"),
+        ("x.yaml", "actions:\n  a: b\nroutes: {}", "x.yaml:3: `routes`: there is no such section"),
+        ("x.yaml", "a: b\na: c", "x.yaml:"),
+        ("x.yaml", "actions: {a: [[b]]}", "x.yaml:1: `a`: a pattern must be text"),
+        ("x.yaml", "destinations:\n  a: ''", "x.yaml:2: `a`: a destination must have a name"),
+        ("x.yaml", "actions: [[[[[[[[[[a]]]]]]]]]]", "x.yaml:1: it is nested too deeply"),
+        ("x.plist", "<plist>", "x.plist: it is no property list"),
+        (
+            "x.plist", "<?xml version=\"1.0\"?><plist><integer>1</integer></plist>",
+            "x.plist: it must be a map"
+        ),
+        ("x.txt", "", "x.txt: the name must end in"),
+    ])
+    func `an error names file, line and key`(name: String, text: String, beginning: String) throws {
+        let url = try self.write(name, text)
+        let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
+        #expect(error.map { "\($0)".hasPrefix(beginning) } == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test
+    func `a file that is not there, or too large, is an error`() throws {
+        let missing = self.folder.appending(path: "missing.json")
+        let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: missing) }
+        #expect(error?.message == "there is no such file")
+        let large = try self.write(
+            "large.yaml",
+            String(repeating: "#", count: RouteConfiguration.maximumFileSize + 1)
+        )
+        #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: large) }
+    }
+
+    @Test
+    func `what is wrong with a pattern is said with its file when it is loaded`() throws {
+        let url = try self.write("order.yaml", "actions:\n  a: a\n  b: 'b/(/'\n")
+        let bus = MessageBus()
+        let error = #expect(throws: ConfigurationError.self) {
+            try bus.load(RouteConfiguration(contentsOf: url))
+        }
+        #expect(error?.source.line == 3)
+        #expect(bus.routes.isEmpty)
+    }
+}
+
+#endif

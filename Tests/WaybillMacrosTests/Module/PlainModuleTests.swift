@@ -1,0 +1,102 @@
+#if Macros
+
+import Testing
+
+@Suite
+struct PlainModuleTests {
+    @Test
+    func `a module gets its place, its URL, its routes, their builders and its conformance`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://user")
+                actor UserModule {
+                    /// Who somebody is.
+                    @Route func detail(uid: Int, name: String = "") -> User { User() }
+                    func unrelated() {}
+                }
+                """#,
+            is: #"""
+                actor UserModule {
+                    /// Who somebody is.
+                    func detail(uid: Int, name: String = "") -> User { User() }
+                    func unrelated() {}
+
+                    nonisolated let context = Waybill.ModuleContext.current
+
+                    static var url: String {
+                        "app://user"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<UserModule>] {
+                        var routes: [Waybill.ModuleRoute<UserModule>] = []
+                        routes.append(
+                            Waybill.ModuleRoute<UserModule>(
+                                "app://user/detail",
+                                action: "detail",
+                                parameters: [
+                                    .init("uid", "Int"),
+                                    .init("name", "String", default: "\"\""),
+                                ],
+                                documentation: "Who somebody is."
+                            ) { module, message -> User in
+                                try module.detail(
+                                    uid: message.argument("uid") as Int,
+                                    name: message.argument("name") as String? ?? ""
+                                )
+                            }
+                        )
+                        return routes
+                    }
+
+                    enum urls {
+                        /// Who somebody is.
+                        static func detail(uid: Int, name: String = "") -> Waybill.TypedURL<User> {
+                            Waybill.TypedURL<User>("app://user/detail")
+                                .with("uid", uid)
+                                .with("name", name)
+                        }
+                    }
+                }
+
+                extension UserModule: Waybill.Module {
+                }
+                """#
+        )
+    }
+
+    @Test
+    func `a public module with a place of its own has public members`() {
+        expectExpansion(
+            of: #"""
+                @available(macOS 26, *)
+                @Module("app://user/")
+                public actor UserModule {
+                    public nonisolated let context: ModuleContext
+                }
+                """#,
+            is: #"""
+                @available(macOS 26, *)
+                public actor UserModule {
+                    public nonisolated let context: ModuleContext
+
+                    public static var url: String {
+                        "app://user"
+                    }
+
+                    public static var routes: [Waybill.ModuleRoute<UserModule>] {
+                        []
+                    }
+
+                    public enum urls {
+                    }
+                }
+
+                @available(macOS 26, *)
+                extension UserModule: Waybill.Module {
+                }
+                """#
+        )
+    }
+}
+
+#endif

@@ -1,0 +1,109 @@
+#if Macros
+
+import Testing
+
+@Suite
+struct EffectsTests {
+    @Test
+    func `an effect is written where there is one`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://a")
+                actor A {
+                    @Route func plain() -> Int { 1 }
+                    @Route func throwing() throws -> Int { 1 }
+                    @Route func never() throws(Never) -> Int { 1 }
+                    @Route func late() async throws -> Int { 1 }
+                    @Route @MainActor func main() {}
+                }
+                """#,
+            is: #"""
+                actor A {
+                    func plain() -> Int { 1 }
+                    func throwing() throws -> Int { 1 }
+                    func never() throws(Never) -> Int { 1 }
+                    func late() async throws -> Int { 1 }
+                    @MainActor func main() {}
+
+                    nonisolated let context = Waybill.ModuleContext.current
+
+                    static var url: String {
+                        "app://a"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<A>] {
+                        var routes: [Waybill.ModuleRoute<A>] = []
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/plain",
+                                action: "plain"
+                            ) { module, _ -> Int in
+                                module.plain()
+                            }
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/throwing",
+                                action: "throwing"
+                            ) { module, _ -> Int in
+                                try module.throwing()
+                            }
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/never",
+                                action: "never"
+                            ) { module, _ -> Int in
+                                module.never()
+                            }
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/late",
+                                action: "late"
+                            ) { module, _ -> Int in
+                                try await module.late()
+                            }
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/main",
+                                action: "main"
+                            ) { module, _ -> Void in
+                                await module.main()
+                            }
+                        )
+                        return routes
+                    }
+
+                    enum urls {
+                        static func plain() -> Waybill.TypedURL<Int> {
+                            Waybill.TypedURL<Int>("app://a/plain")
+                        }
+
+                        static func throwing() -> Waybill.TypedURL<Int> {
+                            Waybill.TypedURL<Int>("app://a/throwing")
+                        }
+
+                        static func never() -> Waybill.TypedURL<Int> {
+                            Waybill.TypedURL<Int>("app://a/never")
+                        }
+
+                        static func late() -> Waybill.TypedURL<Int> {
+                            Waybill.TypedURL<Int>("app://a/late")
+                        }
+
+                        static func main() -> Waybill.TypedURL<Void> {
+                            Waybill.TypedURL<Void>("app://a/main")
+                        }
+                    }
+                }
+
+                extension A: Waybill.Module {
+                }
+                """#
+        )
+    }
+}
+
+#endif

@@ -1,0 +1,155 @@
+#if Macros
+
+import Testing
+
+@Suite
+struct ParameterTests {
+    @Test
+    func `labels, aliases of Optional and closures are read as what they are`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://a")
+                actor A {
+                    @Route("/:x") func kinds(
+                        _ x: Int = 1 + 2,
+                        of `in`: borrowing [Self.Item]?,
+                        done: (@Sendable (Int) -> Void)? = nil,
+                        then: @escaping @Sendable () -> Void = {},
+                        message: Message
+                    ) -> Self.Item { x }
+                }
+                """#,
+            is: #"""
+                actor A {
+                    func kinds(
+                        _ x: Int = 1 + 2,
+                        of `in`: borrowing [Self.Item]?,
+                        done: (@Sendable (Int) -> Void)? = nil,
+                        then: @escaping @Sendable () -> Void = {},
+                        message: Message
+                    ) -> Self.Item { x }
+
+                    nonisolated let context = Waybill.ModuleContext.current
+
+                    static var url: String {
+                        "app://a"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<A>] {
+                        var routes: [Waybill.ModuleRoute<A>] = []
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/:x",
+                                action: "kinds",
+                                parameters: [
+                                    .init("x", "Int", default: "1 + 2"),
+                                    .init("in", "[A.Item]?"),
+                                    .init("done", "(@Sendable (Int) -> Void)?", default: "nil"),
+                                    .init("then", "@Sendable () -> Void", default: "{}"),
+                                ]
+                            ) { module, message -> A.Item in
+                                try module.kinds(
+                                    message.argument("x") as Int? ?? (1 + 2),
+                                    of: message.argument("in") as [A.Item]?,
+                                    done: message.argument("done") as (@Sendable (Int) -> Void)?,
+                                    then: message.argument("then") as (@Sendable () -> Void)? ?? ({
+                                        }),
+                                    message: message
+                                )
+                            }
+                        )
+                        return routes
+                    }
+
+                    enum urls {
+                        static func kinds(_ x: Int = 1 + 2, of `in`: [A.Item]?, done: (@Sendable (Int) -> Void)? = nil, then: @escaping @Sendable () -> Void = {
+                            }) -> Waybill.TypedURL<A.Item> {
+                            Waybill.TypedURL<A.Item>("app://a/:x")
+                                .with("x", x)
+                                .with("in", `in`)
+                                .with("done", done)
+                                .with("then", then)
+                        }
+                    }
+                }
+
+                extension A: Waybill.Module {
+                }
+                """#
+        )
+    }
+
+    @Test
+    func `what the path has and the message alone has is asked for by the typed URL`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://a")
+                actor A {
+                    @Route("/<int:page>/:in/**rest") func open(_ message: Message) {}
+                    @Route("/*/x") func unnamed(_ message: Message) {}
+                    @Route private func hidden() {}
+                }
+                """#,
+            is: #"""
+                actor A {
+                    func open(_ message: Message) {}
+                    func unnamed(_ message: Message) {}
+                    private func hidden() {}
+
+                    nonisolated let context = Waybill.ModuleContext.current
+
+                    static var url: String {
+                        "app://a"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<A>] {
+                        var routes: [Waybill.ModuleRoute<A>] = []
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/<int:page>/:in/**rest",
+                                action: "open"
+                            ) { module, message -> Void in
+                                module.open(
+                                    message
+                                )
+                            }
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/*/x",
+                                action: "unnamed"
+                            ) { module, message -> Void in
+                                module.unnamed(
+                                    message
+                                )
+                            }
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/hidden",
+                                action: "hidden"
+                            ) { module, _ -> Void in
+                                module.hidden()
+                            }
+                        )
+                        return routes
+                    }
+
+                    enum urls {
+                        static func open(page: Int, in: String, rest: String) -> Waybill.TypedURL<Void> {
+                            Waybill.TypedURL<Void>("app://a/<int:page>/:in/**rest")
+                                .with("page", page)
+                                .with("in", `in`)
+                                .with("rest", rest)
+                        }
+                    }
+                }
+
+                extension A: Waybill.Module {
+                }
+                """#
+        )
+    }
+}
+
+#endif

@@ -1,0 +1,184 @@
+#if Macros
+
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@Suite
+struct RouteMisuseTests {
+    @Test(arguments: [
+        ("@Route func x() {}", 1, 1, "func x() {}", "`@Route` stands on a method of an actor with `@Module`"),
+        (
+            "actor A {\n    @Route func x() {}\n}", 2, 5, "actor A {\n    func x() {}\n}",
+            "`@Route` stands on a method of an actor with `@Module`"
+        ),
+        (
+            "extension A {\n    @Route func x() {}\n}", 2, 5, "extension A {\n    func x() {}\n}",
+            "a route has to stand in the actor itself: `@Module` does not see its extensions"
+        ),
+        (
+            "actor A {\n    @Route init() {}\n}", 2, 5, "actor A {\n    init() {}\n}",
+            "`@Route` stands on a method"
+        ),
+    ])
+    func `a route stands on a method of a module`(
+        source: String,
+        line: Int,
+        column: Int,
+        fixed: String,
+        message: String
+    ) {
+        expectMisuse(
+            of: source,
+            [
+                DiagnosticSpec(
+                    message: message,
+                    line: line,
+                    column: column,
+                    fixIts: [FixItSpec(message: "remove `@Route`")]
+                )
+            ],
+            fixed: fixed
+        )
+    }
+
+    @Test(arguments: [
+        (
+            "@Route(path) func x() {}", 8,
+            "the path has to be a string literal without interpolation, since it is checked while it is compiled"
+        ),
+        (
+            "@Route(\"/\\(x)\") func x() {}", 8,
+            "the path has to be a string literal without interpolation, since it is checked while it is compiled"
+        ),
+        (
+            "@Route(\"/<foo:x>\") func x() {}", 8,
+            "`foo` is not a type; there are string, int, double, bool, uuid and path"
+        ),
+        (
+            "@Route(\"app://other/:x(\") func x() {}", 8,
+            "the path has a `x`, and `x` has no parameter of that name"
+        ),
+        ("@Route func x<T>() {}", 14, "a route cannot be generic: a URL does not say for which type it is"),
+        (
+            "@Route func x() -> [some Sendable] { [1] }", 21,
+            "a route's caller names the type of the reply, so that cannot be opaque"
+        ),
+        ("@Route func x(y: some Sendable) {}", 18, "a route's parameters have one type each, and no `some`"),
+        ("@Route func x(_: Int) {}", 15, "the parameter needs a name, by which it is found in the URL"),
+        (
+            "@Route func x(y: @autoclosure () -> Int) {}", 18,
+            "a message brings values, and not code that makes them"
+        ),
+        (
+            "@Route func x(y: isolated (any Actor)?) {}", 18,
+            "a route runs on its module's loop, and nowhere else"
+        ),
+        (
+            "@available(*, unavailable) @Route func x() {}", 1,
+            "a route cannot be unavailable, since messages call it"
+        ),
+        (
+            "@available(*, deprecated, message: \"\") @Route func x() {}", 1,
+            "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
+                + "say it in the documentation comment"
+        ),
+    ])
+    func `what no message can call is told`(member: String, column: Int, message: String) {
+        let hasFix = message.hasPrefix("the path has a")
+        expectMisuse(
+            ofMember: member,
+            [
+                DiagnosticSpec(
+                    message: message,
+                    line: 3,
+                    column: column,
+                    fixIts: hasFix ? [FixItSpec(message: "add a parameter `x`")] : []
+                )
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        Fixed(
+            "@Route static func x() {}",
+            "@Route func x() {}",
+            8,
+            "a route is a method of the module, and not of its type",
+            "remove `static`"
+        ),
+        Fixed(
+            "@Route func x(y: inout Int) {}",
+            "@Route func x(y: Int) {}",
+            18,
+            "what came with a message cannot be changed in place",
+            "remove `inout`"
+        ),
+        Fixed(
+            "@Route func x(y: Int...) {}",
+            "@Route func x(y: [Int]) {}",
+            21,
+            "a route takes many values as an array, and not one by one",
+            "make it an array"
+        ),
+        Fixed(
+            "@Route func x(y: (Int) -> Void) {}",
+            "@Route func x(y: @escaping @Sendable (Int) -> Void) {}",
+            18,
+            "a closure that comes with a message has to be `@Sendable`",
+            "add `@Sendable`"
+        ),
+        Fixed(
+            "@Route func x(y: @escaping () -> Void) {}",
+            "@Route func x(y: @Sendable @escaping () -> Void) {}",
+            28,
+            "a closure that comes with a message has to be `@Sendable`",
+            "add `@Sendable`"
+        ),
+        Fixed(
+            "@Route(\"/:uid/<int:n>\") func x(n: Int) {}",
+            "@Route(\"/:uid/<int:n>\") func x(n: Int, uid: String) {}",
+            8,
+            "the path has a `uid`, and `x` has no parameter of that name",
+            "add a parameter `uid`"
+        ),
+        Fixed(
+            "@Route(\"/<int:n>\") func x() {}",
+            "@Route(\"/<int:n>\") func x(n: Int) {}",
+            8,
+            "the path has a `n`, and `x` has no parameter of that name",
+            "add a parameter `n`"
+        ),
+    ])
+    func `what can be mended is mended`(_ mistake: Fixed) {
+        expectMisuse(
+            ofMember: mistake.member,
+            [
+                DiagnosticSpec(
+                    message: mistake.message,
+                    line: 3,
+                    column: mistake.column,
+                    fixIts: [FixItSpec(message: mistake.fix)]
+                )
+            ],
+            fixed: mistake.fixed
+        )
+    }
+
+    struct Fixed: Sendable {
+        let member: String
+        let fixed: String
+        let column: Int
+        let message: String
+        let fix: String
+
+        init(_ member: String, _ fixed: String, _ column: Int, _ message: String, _ fix: String) {
+            self.member = member
+            self.fixed = fixed
+            self.column = column
+            self.message = message
+            self.fix = fix
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+/// The recorded behaviour of LiliCode's Router, which has a connector per scheme.
+///
+/// The cases are read from the project's own copy, or from the folder that `WAYBILL_CONFORMANCE` names.
+@Suite(.timeLimit(.minutes(1)))
+struct ConformanceTests {
+    @Test func `connectors behave as was recorded`() async throws {
+        let own = try #require(Bundle.module.resourceURL).appending(path: "Conformance")
+        let folder = ProcessInfo.processInfo.environment["WAYBILL_CONFORMANCE"]
+        let cases: [RecordedConnectors] = try self.read(
+            "lilicode-router.json",
+            in: folder.map { URL(filePath: $0) } ?? own
+        )
+        let excuses: [String: String] = try self.read("excused.json", in: own)
+        var excused = 0
+        var failures: [String] = []
+        for recorded in cases {
+            let answer = try await recorded.answer()
+            if recorded.expects(answer) { continue }
+            if excuses[recorded.id] != nil {
+                excused += 1
+            } else {
+                failures.append("\(recorded.id): \(recorded.url) gives \(answer), not \(recorded.expect)")
+            }
+        }
+        let held = cases.count - failures.count - excused
+        print("lilicode-router: \(held) of \(cases.count) hold, \(excused) excused")
+        #expect(Double(held) / Double(cases.count) >= 0.85)
+        // Cases from elsewhere are more than those whose excuses are known here.
+        if folder == nil { #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))") }
+        for failure in failures where folder != nil { print("  \(failure)") }
+    }
+
+    private func read<Value: Decodable>(_ name: String, in folder: URL) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(contentsOf: folder.appending(path: name)))
+    }
+}

@@ -1,0 +1,11 @@
+internal import Waybill
+
+/// A connector that is an actor and answers with what it has counted.
+actor CountingConnector: Connector {
+    private var count = 0
+
+    func route(_ message: Message) async throws -> any Sendable {
+        self.count += 1
+        return self.count
+    }
+}

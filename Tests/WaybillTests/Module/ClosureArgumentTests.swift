@@ -1,0 +1,82 @@
+#if Macros && Foundation
+
+import Testing
+import Waybill
+
+@Suite
+struct ClosureArgumentTests {
+    private typealias To = Warehouse.urls
+
+    private func opened() async throws -> MessageBus {
+        let bus = MessageBus()
+        try await bus.install { Warehouse() }
+        return bus
+    }
+
+    @Test
+    func `closures go with a typed URL as they would with a call`() async throws {
+        let bus = try await self.opened()
+        let witness = Witness()
+        let paid = try await bus.route(
+            To.pay(total: 42, paySuccess: { $0 + "!" }, payCancel: { await witness.see("cancel") })
+        )
+        #expect(paid == "paid 42!")
+        let cancelled = try await bus.route(
+            To.pay(total: 0, paySuccess: { $0 }, payCancel: { await witness.see("cancel") })
+        )
+        #expect(cancelled == "cancelled")
+        #expect(await witness.seen == ["cancel"])
+        #expect(try await bus.route(To.now { $0 + 1 }) == 2)
+    }
+
+    @Test
+    func `closures go beside a plain URL when they say their whole type`() async throws {
+        let bus = try await self.opened()
+        let paid: String = try await bus.route(
+            "app://types/pay?total=42",
+            parameters: [
+                "paySuccess": { @Sendable (text: String) -> String in text + "!" },
+                "payCancel": {} as @Sendable () async throws -> Void,
+            ]
+        )
+        #expect(paid == "paid 42!")
+        let success: @Sendable (String) -> String = { $0 + "?" }
+        let cancel: @Sendable () async throws -> Void = {}
+        let same: String = try await bus.route(
+            "app://types/pay?total=42",
+            parameters: ["paySuccess": success, "payCancel": cancel]
+        )
+        #expect(same == "paid 42?")
+    }
+
+    @Test
+    func `a closure of another type is wrong, and both types are said`() async throws {
+        let bus = try await self.opened()
+        let error = await #expect(throws: RoutingError.self) {
+            try await bus.route(
+                "app://types/closureOr",
+                parameters: ["v": { @Sendable (text: String) in text }]
+            )
+        }
+        #expect(error?.code == .invalidParameter)
+        #expect(
+            error?.message.contains("must be a @Sendable (Int) -> Int that is passed with the call") == true
+        )
+        #expect(error?.message.contains("and is a @Sendable (String) -> String") == true)
+    }
+
+    @Test
+    func `a closure that is missing is named with its type`() async throws {
+        let bus = try await self.opened()
+        let error = await #expect(throws: RoutingError.self) {
+            try await bus.route("app://types/pay?total=1")
+        }
+        #expect(error?.code == .missingParameter)
+        #expect(
+            error?.message
+                == "there is no parameter `paySuccess`, and a @Sendable (String) -> String is needed"
+        )
+    }
+}
+
+#endif

@@ -1,0 +1,82 @@
+#if Web
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers the requests of one connection.
+final class WebHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let journal: Journal
+    private var head: HTTPRequestHead?
+    private var body = ByteBuffer()
+
+    init(journal: Journal) { self.journal = journal }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch self.unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            self.body.clear()
+        case .body(let part): self.body.writeImmutableBuffer(part)
+        case .end:
+            guard let head = self.head else { return }
+            self.journal.add("\(head.method) \(head.uri)")
+            self.answer(head, context)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { self.journal.add("closed") }
+
+    private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let path = head.uri.prefix { $0 != "?" }
+        switch path {
+        case "/silent": return
+        case "/broken": context.close(promise: nil)
+        case "/missing": self.send(context, .notFound, ["nothing here"])
+        case "/moved": self.send(context, .found, [], ["location": "/echo?moved"])
+        case "/long":
+            self.send(context, .ok, Array(repeating: String(repeating: "x", count: 1_000), count: 64))
+        case "/stuck":
+            self.begin(context, .ok, ["x-part": "1"])
+            self.part(context, "first")
+            context.flush()
+        default:
+            let headers = head.headers.filter { $0.name.hasPrefix("x-") }.map { "\($0.name)=\($0.value)" }
+            let text =
+                "\(head.method) \(head.uri) \(headers.joined(separator: " ")) \(String(buffer: self.body))"
+            self.send(context, .ok, [text], ["x-two": "b", "content-type": "text/plain"])
+        }
+    }
+
+    private func begin(
+        _ context: ChannelHandlerContext,
+        _ status: HTTPResponseStatus,
+        _ headers: HTTPHeaders
+    ) {
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    private func part(_ context: ChannelHandlerContext, _ text: String) {
+        context.write(self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+    }
+
+    private func send(
+        _ context: ChannelHandlerContext,
+        _ status: HTTPResponseStatus,
+        _ parts: [String],
+        _ headers: HTTPHeaders = [:]
+    ) {
+        var headers = headers
+        headers.add(name: "x-one", value: "a")
+        headers.add(name: "x-one", value: "b")
+        self.begin(context, status, headers)
+        for part in parts {
+            self.part(context, part)
+            context.flush()
+        }
+        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: nil)
+    }
+}
+#endif

@@ -1,0 +1,202 @@
+#if Web
+import AsyncHTTPClient
+import Logging
+import Testing
+import Waybill
+import WaybillRouting
+import WaybillWeb
+
+@Suite(.timeLimit(.minutes(1)))
+struct WebConnectorTests {
+    let bus = MessageBus(
+        configuration: .init(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
+    )
+
+    init() { self.bus.connect("http", to: WebConnector()) }
+
+    func failure(_ url: String, _ parameters: [String: any Sendable] = [:]) async -> RoutingError? {
+        do throws(RoutingError) {
+            try await self.bus.route(url, parameters: parameters)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `the reply is status, headers and body`() async throws {
+        try await WebServer.run { server in
+            let response: WebResponse = try await self.bus.route(server.url("/echo?a=%41&b=%2F"))
+            #expect(response.status == 200 && response.isSuccess)
+            #expect(response.text.hasPrefix("GET /echo?a=%41&b=%2F"))
+            #expect(response.headers["X-Two"] == "b" && response.headers.all("x-one") == ["a", "b"])
+            let missing: WebResponse = try await self.bus.route(server.url("/missing"))
+            #expect(missing.status == 404 && !missing.isSuccess && missing.text == "nothing here")
+            let moved: WebResponse = try await self.bus.route(server.url("/moved"))
+            #expect(moved.status == 302 && moved.headers["location"] == "/echo?moved")
+        }
+    }
+
+    @Test func `headers, method and body are those of the call, never of the URL`() async throws {
+        try await WebServer.run { server in
+            let url = server.url("/echo?method=DELETE&body=no")
+            let plain: WebResponse = try await self.bus.route(url, headers: ["x-user": "7"])
+            #expect(plain.text == "GET /echo?method=DELETE&body=no x-user=7 ")
+            let post: WebResponse = try await self.bus.route(url, parameters: ["body": "text"])
+            #expect(post.text.hasPrefix("POST ") && post.text.hasSuffix(" text"))
+            let put: WebResponse = try await self.bus.route(
+                url,
+                parameters: ["method": "PUT", "body": Array("bytes".utf8)]
+            )
+            #expect(put.text.hasPrefix("PUT ") && put.text.hasSuffix(" bytes"))
+            for method in ["", "get", "GET / HTTP/1.1\r\nx: y\r\n", "GE T"] {
+                #expect(await self.failure(url, ["method": method])?.code == .invalidParameter)
+            }
+            #expect(await self.failure(url, ["body": 7])?.code == .invalidParameter)
+            let smuggled = try? await self.bus.route(url, headers: ["x-a": "1\r\nx-b: 2"])
+            #expect(smuggled == nil && server.journal.entries.count == 3)
+        }
+    }
+
+    @Test func `a caller that listens gets the body in parts`() async throws {
+        try await WebServer.run { server in
+            var parts: [WebResponse] = []
+            let last: WebResponse = try await self.bus.route(server.url("/long")) { (part: WebResponse) in
+                parts.append(part)
+            }
+            #expect(last.status == 200 && last.body.isEmpty && !parts.isEmpty)
+            #expect(parts.map(\.body.count).reduce(0, +) == 64_000)
+            #expect(parts.allSatisfy { $0.status == 200 && $0.headers == last.headers })
+            // One that listens to something else gets it whole.
+            let whole: WebResponse = try await self.bus.route(server.url("/long")) { (_: Int) in }
+            #expect(whole.body.count == 64_000)
+        }
+    }
+
+    @Test func `a caller that stops listening ends the request`() async throws {
+        try await WebServer.run { server in
+            for try await reply in self.bus.replies(to: server.url("/stuck")) {
+                #expect(try reply.value(as: WebResponse.self).text == "first")
+                break
+            }
+            #expect(await server.journal.comes(to: "closed"))
+            #expect(self.bus.statistics.cancelled == 1)
+        }
+    }
+
+    @Test func `a body that is too long is refused`() async throws {
+        var configuration = WebConnector.Configuration()
+        configuration.bodyLimit = 10_000
+        self.bus.connect("http", to: WebConnector(configuration: configuration))
+        try await WebServer.run { server in
+            let error = await self.failure(server.url("/long"))
+            #expect(error?.code == .refused && error?.message.contains("10000 bytes") == true)
+            var count = 0
+            let _: WebResponse = try await self.bus.route(server.url("/long")) { (part: WebResponse) in
+                count += part.body.count
+            }
+            #expect(count == 64_000)
+        }
+    }
+
+    @Test(arguments: ["/silent", "/stuck"])
+    func `the deadline bounds the request`(path: String) async throws {
+        try await WebServer.run { server in
+            let error = await #expect(throws: RoutingError.self) {
+                try await self.bus.route(server.url(path), deadline: .now + .milliseconds(300))
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(await server.journal.comes(to: "closed"))
+        }
+    }
+
+    @Test func `without a deadline a response has its time to begin`() async throws {
+        var configuration = WebConnector.Configuration()
+        configuration.timeout = .milliseconds(100)
+        self.bus.connect("http", to: WebConnector(configuration: configuration))
+        try await WebServer.run { server in
+            let error = await self.failure(server.url("/silent"))
+            #expect(error?.code == .deadlineExceeded && error?.cause is HTTPClientError)
+        }
+    }
+
+    @Test func `cancelling the caller ends the request`() async throws {
+        try await WebServer.run { server in
+            let caller = Task { await self.failure(server.url("/silent")) }
+            #expect(await server.journal.comes(to: "GET /silent"))
+            caller.cancel()
+            #expect(await caller.value?.code == .cancelled)
+            #expect(await server.journal.comes(to: "closed"))
+        }
+    }
+
+    @Test func `who is not there is unreachable`() async throws {
+        let url = try await WebServer.run { $0.url("/gone") }
+        let gone = await self.failure(url)
+        #expect(gone?.code == .unreachable && gone?.cause != nil && gone?.url == url)
+        try await WebServer.run { server in
+            #expect(await self.failure(server.url("/broken"))?.code == .unreachable)
+        }
+    }
+
+    @Test func `the client is shut down by who made it`() async throws {
+        let client = HTTPClient()
+        self.bus.connect("http", to: WebConnector(client: client))
+        try await WebServer.run { server in
+            let response: WebResponse = try await self.bus.route(server.url("/echo"))
+            #expect(response.status == 200)
+            try await client.shutdown()
+            #expect(await self.failure(server.url("/echo"))?.code == .unreachable)
+        }
+    }
+
+    @Test(arguments: ["http://", "http:", "http:///", "http://?a", "http://#a", "http:a/b", "http://[::1/x"])
+    func `what is no URL of the web is invalid`(url: String) async {
+        let error = await self.failure(url)
+        #expect(error?.code == .invalidURL && error?.url == url)
+    }
+
+    @Test(arguments: ["http://127.0.0.1:65536/", "http://127.0.0.1:99999999/", "http://[::1]:70000/"])
+    func `a port that there cannot be is invalid`(url: String) async {
+        #expect(await self.failure(url)?.code == .invalidURL)
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:-1/", "http://127.0.0.1:99999999999999999999/", "http://127.0.0.1:0/",
+        "http://a\r\nb/", "http://@:/%00", "http://\u{1b}[31m/",
+    ])
+    func `hostile URLs get an error`(url: String) async {
+        #expect(await self.failure(url) != nil)
+    }
+
+    @Test func `another scheme is not the web`() async {
+        self.bus.connect("gopher", to: WebConnector())
+        #expect(await self.failure("gopher://127.0.0.1/")?.code == .invalidURL)
+    }
+
+    @Test func `a fragment is a place in a page, unless it names a scheme`() async throws {
+        let journal = Journal()
+        try self.bus.register("app://home") { message in
+            journal.add("home \(try message.payload(as: WebResponse.self).status)")
+        }
+        try await WebServer.run { server in
+            _ = try await self.bus.route(server.url("/echo#part/two"))
+            _ = try await self.bus.route(server.url("/echo#app://home"))
+            #expect(await journal.comes(to: "home 200"))
+            #expect(server.journal.entries == ["GET /echo", "GET /echo"])
+            #expect(self.bus.statistics.sent == 3)
+        }
+    }
+
+    @Test func `a return URL calls a hook with text or bytes`() async throws {
+        try self.bus.register("app://text") { _ in "paid" }
+        try self.bus.register("app://number") { _ in 7 }
+        var letters = self.bus.deadLetters.makeAsyncIterator()
+        try await WebServer.run { server in
+            _ = try await self.bus.route("app://text#\(server.url("/hook"))")
+            #expect(await server.journal.comes(to: "POST /hook"))
+            _ = try await self.bus.route("app://number#\(server.url("/hook"))")
+            #expect(await letters.next()?.error.code == .notTransferable)
+        }
+    }
+}
+#endif
