@@ -183,10 +183,12 @@ let package = Package(
             dependencies: ["WaybillEventLoop", "CLibUV"],
             swiftSettings: settings
         ),
+        // What the allocator knows of itself has no name in Swift.
+        .target(name: "CMemory", path: "Tests/CMemory"),
         .testTarget(
             name: "WaybillTests",
             dependencies: [
-                "Waybill", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+                "Waybill", "WaybillEventLoop", "CMemory", .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Resources")],
             swiftSettings: settings

@@ -41,14 +41,14 @@ extension BusCore {
     ///   - found: the handler.
     ///   - id: the message's ID.
     ///   - isPublished: whether there are other subscribers, so that nobody listens to this one's replies.
-    ///   - outermost: the middlewares around the handler, if there are any.
+    ///   - chain: the middlewares around the handler, if there are any.
     /// - Returns: what the caller listens to.
     func begin(
         _ request: Request,
         _ found: Found,
         _ id: CorrelationID,
         isPublished: Bool = false,
-        around outermost: Link? = nil
+        around chain: Chain? = nil
     ) -> Exchange {
         let handler = found.handler
         let path = isPublished ? nil : self.returnPath(of: found.parameters, id, hops: request.hops)
@@ -58,13 +58,13 @@ extension BusCore {
             isPublished
             ? request.message(id: id, parameters: found.parameters)
             : request.message(id: id, parameters: found.parameters, exchange: exchange)
-        if outermost != nil { message.keepHeaders() }
+        if chain != nil { message.keepHeaders() }
         guard exchange.bind(handler: handler) else {
             handler.counters.count(.deadLettered)
             exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
             return exchange
         }
-        if outermost == nil {
+        if chain == nil {
             do throws(RoutingError) {
                 try handler.mailbox.enter(message)
             } catch {
@@ -76,9 +76,9 @@ extension BusCore {
             // Not the loop that the handler may be holding.
             exchange.expire(at: request.due, on: self.currentLane?.eventLoop)
         }
-        if let outermost {
+        if let chain {
             let stage = Stage(deadline: request.due)
-            Delivery(outermost, handler, stage).start(message, for: exchange)
+            Delivery(chain, handler, stage).start(message, for: exchange)
         } else {
             handler.mailbox.start(message, handler, exchange)
         }

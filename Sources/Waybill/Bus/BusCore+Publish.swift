@@ -13,7 +13,7 @@ extension BusCore {
             _ = try self.address(of: request.url)
             return 0
         }
-        var publication = Publication(request, for: audience, around: self.directory.outermost)
+        var publication = Publication(request, for: audience, around: self.directory.chain)
         while !self.tell(&publication) { await self.admit() }
         let url = publication.request.url
         for exchange in publication.exchanges {
@@ -40,7 +40,7 @@ extension BusCore {
         let outer = lane.begin(Lane.InPlace(hops: request.hops, due: request.due))
         defer { lane.end(outer) }
         let audience = publication.audience
-        let isPlain = publication.outermost == nil
+        let isPlain = publication.chain == nil
         // One message for all: only its ID differs.
         var pattern = audience.pattern(of: publication.told)
         var message = publication.message(to: pattern)
@@ -86,7 +86,7 @@ extension BusCore {
         case .feed(let feed): self.offer(&message, to: feed, &publication)
         case .handler(let handler):
             message.id = self.open()
-            if handler.isImmediate, publication.outermost == nil, self.canCall(handler) {
+            if handler.isImmediate, publication.chain == nil, self.canCall(handler) {
                 let outcome =
                     handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
                 handler.counters.count(Tally(outcome))
@@ -100,7 +100,7 @@ extension BusCore {
                         found,
                         message.id,
                         isPublished: true,
-                        around: publication.outermost
+                        around: publication.chain
                     )
                 )
             }

@@ -67,8 +67,8 @@ extension BusCore {
         _ request: Request,
         _ listener: Listener
     ) async -> Delivered {
-        if let outermost = self.directory.outermost {
-            return await self.route(request, around: outermost, on: nil, listener)
+        if let chain = self.directory.chain {
+            return await self.route(request, around: chain, on: nil, listener)
         }
         let id = self.open()
         let found: Found

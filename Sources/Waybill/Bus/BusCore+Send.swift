@@ -10,10 +10,10 @@ extension BusCore {
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
-            let outermost = lane.map { $0.outermost } ?? self.directory.outermost
-            let found = try self.find(request, on: lane, around: outermost)
+            let chain = lane.map { $0.chain } ?? self.directory.chain
+            let found = try self.find(request, on: lane, around: chain)
             var message = request.message(id: id, parameters: found.parameters, for: found.handler)
-            if let outermost { message.surround(with: outermost) }
+            if let chain { message.surround(with: chain) }
             try found.handler.mailbox.post(Parcel(message: message, handler: found.handler))
         } catch {
             self.deadLetter(request, id, error)

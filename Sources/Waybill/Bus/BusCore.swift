@@ -64,4 +64,9 @@ final class BusCore: Sendable {
         if self.home.isCurrent { return self.home }
         return self.others.isEmpty ? nil : self.others.first { $0.isCurrent }
     }
+
+    /// The lane of a loop, if it is one of the bus's.
+    func lane(of eventLoop: ObjectIdentifier) -> Lane? {
+        self.home.loop == eventLoop ? self.home : self.others.first { $0.loop == eventLoop }
+    }
 }

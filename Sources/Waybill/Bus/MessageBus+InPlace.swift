@@ -33,12 +33,6 @@ extension MessageBus {
         }
     }
 
-    /// Has a URL routed through the middlewares around its handler.
-    @usableFromInline
-    nonisolated(nonsending) func routeSurrounded(_ url: String) async throws(RoutingError) -> any Sendable {
-        try await self.core.routeSurrounded(url)
-    }
-
     /// The value that came through middlewares, as the type that is asked for.
     @inlinable
     @inline(__always)

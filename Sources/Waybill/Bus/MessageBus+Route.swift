@@ -34,9 +34,7 @@ extension MessageBus {
             try answer.take(from: handler, message, on: self)
         }
         if let pending {
-            if pending.isSurrounded {
-                return try Self.cast(try await self.routeSurrounded(url), to: Value.self, url: url)
-            }
+            if pending.isSurrounded { return try await self.routeSurrounded(url, as: Value.self) }
             return try await self.finish(pending, as: Value.self)
         }
         if let value = answer.value { return value }

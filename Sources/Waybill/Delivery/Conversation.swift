@@ -27,9 +27,9 @@ extension BusCore {
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
-            let outermost = self.directory.outermost
-            let found = try self.find(request, on: self.currentLane, around: outermost)
-            return Conversation(id: id, exchange: self.begin(request, found, id, around: outermost))
+            let chain = self.directory.chain
+            let found = try self.find(request, on: self.currentLane, around: chain)
+            return Conversation(id: id, exchange: self.begin(request, found, id, around: chain))
         } catch {
             let exchange = Exchange(id, url: request.url, core: self)
             exchange.finish(.failed(error))

@@ -5,6 +5,8 @@ extension Exchange {
     /// Decides; ``Exchange`` acts.
     struct State {
         private var outcome: Outcome?
+        /// Whether the outcome is in the books, and may be known.
+        private var isClosed = false
         private var reader: Reader?
         private var unread: [Progress] = []
         /// What the reader has seen and not answered.
@@ -17,7 +19,6 @@ extension Exchange {
 
         /// What the end of an exchange sets free.
         struct Effects {
-            var reader: Reader?
             var unanswered: [Progress]
             var task: Task<Void, Never>?
             var watch: DeadlineWatch?
@@ -30,17 +31,16 @@ extension Exchange {
             case refuse
         }
 
+        /// Decides the outcome; ``close()`` must follow when it is in the books.
         mutating func finish(_ outcome: Outcome) -> Effects? {
             guard self.outcome == nil else { return nil }
             self.outcome = outcome
             let effects = Effects(
-                reader: self.reader,
                 unanswered: self.unread + (self.seen.map { [$0] } ?? []),
                 task: self.task,
                 watch: self.watch,
                 handler: self.handler
             )
-            self.reader = nil
             self.unread = []
             self.seen = nil
             self.task = nil
@@ -49,9 +49,15 @@ extension Exchange {
             return effects
         }
 
+        /// Makes the outcome known; who waits for it is told.
+        mutating func close() -> Reader? {
+            self.isClosed = true
+            return self.reader.take()
+        }
+
         /// The next event, or nil if the reader has to wait for it.
         mutating func read(_ reader: Reader) -> Event? {
-            if let outcome { return .finished(outcome) }
+            if self.isClosed, let outcome { return .finished(outcome) }
             guard self.unread.isEmpty else { return self.show(self.unread.removeFirst()) }
             self.reader = reader
             return nil

@@ -41,7 +41,8 @@ final class Exchange: Sendable {
         guard let effects else { return }
         conclusion()
         self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
-        effects.reader?.resume(returning: .finished(outcome))
+        // Not before: who has the reply finds it in the books.
+        self.state.withLock { $0.close() }?.resume(returning: .finished(outcome))
         effects.watch?.cancel()
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }

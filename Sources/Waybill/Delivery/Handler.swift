@@ -28,6 +28,9 @@ final class Handler: Sendable {
     let mailbox: Mailbox
     let core: BusCore
 
+    /// What the bus keeps on that loop, if it is one of the bus's; the core holds it.
+    let lane: Unretained<Lane>?
+
     /// Its route's share of the books.
     let counters = RouteCounters()
 
@@ -59,6 +62,7 @@ final class Handler: Sendable {
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
+        self.lane = core.lane(of: self.loop).map(Unretained.init)
     }
 
     /// A handler that may suspend.
@@ -84,6 +88,7 @@ final class Handler: Sendable {
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
+        self.lane = core.lane(of: self.loop).map(Unretained.init)
     }
 
     /// Runs another handler's code, where that runs it, for another route.
@@ -96,6 +101,7 @@ final class Handler: Sendable {
         self.loop = self.ensemble.map { ObjectIdentifier($0) } ?? other.loop
         self.mailbox = other.mailbox
         self.core = other.core
+        self.lane = other.lane
         self.core.rejoin(self.mailbox)
     }
 
@@ -109,6 +115,7 @@ final class Handler: Sendable {
         self.loop = core.home.loop
         self.mailbox = core.homeMailbox
         self.core = core
+        self.lane = nil
     }
 
     /// Stands for the same route in several instances of a module; it is on no loop, and never called itself.
@@ -121,6 +128,7 @@ final class Handler: Sendable {
         self.loop = ObjectIdentifier(ensemble)
         self.mailbox = core.homeMailbox
         self.core = core
+        self.lane = nil
     }
 
     /// Whether it can be called in place by a caller on its loop.

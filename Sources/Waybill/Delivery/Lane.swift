@@ -116,14 +116,14 @@ final class Lane: Sendable {
     /// Whether there are middlewares around deliveries.
     @inline(__always)
     var isSurrounded: Bool {
-        if self.isOutdated, !self.catchUp() { return self.directory.outermost != nil }
+        if self.isOutdated, !self.catchUp() { return self.directory.chain != nil }
         return self.snapshot.withUnretained { !$0.isPlain }
     }
 
-    /// The outermost middleware, as it is now.
-    var outermost: Link? {
-        if self.isOutdated, !self.catchUp() { return self.directory.outermost }
-        return self.snapshot.withUnretained { $0.outermost }
+    /// The middlewares around deliveries, as they are now.
+    var chain: Chain? {
+        if self.isOutdated, !self.catchUp() { return self.directory.chain }
+        return self.snapshot.withUnretained { $0.chain }
     }
 
     /// Looks a URL up, in the routes as they are now.

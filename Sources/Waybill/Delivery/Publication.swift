@@ -6,7 +6,7 @@ struct Publication {
     let audience: Audience
 
     /// The middlewares around each subscriber's handler; a feed has none, since its reader is no handler.
-    let outermost: Link?
+    let chain: Chain?
 
     /// How many subscribers had their turn.
     var told = 0
@@ -20,9 +20,9 @@ struct Publication {
     /// The lines before full feeds in which the publisher has to wait.
     var queued: [QueuedMessage] = []
 
-    init(_ request: Request, for audience: Audience, around outermost: Link?) {
+    init(_ request: Request, for audience: Audience, around chain: Chain?) {
         self.request = request
-        self.outermost = outermost
+        self.chain = chain
         self.audience = audience
     }
 

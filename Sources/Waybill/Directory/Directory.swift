@@ -22,7 +22,7 @@ final class Directory: Sendable {
         var table: RouteTable<Handler>
         var connections = Connections()
         var surroundings = Surroundings()
-        var outermost: Link?
+        var chain: Chain?
         var snapshot: Snapshot?
         var reads = 0
 
@@ -32,7 +32,7 @@ final class Directory: Sendable {
                 table: self.table,
                 connections: self.connections,
                 generation: generation,
-                outermost: self.outermost
+                chain: self.chain
             )
         }
     }
@@ -56,10 +56,10 @@ final class Directory: Sendable {
     /// Changes the middlewares; messages that are routed afterwards meet the new ones.
     func surround<Result: Sendable>(_ body: (inout Surroundings) -> Result) -> Result {
         let change = self.state.withLock { state in
-            let old = (state.surroundings, state.outermost, state.snapshot)
+            let old = (state.surroundings, state.chain, state.snapshot)
             let result = body(&state.surroundings)
-            state.outermost = state.surroundings.chain
-            self.isPlain.store(state.outermost == nil, ordering: .releasing)
+            state.chain = state.surroundings.chain
+            self.isPlain.store(state.chain == nil, ordering: .releasing)
             if state.snapshot != nil {
                 state.snapshot = state.snapshot(self.generation.load(ordering: .relaxed) + 1)
             }
@@ -70,10 +70,10 @@ final class Directory: Sendable {
         return change.result
     }
 
-    /// The outermost middleware, as it is now, from any thread.
-    var outermost: Link? {
+    /// The middlewares around deliveries, as they are now, from any thread.
+    var chain: Chain? {
         if self.isPlain.load(ordering: .acquiring) { return nil }
-        return self.state.withLock { $0.outermost }
+        return self.state.withLock { $0.chain }
     }
 
     /// Every handler that is registered, each instance's for a route that has several, and every connector's.

@@ -12,24 +12,28 @@ final class Snapshot: Sendable {
     /// So one comparison sends a message the long way for either reason.
     let plainGeneration: Int
 
-    /// The outermost middleware.
-    let outermost: Link?
+    /// The middlewares around deliveries, if there are any.
+    let chain: Chain?
+
+    /// The same, for who holds the snapshot.
+    let unretainedChain: Unretained<Chain>?
 
     init(
         table: RouteTable<Handler>,
         connections: Connections = Connections(),
         generation: Int,
-        outermost: Link? = nil
+        chain: Chain? = nil
     ) {
         self.table = table
         self.connections = connections
         self.generation = generation
-        self.plainGeneration = outermost == nil ? generation : -1
-        self.outermost = outermost
+        self.plainGeneration = chain == nil ? generation : -1
+        self.chain = chain
+        self.unretainedChain = chain.map(Unretained.init)
     }
 
     /// Whether a message goes from its caller straight to its handler.
-    var isPlain: Bool { self.outermost == nil }
+    var isPlain: Bool { self.chain == nil }
 
     /// Where a URL leads that no route takes.
     ///

@@ -34,9 +34,15 @@ extension Mailbox {
     }
 
     /// Whether something has been posted and not been started.
-    private var hasPosted: Bool {
-        if self.batch.isEmpty { self.posted.withLock { $0.collect(&self.batch, isLast: false) } }
+    var hasPosted: Bool {
+        if self.batch.isEmpty { self.collect(isLast: false) }
         return !self.batch.isEmpty
+    }
+
+    /// Takes what has been posted into the empty ``batch``.
+    @inline(__always)
+    func collect(isLast: Bool) {
+        self.number = self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
     }
 
     /// Runs what is posted, and lets the loop poll now and then.
@@ -51,9 +57,7 @@ extension Mailbox {
 
     /// The oldest message that nobody awaits.
     func next(isLast: Bool = false) -> Parcel? {
-        if self.batch.isEmpty {
-            self.posted.withLock { $0.collect(&self.batch, isLast: isLast) }
-        }
+        if self.batch.isEmpty { self.collect(isLast: isLast) }
         return self.batch.popFirst()
     }
 
@@ -69,7 +73,7 @@ extension Mailbox {
         if isLate, let error = parcel.handler.objection(to: parcel.message) {
             parcel.deadLetter(error)
             self.endTurn(parcel.handler.core)
-        } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.outermost == nil {
+        } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.chain == nil {
             parcel.handler.settle(parcel.message)
             self.endTurn(parcel.handler.core)
         } else {

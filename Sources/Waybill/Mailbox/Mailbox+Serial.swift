@@ -13,8 +13,11 @@ extension Mailbox {
     /// - Returns: whether it is the message's turn; false if it was dropped. ``endTurn(_:)`` must follow a turn.
     func takeTurn(_ id: CorrelationID, _ core: BusCore) async -> Bool {
         if !self.isFree(core) {
-            self.lineUp()
-            await withCheckedContinuation { self.line.append(.task(Turn.Waiter(id: id, continuation: $0))) }
+            let next = self.posted.withLock { $0.end }
+            if self.line.isEmpty { self.turnNumber = next }
+            await withCheckedContinuation {
+                self.line.append(Turn(id: id, continuation: $0, next: next))
+            }
         }
         if self.isToBeDropped {
             self.endTurn(core)
@@ -49,9 +52,11 @@ extension Mailbox {
         defer { self.isAdvancing = false }
         while self.inProgress == nil {
             guard self.unretainedLoop.consumeDeliveryBudget() else { return self.advanceLater() }
-            if let next = self.line.popFirst() {
-                self.start(next)
-            } else if let parcel = self.next(isLast: true) {
+            if self.batch.isEmpty { self.collect(isLast: true) }
+            if self.number >= self.turnNumber {
+                self.startTurn()
+            } else if let parcel = self.batch.popFirst() {
+                self.number += 1
                 self.start(inTurn: parcel)
             } else {
                 return
@@ -59,18 +64,17 @@ extension Mailbox {
         }
     }
 
+    /// Lets the first of those who wait go on.
+    private func startTurn() {
+        let turn = self.line.removeFirst()
+        self.turnNumber = self.line.first?.next ?? .max
+        self.inProgress = turn.id
+        turn.continuation.resume()
+    }
+
     private func advanceLater() {
         self.isPausing = true
         self.eventLoop.execute { self.assumeOnLoop { $0.advance() } }
-    }
-
-    private func start(_ next: consuming Turn) {
-        switch consume next {
-        case .parcel(let parcel): self.start(inTurn: parcel)
-        case .task(let waiter):
-            self.inProgress = waiter.id
-            waiter.continuation.resume()
-        }
     }
 
     private func start(inTurn parcel: borrowing Parcel) {
@@ -83,25 +87,28 @@ extension Mailbox {
         }
     }
 
-    /// Puts what was posted into the line, since somebody is to come behind it.
-    private func lineUp() {
-        repeat {
-            while let parcel = self.batch.popFirst() { self.line.append(.parcel(parcel)) }
-            self.posted.withLock { $0.collect(&self.batch, isLast: false) }
-        } while !self.batch.isEmpty
-    }
-
     /// Ends what nobody awaits and whose handler has gone: the message in progress may take for ever.
     private func sweep() {
-        self.lineUp()
-        for _ in 0..<self.line.count {
-            guard let next = self.line.popFirst() else { return }
-            if next.isStranded {
-                self.freePlace()
-                next.strand()
-            } else {
-                self.line.append(next)
-            }
+        var kept = UniqueDeque<Parcel>()
+        let first = self.hasPosted ? self.number : 0
+        for index in self.line.indices {
+            while self.hasPosted, self.number < self.line[index].next { self.sweepNext(into: &kept) }
+            self.line[index].next = first + kept.count
+        }
+        while self.hasPosted { self.sweepNext(into: &kept) }
+        swap(&self.batch, &kept)
+        self.number = first
+        self.turnNumber = self.line.first?.next ?? .max
+    }
+
+    private func sweepNext(into kept: inout UniqueDeque<Parcel>) {
+        guard let parcel = self.batch.popFirst() else { return }
+        self.number += 1
+        if parcel.handler.isGone {
+            self.freePlace()
+            parcel.deadLetter(parcel.handler.reason(parcel.message.parameters.url))
+        } else {
+            kept.append(parcel)
         }
     }
 

@@ -7,7 +7,8 @@ internal import WaybillRouting
 ///
 /// A message that is awaited comes with its caller's task and waits in the loop's queue; one that nobody awaits waits in
 /// ``posted``. Whoever runs a message first runs what was posted before it, so that one sender's messages are handled
-/// in the order sent. A serial mailbox has one ``line`` for both.
+/// in the order sent. In a serial mailbox awaited messages wait in a ``line``, each with its place
+/// among those that were posted.
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let unretainedLoop: UnretainedEventLoop
@@ -30,8 +31,14 @@ actor Mailbox: LoopBound {
     /// What has been taken out of ``posted`` and not been started.
     var batch = UniqueDeque<Parcel>()
 
-    /// Who waits in a serial mailbox, in order.
-    var line = UniqueDeque<Turn>()
+    /// The number of the first message of ``batch``, or, if that is empty, at most that of what comes next.
+    var number = 0
+
+    /// Whose tasks wait in a serial mailbox, in order.
+    var line: Deque<Turn> = []
+
+    /// The number of the message before which the first of them comes; none that there is if nobody waits.
+    var turnNumber = Int.max
 
     /// The message that a serial mailbox is busy with.
     var inProgress: CorrelationID?

@@ -1,9 +1,17 @@
 internal import DequeModule
 
 /// The messages that wait in a mailbox and that nobody awaits, oldest first.
+///
+/// They are numbered in the order in which they are left, so that others can say between which of them they come.
 struct PostBox: ~Copyable, Sendable {
     private var parcels = UniqueDeque<Parcel>()
     private var isCollected = false
+
+    /// The number of the oldest message, or of the next one to come.
+    private(set) var first = 0
+
+    /// The number of the next message to come.
+    var end: Int { self.first + self.parcels.count }
 
     /// Leaves a message.
     ///
@@ -19,16 +27,22 @@ struct PostBox: ~Copyable, Sendable {
     /// - Parameters:
     ///   - batch: the empty queue, and afterwards what there was.
     ///   - isLast: whether who was sent to collect goes away if there is nothing.
-    mutating func collect(_ batch: inout UniqueDeque<Parcel>, isLast: Bool) {
+    /// - Returns: the number of the first message that was taken, or of the next one to come.
+    mutating func collect(_ batch: inout UniqueDeque<Parcel>, isLast: Bool) -> Int {
+        let first = self.first
         if self.parcels.isEmpty {
             if isLast { self.isCollected = false }
         } else {
+            self.first = self.end
             swap(&self.parcels, &batch)
         }
+        return first
     }
 
     /// Takes the oldest message if there are as many as a limit.
     mutating func takeOldest(ifMoreThan limit: Int) -> Parcel? {
-        self.parcels.count >= limit ? self.parcels.popFirst() : nil
+        guard self.parcels.count >= limit, let oldest = self.parcels.popFirst() else { return nil }
+        self.first += 1
+        return oldest
     }
 }

@@ -3,12 +3,15 @@ internal import WaybillRouting
 
 /// A delivery through middlewares; it holds what is on the way.
 struct Delivery: Sendable {
-    let link: Link?
+    let chain: Chain
+    /// Which middleware of the chain is the first.
+    let index: Int
     let handler: Handler
     let stage: Stage?
 
-    init(_ link: Link?, _ handler: Handler, _ stage: Stage?) {
-        self.link = link
+    init(_ chain: Chain, from index: Int = 0, _ handler: Handler, _ stage: Stage?) {
+        self.chain = chain
+        self.index = index
         self.handler = handler
         self.stage = stage
     }
@@ -17,7 +20,12 @@ struct Delivery: Sendable {
     nonisolated(nonsending) func outcome(of message: Message) async -> Outcome {
         defer { withExtendedLifetime(self) {} }
         do throws(RoutingError) {
-            let next = Next(self.link, Unretained(self.handler), self.stage.map(Unretained.init))
+            let next = Next(
+                Unretained(self.chain),
+                self.index,
+                Unretained(self.handler),
+                self.stage.map(Unretained.init)
+            )
             return .replied(try await next(message))
         } catch {
             return .failed(error)
@@ -64,11 +72,11 @@ extension Anchor {
 extension Mailbox {
     /// Runs a message that nobody awaits, and the middlewares around its handler.
     func runUnawaited(_ message: Message, _ handler: Handler) async -> Outcome {
-        guard let outermost = message.extras?.passage?.outermost else {
+        guard let chain = message.extras?.passage?.chain else {
             return await handler.run(message, isolation: self, inside: nil)
         }
         let stage = Stage(deadline: message.due, hasWaited: true)
-        let delivery = Delivery(outermost, handler, stage)
+        let delivery = Delivery(chain, handler, stage)
         return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: nil)) {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self

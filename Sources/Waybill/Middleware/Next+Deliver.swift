@@ -11,14 +11,13 @@ extension Next {
         if message.hasDeadline, self.shortens(message.due) {
             return try await self.deliver(message, until: message.due)
         }
-        var link = self.link
-        while let one = link, !one.surrounds(message) { link = one.following }
-        guard let link else { return try await self.arrive(message) }
+        let links = self.chain.with { $0.links }
+        var index = self.index
+        while index < links.count, !links[index].surrounds(message) { index += 1 }
+        guard index < links.count else { return try await self.arrive(message) }
         do {
-            return try await link.middleware.handle(
-                message,
-                next: Next(link.following, self.handler, self.stage)
-            )
+            let next = Next(self.chain, index + 1, self.handler, self.stage)
+            return try await links[index].middleware.handle(message, next: next)
         } catch {
             throw Self.failure(error, of: message)
         }
@@ -42,7 +41,7 @@ extension Next {
         let exchange = Exchange(message.id, url: url, core: core, .attempt)
         exchange.expire(at: deadline, on: core.currentLane?.eventLoop)
         let stage = Stage(deadline: deadline, hasWaited: self.stage?.object.hasWaited == true)
-        Delivery(self.link, handler, stage).start(message, for: exchange)
+        Delivery(self.chain.object, from: self.index, handler, stage).start(message, for: exchange)
         return try await exchange.listen(noListener).value()
     }
 
@@ -50,7 +49,8 @@ extension Next {
     private nonisolated(nonsending) func arrive(
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
-        if let outcome = self.callInPlace(message) { return try outcome.value() }
+        var value: any Sendable = ()
+        if try self.callInPlace(message, &value) { return value }
         let handler = self.handler.object
         if let failure = handler.failure { throw failure }
         message.arrive()
@@ -60,39 +60,42 @@ extension Next {
         return try outcome.value()
     }
 
-    /// Calls the handler, if it cannot suspend and the caller is on its loop; nil if that is not so.
+    /// Calls the handler, if it cannot suspend and the caller is on its loop; false if that is not so.
     @usableFromInline
-    func callInPlace(_ message: Message) -> Outcome? {
+    func callInPlace(_ message: Message, _ value: inout any Sendable) throws(RoutingError) -> Bool {
         let hasWaited = self.stage?.object.hasWaited == true
-        return self.handler.with { $0.callInPlace(message, hasWaited: hasWaited) }
+        return try self.handler.with { handler throws(RoutingError) in
+            try handler.callInPlace(message, hasWaited: hasWaited, &value)
+        }
     }
 }
 
 extension Handler {
     @inline(__always)
-    fileprivate func callInPlace(_ message: Message, hasWaited: Bool) -> Outcome? {
+    fileprivate func callInPlace(
+        _ message: Message,
+        hasWaited: Bool,
+        _ value: inout any Sendable
+    ) throws(RoutingError) -> Bool {
         guard self.isImmediate, !message.hasDeadline, !self.isGone,
             hasWaited || self.mailbox.waiting.load(ordering: .relaxed) == 0
-        else { return nil }
-        // Most handlers are on the first loop, and that is not retained for it.
-        if self.core.home.loop == self.loop {
-            return self.core.home.isCurrent ? self.call(message, in: self.core.home) : nil
-        }
-        guard let lane = self.core.others.first(where: { $0.loop == self.loop }), lane.isCurrent else {
-            return nil
-        }
-        return self.call(message, in: lane)
+        else { return false }
+        return try self.lane?.with { lane throws(RoutingError) in
+            guard lane.isCurrent else { return false }
+            value = try self.call(message, in: lane)
+            return true
+        } ?? false
     }
 
     @inline(__always)
-    private func call(_ message: Message, in lane: Lane) -> Outcome {
+    private func call(_ message: Message, in lane: Lane) throws(RoutingError) -> any Sendable {
         if message.hasReturnURL { message.arrive() }
         let outer = lane.begin(message.inPlace)
         defer { lane.end(outer) }
         do {
-            return .replied(try self.call(message))
+            return try self.call(message)
         } catch {
-            return .failed(.thrown(error, by: message))
+            throw .thrown(error, by: message)
         }
     }
 }

@@ -6,17 +6,23 @@ public import WaybillRouting
 /// Each call is one attempt to deliver: a middleware may call it never, once, or again. It cannot be copied or kept, so
 /// when the middleware has returned, nothing comes after it any more.
 public struct Next: ~Copyable, Sendable {
-    /// The first of the middlewares that come after; it holds the others.
-    @usableFromInline let link: Link?
-
     // Held by whoever makes the first of these, until the last has returned: nobody can keep one.
+    @usableFromInline let chain: Unretained<Chain>
+    /// Which of the chain comes next; if there is none, the handler does.
+    @usableFromInline let index: Int
     @usableFromInline let handler: Unretained<Handler>
     /// What bounds the rest; nil while there is nothing to know.
     @usableFromInline let stage: Unretained<Stage>?
 
     @inlinable
-    init(_ link: Link?, _ handler: Unretained<Handler>, _ stage: Unretained<Stage>?) {
-        self.link = link
+    init(
+        _ chain: Unretained<Chain>,
+        _ index: Int,
+        _ handler: Unretained<Handler>,
+        _ stage: Unretained<Stage>?
+    ) {
+        self.chain = chain
+        self.index = index
         self.handler = handler
         self.stage = stage
     }
@@ -35,25 +41,26 @@ public struct Next: ~Copyable, Sendable {
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
         if !message.hasDeadline {
-            if let link = self.link {
-                if link.isGlobal {
+            let links = self.chain.with { $0.links }
+            if self.index < links.count {
+                if links[self.index].isGlobal {
                     do {
-                        return try await link.middleware.handle(
-                            message,
-                            next: Next(link.following, self.handler, self.stage)
-                        )
+                        return try await links[self.index].middleware.handle(message, next: self.following)
                     } catch {
                         throw Self.failure(error, of: message)
                     }
                 }
-            } else if let outcome = self.callInPlace(message) {
-                switch outcome {
-                case .replied(let value): return value
-                case .failed(let error): throw error
-                }
+            } else {
+                var value: any Sendable = ()
+                if try self.callInPlace(message, &value) { return value }
             }
         }
         return try await self.deliver(message)
+    }
+
+    /// What comes after the next of the chain.
+    @inlinable var following: Next {
+        Next(self.chain, self.index &+ 1, self.handler, self.stage)
     }
 
     /// The pattern that a message of this delivery has matched; nil if there is none, and so no handler.

@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 /// What a message has with it that meets middlewares and is not done when they are.
 final class Passage: Sendable {
     /// The middlewares that a message meets when its turn comes in the mailbox.
-    let outermost: Link?
+    let chain: Chain?
 
     /// Who wants to know of replies before the last one.
     let observers: [@Sendable (any Sendable) -> Void]
@@ -15,14 +15,14 @@ final class Passage: Sendable {
         let headers = Locked<[String: String]?>(nil)
     }
 
-    init(outermost: Link? = nil) {
-        self.outermost = outermost
+    init(chain: Chain? = nil) {
+        self.chain = chain
         self.observers = []
         self.luggage = Luggage()
     }
 
     private init(_ passage: Passage, observers: [@Sendable (any Sendable) -> Void]) {
-        self.outermost = passage.outermost
+        self.chain = passage.chain
         self.observers = observers
         self.luggage = passage.luggage
     }
@@ -40,11 +40,9 @@ final class Passage: Sendable {
 
 extension Message {
     /// Has the middlewares look at a message that is sent, and meet it when its turn comes.
-    mutating func surround(with outermost: Link) {
-        let message = outermost.prepare(self)
-        self = message.with(
-            extras: (message.extras ?? .empty).with(passage: Passage(outermost: outermost))
-        )
+    mutating func surround(with chain: Chain) {
+        let message = chain.prepare(self)
+        self = message.with(extras: (message.extras ?? .empty).with(passage: Passage(chain: chain)))
     }
 
     /// Has the headers kept that a message with a return URL will have when it reaches its handler.

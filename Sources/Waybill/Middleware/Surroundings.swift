@@ -1,6 +1,6 @@
 internal import WaybillRouting
 
-/// The middlewares of a bus, outermost first.
+/// The middlewares of a bus, chain first.
 struct Surroundings: Sendable {
     private struct Entry: Sendable {
         let id: Int
@@ -44,11 +44,8 @@ struct Surroundings: Sendable {
         self.middlewares = []
     }
 
-    /// The outermost link of a chain of all.
-    var chain: Link? {
-        (self.wiretaps + self.middlewares).reversed()
-            .reduce(nil) { following, entry in
-                Link(entry.middleware, scope: entry.scope, following: following)
-            }
+    /// A chain of all; nil if there are none.
+    var chain: Chain? {
+        Chain((self.wiretaps + self.middlewares).map { Link($0.middleware, scope: $0.scope) })
     }
 }

@@ -7,9 +7,7 @@ package func unbox<Value: Sendable>(_ box: any Sendable, as type: Value.Type) ->
     func open<Boxed: Sendable>(_ value: Boxed) -> Value? {
         guard Boxed.self == Value.self else { return nil }
         // The two are one type, which the compiler does not know.
-        return unsafe withUnsafePointer(to: value) {
-            unsafe UnsafeRawPointer($0).assumingMemoryBound(to: Value.self).pointee
-        }
+        return unsafe unsafeBitCast(value, to: Value.self)
     }
     return open(box)
 }

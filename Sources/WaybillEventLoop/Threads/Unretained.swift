@@ -16,7 +16,17 @@ package struct Unretained<Object: AnyObject & Sendable>: Sendable {
     /// Runs a closure with the object, which is not retained meanwhile.
     @inlinable
     @inline(__always)
-    package func with<Result>(_ body: (Object) -> Result) -> Result {
-        unsafe self.reference._withUnsafeGuaranteedRef { body($0) }
+    package func with<Result, Failure: Error>(
+        _ body: (Object) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // Its way with the object knows no types of errors.
+        var failure: Failure?
+        let result: Result? = unsafe self.reference._withUnsafeGuaranteedRef { object in
+            do throws(Failure) { return try body(object) } catch { failure = error }
+            return nil
+        }
+        if let result { return result }
+        if let failure { throw failure }
+        preconditionFailure("neither a result nor an error")
     }
 }

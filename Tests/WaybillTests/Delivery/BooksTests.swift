@@ -13,6 +13,21 @@ struct BooksTests {
         ]
     }
 
+    @Test func `who has a reply finds it in the books, wherever the handler ended`() async throws {
+        let module = Probe(eventLoop: EventLoop())
+        let bus = self.bus
+        try bus.register("app://far", on: module) { _, _ in await Task.yield() }
+        try bus.register("app://far/bad", on: module) { _, _ in
+            await Task.yield()
+            throw RoutingError(.refused, message: "not today")
+        }
+        for number in 1...Scale.of(2_000) {
+            _ = await failure { try await bus.route(number % 2 == 0 ? "app://far" : "app://far/bad") }
+            let books = bus.statistics
+            #expect(books.inFlight == 0 && books.replied + books.failed == number)
+        }
+    }
+
     @Test(arguments: RouteTests.Place.allCases)
     func `each way to end has its column`(place: RouteTests.Place) async throws {
         let never = Gate()

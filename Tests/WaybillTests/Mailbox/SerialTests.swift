@@ -188,4 +188,68 @@ struct SerialTests {
         #expect(await bus.settles())
         #expect(steps.count == 10_000)
     }
+
+    @Test(arguments: Place.allCases)
+    func `who waits for a turn gets it while senders drop what is before it`(place: Place) async throws {
+        let module = try self.module(place, .init(limit: 2, whenFull: .dropOldest, isSerial: true))
+        let bus = self.bus
+        try bus.register("app://slow", on: module) { _, _ in await Task.yield() }
+        try bus.register("app://quick", on: module) { _, _ in }
+        let count = Scale.of(2_000)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    await onThread { for _ in 0..<count { bus.send("app://slow") } }
+                }
+            }
+            for _ in 0..<4 {
+                group.addTask {
+                    for number in 0..<count / 8 {
+                        _ = await failure {
+                            try await bus.route(number % 2 == 0 ? "app://slow" : "app://quick")
+                        }
+                    }
+                }
+            }
+        }
+        #expect(await bus.settles())
+        #expect(bus.statistics.sent == 2 * count + 4 * (count / 8))
+        // Who comes now is before nobody.
+        try await bus.route("app://slow")
+    }
+
+    @Test func `a task waits for what was posted before it, and for nothing else, when handlers go`()
+        async throws
+    {
+        let module = try self.module(.near)
+        let bus = self.bus
+        let steps = self.steps
+        let (begun, held) = (Gate(), Gate())
+        try bus.register("app://hang", on: module) { _, _ in
+            begun.open()
+            await held.wait()
+        }
+        try bus.register("app://stays/:n", on: module) { _, message in
+            steps.add(message.parameters["n"] ?? "")
+        }
+        let leaving = try bus.register("app://leaves", on: module) { _, _ in }
+        bus.send("app://hang")
+        await begun.wait()
+        var waiting: [Task<Void, any Error>] = []
+        for number in 0..<4 {
+            for _ in 0..<3 { bus.send("app://leaves") }
+            bus.send("app://stays/\(number)s")
+            waiting.append(Task { try await bus.route("app://stays/\(number)r") })
+            #expect(await eventually { bus.statistics.sent == 1 + (number + 1) * 5 })
+            // It has its place when the loop has got to it.
+            await Probe(eventLoop: bus.eventLoop).run {}
+        }
+        leaving.cancel()
+        #expect(await eventually { bus.statistics.deadLettered == 12 })
+        bus.send("app://stays/last")
+        held.open()
+        for task in waiting { try await task.value }
+        #expect(await bus.settles())
+        #expect(steps.entries == (0..<4).flatMap { ["\($0)s", "\($0)r"] } + ["last"])
+    }
 }

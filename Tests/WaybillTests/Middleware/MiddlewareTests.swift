@@ -121,7 +121,6 @@ struct MiddlewareTests {
             #expect(error?.code == .refused && error?.url == "app://user/add?n=1")
             #expect(error?.message == "not today")
         }
-        #expect(await bus.settles())
         #expect(self.journal.count == 0 && bus.statistics.failed == 2 && bus.statistics.inFlight == 0)
     }
 

@@ -7,7 +7,7 @@ import WaybillEventLoop
 struct MessageTraceTests {
     let bus = MessageBus(configuration: .quiet)
 
-    private var isPlain: Bool { self.bus.core.directory.outermost == nil }
+    private var isPlain: Bool { self.bus.core.directory.chain == nil }
 
     @Test func `it sees messages, replies before the last one, replies and failures`() async throws {
         try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }

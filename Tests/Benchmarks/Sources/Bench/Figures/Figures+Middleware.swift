@@ -9,8 +9,7 @@ extension Figures {
         let loop = EventLoop.quiet("bench")
         let plain = try Office(on: loop)
         let surrounded = try Office(on: loop)
-        surrounded.bus.use(PassOn())
-        surrounded.bus.use(PassOn())
+        surrounded.bus.passOn(times: 2)
         return [
             Figure(
                 "route.middleware-2",

@@ -1,0 +1,9 @@
+#ifndef WAYBILL_C_MEMORY_H
+#define WAYBILL_C_MEMORY_H
+
+#include <stdint.h>
+
+// How many bytes have been allocated and not been freed, in all arenas; -1 where the allocator does not say.
+int64_t memory_in_use(void);
+
+#endif
