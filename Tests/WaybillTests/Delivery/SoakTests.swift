@@ -61,7 +61,9 @@ struct SoakTests {
         let town = try SoakTown()
         let bus = town.bus
         weak let module = town.modules[2]
-        async let letters = self.count(bus.deadLetters(limit: 1 << 16))
+        // Watched from here on, and not from when the task that counts them begins.
+        let watched = bus.deadLetters(limit: 1 << 16)
+        async let letters = self.count(watched)
         let stopped = Journal<Bool>()
         async let comings: Void = town.comeAndGo(until: stopped)
         await self.act(in: town, count, seed)
