@@ -68,9 +68,7 @@ extension BusCore {
                 handler: handler
             )
             guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(parcel) }
-            while !handler.mailbox.takePlace(), await !handler.mailbox.waitForPlace() {
-                if let error = self.reasonToGiveUp(request, handler) { throw error }
-            }
+            if !handler.mailbox.takePlaceInTurn() { try await self.waitForPlace(request, handler) }
             handler.mailbox.leave(parcel)
         } catch {
             self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
@@ -81,8 +79,21 @@ extension BusCore {
         }
     }
 
+    /// Waits until the mailbox of a handler has a place for a message; while anybody does, who comes later queues up.
+    private nonisolated(nonsending) func waitForPlace(
+        _ request: borrowing Request,
+        _ handler: Handler
+    ) async throws(RoutingError) {
+        let mailbox = handler.mailbox
+        mailbox.sendersWaiting.add(1, ordering: .relaxed)
+        defer { mailbox.sendersWaiting.subtract(1, ordering: .relaxed) }
+        while await !mailbox.waitForPlace() {
+            if let error = self.reasonToGiveUp(request, handler) { throw error }
+        }
+    }
+
     /// Why a message should not wait for a place any longer, if so.
-    private func reasonToGiveUp(_ request: Request, _ handler: Handler) -> RoutingError? {
+    private func reasonToGiveUp(_ request: borrowing Request, _ handler: Handler) -> RoutingError? {
         guard Task.isCancelled || handler.isGone else { return nil }
         let error =
             Task.isCancelled ? RoutingError.cancelled(url: request.url) : handler.reason(request.url)

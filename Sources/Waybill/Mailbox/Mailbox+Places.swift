@@ -12,6 +12,13 @@ struct Place {
 
 // A mailbox that suspends its senders gives its places away in the order of arrival.
 extension Mailbox {
+    /// Takes a place, unless somebody else waits for one.
+    ///
+    /// Or a sender that is quick enough would take every place that becomes free, and those who wait none.
+    nonisolated func takePlaceInTurn() -> Bool {
+        self.sendersWaiting.load(ordering: .relaxed) == 0 && self.takePlace()
+    }
+
     /// Waits for a place.
     ///
     /// - Returns: whether there is one; if not, the sender has been cancelled, or should look whether its handler is still

@@ -46,6 +46,9 @@ actor Mailbox: LoopBound {
     /// Whether the next message is started when the loop has polled.
     var isPausing = false
 
+    /// How many senders wait for a place, or are about to.
+    nonisolated let sendersWaiting = Atomic<Int>(0)
+
     /// Who waits for a place in a mailbox that suspends its senders.
     var places: Deque<Place> = []
     var lastPlace = 0
