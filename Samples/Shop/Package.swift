@@ -11,14 +11,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-let waybill: [Target.Dependency] = [
-    .product(name: "Waybill", package: "waybill"),
-    .product(name: "WaybillEventLoop", package: "waybill"),
-]
+let waybill = Target.Dependency.product(name: "Waybill", package: "waybill")
+let eventLoop = Target.Dependency.product(name: "WaybillEventLoop", package: "waybill")
 
 /// A module of the shop knows the bus and the values that travel on it, and no other module.
 func module(_ name: String, resources: [Resource] = []) -> Target {
-    .target(name: name, dependencies: ["ShopAPI"] + waybill, resources: resources, swiftSettings: settings)
+    .target(name: name, dependencies: ["ShopAPI", waybill], resources: resources, swiftSettings: settings)
 }
 
 let package = Package(
@@ -29,7 +27,7 @@ let package = Package(
     ],
     dependencies: [
         // A link to the repository: a package is known by its folder, and a clone may be called anything.
-        .package(name: "waybill", path: "../waybill", traits: []),
+        .package(name: "waybill", path: "../waybill", traits: ["Macros", "Tool"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
@@ -44,15 +42,17 @@ let package = Package(
         .executableTarget(
             name: "Shop",
             dependencies: [
-                "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity",
+                "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", waybill,
+                eventLoop,
+                .product(name: "WaybillCommands", package: "waybill"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
-            ] + waybill,
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "ShopTests",
-            dependencies: ["Shop", "ShopAPI"] + waybill,
+            dependencies: ["Shop", "ShopAPI", waybill],
             path: "Tests/ShopTests",
             swiftSettings: settings
         ),

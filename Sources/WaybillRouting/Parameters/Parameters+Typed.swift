@@ -41,6 +41,7 @@ extension Parameters {
         let text: String
         if let passed = self.names?.call?[name] {
             if let value = passed as? Value { return value }
+            if Self.isNil(passed) { return nil }
             text = Self.text(of: passed)
         } else {
             guard let location = self.locate(name) else { return nil }

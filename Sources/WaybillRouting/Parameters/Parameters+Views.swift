@@ -25,7 +25,7 @@ extension Parameters {
         let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
         var values = self.query
         for (name, value) in self.path where isPathFirst || values[name] == nil { values[name] = value }
-        for (name, value) in self.call { values[name] = Self.text(of: value) }
+        for (name, value) in self.call { values[name] = Self.isNil(value) ? nil : Self.text(of: value) }
         return values
     }
 
@@ -33,7 +33,7 @@ extension Parameters {
     ///
     /// When the call or the path gives the value, that is the only one.
     public func all(_ name: String) -> [String] {
-        if let value = self.names?.call?[name] { return [Self.text(of: value)] }
+        if let value = self.names?.call?[name] { return Self.isNil(value) ? [] : [Self.text(of: value)] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
         if let path = self.locateInPath(name) {
             let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery

@@ -46,7 +46,7 @@ public struct Parameters: Sendable {
     ///
     /// A value that was passed with the call and is not text is described.
     public subscript(name: String) -> String? {
-        if let value = self.names?.call?[name] { return Self.text(of: value) }
+        if let value = self.names?.call?[name] { return Self.isNil(value) ? nil : Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
     }
 

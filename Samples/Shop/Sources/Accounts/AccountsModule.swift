@@ -1,43 +1,25 @@
 internal import ShopAPI
 package import Waybill
-package import WaybillEventLoop
 
 /// Who the customers are, and who of them has signed in.
 ///
-/// The others never see a password or a list of sessions: they route `app://accounts/session` and get the
-/// session, or an error for their own caller.
-package actor AccountsModule: LoopBound {
-    package nonisolated let eventLoop: EventLoop
-    private let bus: MessageBus
-    private let users: [User]
+/// The others never see a password or a list of sessions: they ask for the session of a token, and get it, or an
+/// error for their own caller.
+@Module("app://accounts")
+package actor AccountsModule {
+    private let customers: [User]
     private var sessions: [SessionToken: Session] = [:]
 
-    package init(bus: MessageBus) {
-        self.bus = bus
-        self.eventLoop = bus.eventLoop
+    package init() {
         let names = ["Lili", "Ada", "Zoë", "李明", "Søren", "Mónica"]
-        self.users = names.enumerated().map { User(id: $0 + 1, name: $1) }
+        self.customers = names.enumerated().map { User(id: $0 + 1, name: $1) }
     }
 
-    /// Registers what the module handles: all of `app://accounts`.
-    package nonisolated func register() throws(RoutingError) {
-        try self.bus.register("app://accounts/sign-in", on: self) { accounts, message in
-            try accounts.signIn(name: message.parameters.require("name"))
-        }
-        try self.bus.register("app://accounts/session", on: self) { accounts, message in
-            try accounts.session(of: message.parameters["session"])
-        }
-        try self.bus.register("app://accounts/sign-out", on: self) { accounts, message in
-            try accounts.signOut(message.parameters["session"])
-        }
-        try self.bus.register("app://accounts/users", on: self) { accounts, _ in accounts.users }
-    }
-
-    private func signIn(name: String) throws -> Session {
-        guard let user = self.users.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+    /// Opens a session for a customer, and ends the one before.
+    @Route("/sign-in") func signIn(name: String) throws -> Session {
+        guard let user = self.customers.first(where: { $0.name.lowercased() == name.lowercased() }) else {
             throw ShopError.unknownCustomer(name)
         }
-        // One session for each customer: signing in again ends the one before.
         self.sessions = self.sessions.filter { $0.value.user != user }
         let session = Session(token: .random(), user: user)
         self.sessions[session.token] = session
@@ -45,17 +27,20 @@ package actor AccountsModule: LoopBound {
         return session
     }
 
-    private func session(of token: String?) throws -> Session {
-        guard let session = token.flatMap({ self.sessions[SessionToken($0)] }) else {
-            throw ShopError.notSignedIn
-        }
+    /// The session that a token stands for.
+    @Route func session(_ session: SessionToken?) throws -> Session {
+        guard let session = session.flatMap({ self.sessions[$0] }) else { throw ShopError.notSignedIn }
         return session
     }
 
-    private func signOut(_ token: String?) throws -> User {
-        let session = try self.session(of: token)
+    /// Ends a session.
+    @Route("/sign-out") func signOut(_ session: SessionToken?) throws -> User {
+        let session = try self.session(session)
         self.sessions[session.token] = nil
         self.bus.send("app://activity/log", parameters: ["text": "\(session.user.name) signed out"])
         return session.user
     }
+
+    /// Who the customers are.
+    @Route func users() -> [User] { self.customers }
 }

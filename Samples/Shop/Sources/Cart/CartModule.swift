@@ -1,55 +1,43 @@
 internal import ShopAPI
 package import Waybill
-package import WaybillEventLoop
 
 /// What each customer has put aside, before it is an order.
-package actor CartModule: LoopBound {
-    package nonisolated let eventLoop: EventLoop
-    private let bus: MessageBus
+@Module("app://cart")
+package actor CartModule {
     private var baskets: [User.ID: Basket] = [:]
 
-    package init(bus: MessageBus) {
-        self.bus = bus
-        self.eventLoop = bus.eventLoop
-    }
+    package init() {}
 
-    /// Registers what the module handles: all of `app://cart`.
-    package nonisolated func register() throws(RoutingError) {
-        try self.bus.register("app://cart/add", on: self) { try await $0.add($1) }
-        try self.bus.register("app://cart/remove", on: self) { try await $0.remove($1) }
-        try self.bus.register("app://cart/show", on: self) { try await $0.show($1) }
-        try self.bus.register("app://cart/take", on: self) { try await $0.take($1) }
-        try self.bus.register("app://cart/restore", on: self) { try await $0.restore($1) }
-    }
-}
-
-extension CartModule {
-    private func add(_ message: Message) async throws -> CartContents {
-        let id: Product.ID = try message.parameters.require("product")
-        let quantity: Int = try message.parameters.value("quantity") ?? 1
-        let user = try await self.user(of: message)
-        let product: Product = try await self.bus.route("app://catalog/product", parameters: ["id": id])
+    /// Puts goods into the customer's cart.
+    @Route func add(
+        product: Product.ID,
+        quantity: Int = 1,
+        session: SessionToken?
+    ) async throws -> CartContents {
+        let user = try await self.user(session)
+        let goods: Product = try await self.bus.route("app://catalog/product", parameters: ["id": product])
         // Nothing suspends from here on, so nobody else changes the basket in between.
-        try self.baskets[user.id, default: Basket()].add(product, quantity: quantity)
-        let text = "\(user.name) put \(quantity) x \(product.name) into the cart"
+        try self.baskets[user.id, default: Basket()].add(goods, quantity: quantity)
+        let text = "\(user.name) put \(quantity) x \(goods.name) into the cart"
         self.bus.send("app://activity/log", parameters: ["text": text])
         return self.contents(of: user)
     }
 
-    private func remove(_ message: Message) async throws -> CartContents {
-        let id: Product.ID = try message.parameters.require("product")
-        let user = try await self.user(of: message)
-        try self.baskets[user.id, default: Basket()].remove(id)
+    /// Takes goods out of the cart.
+    @Route func remove(product: Product.ID, session: SessionToken?) async throws -> CartContents {
+        let user = try await self.user(session)
+        try self.baskets[user.id, default: Basket()].remove(product)
         return self.contents(of: user)
     }
 
-    private func show(_ message: Message) async throws -> CartContents {
-        self.contents(of: try await self.user(of: message))
+    /// What is in the cart.
+    @Route func show(session: SessionToken?) async throws -> CartContents {
+        self.contents(of: try await self.user(session))
     }
 
     /// Hands the lines over to whoever makes an order of them: they are in one place only, at every moment.
-    private func take(_ message: Message) async throws -> [CartLine] {
-        let user = try await self.user(of: message)
+    @Route func take(session: SessionToken?) async throws -> [CartLine] {
+        let user = try await self.user(session)
         guard let basket = self.baskets.removeValue(forKey: user.id), !basket.lines.isEmpty else {
             throw ShopError.emptyCart
         }
@@ -57,26 +45,19 @@ extension CartModule {
     }
 
     /// Puts back lines that could not be ordered, beside what was added since.
-    private func restore(_ message: Message) async throws -> CartContents {
-        guard let lines = message.parameters.call["lines"] as? [CartLine] else {
-            let text = "the parameter `lines` is not in the URL: a module passes it with the call"
-            throw RoutingError(.missingParameter, url: message.address.text, message: text)
-        }
-        let user = try await self.user(of: message)
-        for line in lines {
-            self.baskets[user.id, default: Basket()].add(line)
-        }
+    @Route func restore(lines: [CartLine], session: SessionToken?) async throws -> CartContents {
+        let user = try await self.user(session)
+        for line in lines { self.baskets[user.id, default: Basket()].add(line) }
         return self.contents(of: user)
     }
 
     private func contents(of user: User) -> CartContents { (self.baskets[user.id] ?? Basket()).contents }
 
     /// Who asks: the accounts know.
-    private func user(of message: Message) async throws(RoutingError) -> User {
-        let token = message.parameters["session"] ?? ""
+    private func user(_ session: SessionToken?) async throws(RoutingError) -> User {
         let session: Session = try await self.bus.route(
             "app://accounts/session",
-            parameters: ["session": token]
+            parameters: ["session": session]
         )
         return session.user
     }

@@ -1,67 +1,53 @@
 internal import ShopAPI
 package import Waybill
-package import WaybillEventLoop
 
 /// What the customers have ordered.
 ///
 /// An order takes the lines out of the cart and the goods off the shelves; cancelling it brings them back.
 /// Neither the cart, the catalogue nor the payments are imported here: their URLs are all that this module
 /// knows of them.
-package actor OrdersModule: LoopBound {
-    package nonisolated let eventLoop: EventLoop
-    private let bus: MessageBus
+@Module("app://orders")
+package actor OrdersModule {
     private var orders: [Order.ID: Order] = [:]
 
-    package init(bus: MessageBus) {
-        self.bus = bus
-        self.eventLoop = bus.eventLoop
-    }
+    package init() {}
 
-    /// Registers what the module handles: all of `app://orders`.
-    package nonisolated func register() throws(RoutingError) {
-        try self.bus.register("app://orders/place", on: self) { try await $0.place($1) }
-        try self.bus.register("app://orders/mine", on: self) { try await $0.mine($1) }
-        try self.bus.register("app://orders/detail/:id", on: self) { try await $0.detail($1) }
-        try self.bus.register("app://orders/settle/:id", on: self) { try await $0.settle($1) }
-        try self.bus.register("app://orders/cancel/:id", on: self) { try await $0.cancel($1) }
-    }
-}
-
-extension OrdersModule {
-    private func place(_ message: Message) async throws -> Order {
-        let session = try await self.session(of: message)
-        let lines: [CartLine] = try await self.bus.route(
-            "app://cart/take",
-            parameters: ["session": session.token]
-        )
+    /// Makes an order of what is in the cart.
+    @Route func place(session: SessionToken?) async throws -> Order {
+        let user = try await self.user(session)
+        let lines: [CartLine] = try await self.bus.route("app://cart/take", parameters: ["session": session])
         do {
             try await self.bus.route("app://catalog/reserve", parameters: ["lines": lines])
         } catch {
             // What cannot be ordered goes back to where it came from.
-            let back: [String: any Sendable] = ["session": session.token, "lines": lines]
+            let back: [String: any Sendable] = ["session": session, "lines": lines]
             try await self.bus.route("app://cart/restore", parameters: back)
             throw error
         }
-        let order = Order(id: self.orders.count + 1, user: session.user, lines: lines)
+        let order = Order(id: self.orders.count + 1, user: user, lines: lines)
         self.orders[order.id] = order
-        self.log("\(session.user.name) placed order \(order.id) for \(order.total)")
+        self.log("\(user.name) placed order \(order.id) for \(order.total)")
         return order
     }
 
-    private func mine(_ message: Message) async throws -> [Order] {
-        let user = try await self.session(of: message).user
+    /// The customer's orders.
+    @Route func mine(session: SessionToken?) async throws -> [Order] {
+        let user = try await self.user(session)
         return self.orders.values.filter { $0.user == user }.sorted { $0.id < $1.id }
     }
 
-    private func detail(_ message: Message) async throws -> Order {
-        try await self.order(message.parameters.require("id"), of: self.session(of: message).user)
+    /// One order of the customer's.
+    @Route("/detail/:id") func detail(id: Order.ID, session: SessionToken?) async throws -> Order {
+        let user = try await self.user(session)
+        guard let order = self.orders[id], order.user == user else { throw ShopError.unknownOrder(id) }
+        return order
     }
 
     /// Writes down that the money is there; the payments say whether it is.
-    private func settle(_ message: Message) async throws -> Order {
-        let id = try await self.detail(message).id
+    @Route("/settle/:id") func settle(id: Order.ID, session: SessionToken?) async throws -> Order {
+        _ = try await self.detail(id: id, session: session)
         try await self.bus.route("app://payments/receipt", parameters: ["order": id])
-        var order = try await self.detail(message)
+        var order = try await self.detail(id: id, session: session)
         guard order.status == .placed else { throw ShopError.orderIsClosed(id, order.status) }
         order.status = .paid
         self.orders[id] = order
@@ -69,32 +55,30 @@ extension OrdersModule {
         return order
     }
 
-    private func cancel(_ message: Message) async throws -> Order {
-        var order = try await self.detail(message)
+    /// Cancels an order: the goods go back, and the money.
+    @Route("/cancel/:id") func cancel(id: Order.ID, session: SessionToken?) async throws -> Order {
+        var order = try await self.detail(id: id, session: session)
         let before = order.status
-        guard before != .cancelled else { throw ShopError.orderIsClosed(order.id, before) }
+        guard before != .cancelled else { throw ShopError.orderIsClosed(id, before) }
         // Written before anything suspends: whoever cancels it at the same time is told that it is cancelled.
         order.status = .cancelled
-        self.orders[order.id] = order
+        self.orders[id] = order
         if before == .paid {
-            let session = message.parameters["session"] ?? ""
-            let parameters: [String: any Sendable] = ["order": order.id, "session": session]
+            let parameters: [String: any Sendable] = ["order": id, "session": session]
             try await self.bus.route("app://payments/refund", parameters: parameters)
         }
         try await self.bus.route("app://catalog/release", parameters: ["lines": order.lines])
-        self.log("\(order.user.name) cancelled order \(order.id)")
-        return order
-    }
-
-    private func order(_ id: Order.ID, of user: User) throws(ShopError) -> Order {
-        guard let order = self.orders[id], order.user == user else { throw .unknownOrder(id) }
+        self.log("\(order.user.name) cancelled order \(id)")
         return order
     }
 
     /// Who asks: the accounts know.
-    private func session(of message: Message) async throws(RoutingError) -> Session {
-        let token = message.parameters["session"] ?? ""
-        return try await self.bus.route("app://accounts/session", parameters: ["session": token])
+    private func user(_ session: SessionToken?) async throws(RoutingError) -> User {
+        let session: Session = try await self.bus.route(
+            "app://accounts/session",
+            parameters: ["session": session]
+        )
+        return session.user
     }
 
     private func log(_ text: String) { self.bus.send("app://activity/log", parameters: ["text": text]) }

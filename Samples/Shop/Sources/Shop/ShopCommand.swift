@@ -1,11 +1,13 @@
 internal import ArgumentParser
+internal import Waybill
+internal import WaybillCommands
 
 /// The shop at the command line.
 ///
 /// Read on in `Storefront.swift`, which puts the modules on the bus, then in `Sources/Orders`, which uses
 /// three of them by their URLs, and in `Tour/Tour.swift`, which is the story of one customer.
 @main
-struct ShopCommand: AsyncParsableCommand {
+struct ShopCommand: AsyncParsableCommand, RouteProviding {
     static let configuration = CommandConfiguration(
         commandName: "shop",
         abstract: "A shop of modules that know nothing of each other but URLs.",
@@ -26,7 +28,9 @@ struct ShopCommand: AsyncParsableCommand {
               shop "app://accounts/sign-in?name=Ada" app://cart/show
               shop < urls.txt
             """,
-        subcommands: [DeliverCommand.self, RoutesCommand.self, TourCommand.self],
+        subcommands: [DeliverCommand.self, RoutesCommand<ShopCommand>.self, TourCommand.self],
         defaultSubcommand: DeliverCommand.self
     )
+
+    static func makeBus() async throws -> MessageBus { try await Storefront().bus }
 }

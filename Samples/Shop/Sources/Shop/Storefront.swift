@@ -14,15 +14,14 @@ internal import Waybill
 struct Storefront {
     let bus: MessageBus
 
-    init() throws {
+    init() async throws {
         let logger = Logger(label: "shop") { _ in PlainLogHandler() }
-        let bus = MessageBus(configuration: .init(defaultScheme: "app", logger: logger))
-        try AccountsModule(bus: bus).register()
-        try CatalogModule(bus: bus).register()
-        try CartModule(bus: bus).register()
-        try OrdersModule(bus: bus).register()
-        try PaymentsModule(bus: bus).register()
-        try ActivityModule(bus: bus).register()
-        self.bus = bus
+        self.bus = MessageBus(configuration: .init(defaultScheme: "app", logger: logger))
+        try await self.bus.install { AccountsModule() }
+        try await self.bus.install { try CatalogModule() }
+        try await self.bus.install { CartModule() }
+        try await self.bus.install { OrdersModule() }
+        try await self.bus.install { PaymentsModule() }
+        try await self.bus.install { ActivityModule() }
     }
 }

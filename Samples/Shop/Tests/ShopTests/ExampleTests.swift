@@ -21,8 +21,8 @@ struct ExampleTests {
         }
     }
 
-    @Test func `every example has a route`() throws {
-        let bus = try Storefront().bus
+    @Test func `every example has a route`() async throws {
+        let bus = try await Storefront().bus
         for example in Example.all { #expect(bus.canRoute(example.url), "\(example.url)") }
     }
 }

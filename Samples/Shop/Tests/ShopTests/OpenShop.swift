@@ -9,7 +9,7 @@ struct OpenShop {
     let session: SessionToken
 
     init() async throws {
-        self.bus = try Storefront().bus
+        self.bus = try await Storefront().bus
         let session: Session = try await self.bus.route("app://accounts/sign-in?name=Lili")
         self.session = session.token
     }

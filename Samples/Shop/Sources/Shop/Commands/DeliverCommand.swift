@@ -22,7 +22,7 @@ struct DeliverCommand: AsyncParsableCommand {
     var urls: [String] = []
 
     func run() async throws {
-        let shop = try Storefront()
+        let shop = try await Storefront()
         do {
             if self.urls.isEmpty, Terminal.isInteractive {
                 try await self.prompt(shop)

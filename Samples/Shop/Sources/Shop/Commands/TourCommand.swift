@@ -9,7 +9,7 @@ struct TourCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            var tour = Tour(bus: try Storefront().bus)
+            var tour = Tour(bus: try await Storefront().bus)
             try await tour.run()
         } catch let error as FileError where error.isBrokenPipe {
             throw ExitCode.failure

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillCommands
 
 /// The shop on a terminal: reads a line with history and completion, has it served, and begins again.
 struct Prompt {
@@ -29,7 +30,7 @@ struct Prompt {
             switch line {
             case "": break
             case "help": try self.show(PromptHelp.text + "\n")
-            case "routes": try self.show(RouteReport.table(self.bus.routes) + "\n")
+            case "routes": try self.show(RouteList(self.bus.routeDescriptions).text(as: .table) + "\n")
             case "format json": await self.clerk.use(.json)
             case "format text": await self.clerk.use(.text)
             case "quit", "exit": return

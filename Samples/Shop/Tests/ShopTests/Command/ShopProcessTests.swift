@@ -84,7 +84,16 @@ struct ShopProcessTests {
     @Test func `the table of routes is text or JSON`() throws {
         #expect(try ShopProcess("routes").lines.count == 27)
         let json = try ShopProcess("routes", "--format", "json")
-        #expect(json.lines.count == 26 && json.lines.allSatisfy { $0.hasPrefix("{\"pattern\":\"app://") })
+        #expect(json.lines.count { $0.contains("\"pattern\" : \"app://") } == 26)
+        let page = try ShopProcess("routes", "--format", "markdown").lines
+        #expect(page.contains("### `app://catalog/category/:name`"))
+        #expect(page.contains("The goods on a shelf."))
+    }
+
+    @Test func `nothing is wrong with the routes`() throws {
+        #expect(
+            try ShopProcess("routes", "--check", "app://payments/pay?order=1#activity/receipt").status == 0
+        )
     }
 
     @Test func `the tour comes to its end`() throws {

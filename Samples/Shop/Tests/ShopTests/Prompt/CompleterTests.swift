@@ -5,8 +5,8 @@ import Waybill
 
 @Suite
 struct CompleterTests {
-    @Test func `patterns are completed up to their first placeholder`() throws {
-        let completer = Completer(routes: try Storefront().bus.routes, words: ["help"])
+    @Test func `patterns are completed up to their first placeholder`() async throws {
+        let completer = Completer(routes: try await Storefront().bus.routes, words: ["help"])
         #expect(
             completer.candidates(for: "app://catalog/categ") == [
                 "app://catalog/categories", "app://catalog/category/",
