@@ -23,7 +23,7 @@ extension Message {
         let found: any Sendable
         if let passed = self.parameters.call[name] {
             if let value = passed as? Value { return value }
-            if Parameters.isNil(passed) { return nil }
+            if Parameters.isNil(passed) { throw self.parameters.missing(name, Value.self) }
             found = passed
         } else {
             guard let text = self.parameters[name] else { throw self.parameters.missing(name, Value.self) }
