@@ -20,7 +20,8 @@ extension MessageBus {
     ///
     /// - Parameter tell: is called where things happen; it must neither wait nor use the bus.
     /// - Returns: what ends it.
-    package func observeDeadLetters(_ tell: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
+    package func observeDeadLetters(_ tell: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void
+    {
         self.core.deadLetters.watch(tell)
     }
 

@@ -61,7 +61,8 @@ extension LoopCore {
         unsafe self.state.pointee.alarm.take()?.cancel()
         guard let deadline else { return }
         let alarm = time.schedule(at: Deadline(nanoseconds: deadline)) { [weak self] in
-            self?.submit(WorkItem { self?.fireTimersAmongWork() })
+            guard let core = self else { return }
+            core.submit(WorkItem { core.fireTimersAmongWork() })
         }
         unsafe self.state.pointee.alarm = alarm
     }

@@ -13,8 +13,10 @@ struct ModuleTestRun {
         self.report = ModuleTestReport(scheme: test.scheme, seed: seed)
         self.samples = RouteSamples(seed: seed, test)
         let descriptions = test.bus.routeDescriptions
-        self.routes = zip(test.bus.routes, descriptions).filter { $0.0.pattern.scheme.lowercased() == test.scheme }
-            .map { SampledRoute(pattern: $0.0.pattern, description: $0.1) }
+        self.routes = zip(test.bus.routes, descriptions).filter {
+            $0.0.pattern.scheme.lowercased() == test.scheme
+        }
+        .map { SampledRoute(pattern: $0.0.pattern, description: $0.1) }
     }
 
     /// Looks at what is registered, and calls nobody.
@@ -93,14 +95,19 @@ struct ModuleTestRun {
             }
             for url in self.samples.randomURLs() {
                 let outcome = await self.forward(url)
-                if let problem = self.problemOfWrong(outcome) { self.note("", url, problem, outcome.error?.innermost.code) }
+                if let problem = self.problemOfWrong(outcome) {
+                    self.note("", url, problem, outcome.error?.innermost.code)
+                }
             }
         }
     }
 
     private mutating func forward(_ url: String) async -> Forwarding.Outcome {
         self.report.forwarded += 1
-        return await Forwarding(self.test.bus, self.test.arguments).forward(url, limit: self.test.options.limit)
+        return await Forwarding(self.test.bus, self.test.arguments).forward(
+            url,
+            limit: self.test.options.limit
+        )
     }
 
     /// What is wrong about how a right URL ended.
@@ -121,7 +128,12 @@ struct ModuleTestRun {
         "it hangs: it has neither answered nor failed within \(self.test.options.limit)"
     }
 
-    private mutating func note(_ route: String, _ url: String, _ text: String, _ code: RoutingError.Code? = nil) {
+    private mutating func note(
+        _ route: String,
+        _ url: String,
+        _ text: String,
+        _ code: RoutingError.Code? = nil
+    ) {
         self.report.problems.append(.init(route: route, url: url, message: text.onOneLine, code: code))
     }
 }

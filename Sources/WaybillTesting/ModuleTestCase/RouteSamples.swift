@@ -69,7 +69,9 @@ struct RouteSamples {
 
     /// URLs of the scheme that nobody has thought of.
     mutating func randomURLs() -> [String] {
-        let segments = (0..<Int.random(in: 0...6, using: &self.values.generator)).map { _ in self.values.word() }
+        let segments = (0..<Int.random(in: 0...6, using: &self.values.generator)).map { _ in
+            self.values.word()
+        }
         let path = segments.joined(separator: "/")
         return [
             "\(self.test.scheme)://\(path)",
@@ -86,14 +88,17 @@ struct RouteSamples {
             defaultScheme: configuration.defaultScheme,
             limits: configuration.limits
         )
-        guard route.pattern.canBePrinted, (try? table.insert(route.pattern.text, ())) != nil else { return nil }
+        guard route.pattern.canBePrinted, (try? table.insert(route.pattern.text, ())) != nil else {
+            return nil
+        }
         return (try? table.match(url))?.parameters.path
     }
 
     private mutating func hostile() -> String {
         let texts = [
             "", " ", "..", "%00", "\u{0}", "\u{7f}", "\n\r", "null", "-1", "NaN", "1e999", "true; drop",
-            "9223372036854775808", "-9223372036854775809", "0x10", "' or 1=1 --", "<script>", "../../etc/passwd",
+            "9223372036854775808", "-9223372036854775809", "0x10", "' or 1=1 --", "<script>",
+            "../../etc/passwd",
             "\u{202e}tfel", "e\u{301}\u{301}\u{301}", "\u{1F469}\u{200D}\u{1F680}", "\u{FEFF}",
             String(repeating: "a", count: 2000),
         ]

@@ -34,7 +34,9 @@ struct ValueSamples {
     private static func plain(_ type: String) -> String {
         var type = type[...]
         if type.hasSuffix("?") { type = type.dropLast() }
-        if type.hasPrefix("["), type.hasSuffix("]"), !type.contains(":") { type = type.dropFirst().dropLast() }
+        if type.hasPrefix("["), type.hasSuffix("]"), !type.contains(":") {
+            type = type.dropFirst().dropLast()
+        }
         for module in ["Swift.", "Foundation.", "FoundationEssentials."] where type.hasPrefix(module) {
             type = type.dropFirst(module.count)
         }

@@ -47,6 +47,7 @@ public final class MessageRecorder: Sendable {
     /// The messages to a URL, or to those that a pattern matches.
     ///
     /// - Parameter pattern: the URL as it was sent, or a pattern as handlers have it: `app://user/**`.
+    /// - Returns: the messages, in the order in which the bus took them.
     /// - Throws: `invalidPattern`.
     public func messages(to pattern: String) throws(RoutingError) -> [RecordedMessage] {
         let scope = try self.reader.scope(of: pattern)

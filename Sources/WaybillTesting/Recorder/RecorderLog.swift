@@ -70,7 +70,10 @@ final class RecorderLog: Sendable {
         _ find: @Sendable ([RecordedMessage]) -> Result?,
         within limit: Duration
     ) async -> Result? {
-        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (changes, continuation) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
         let id = self.state.withLock { state in
             state.lastWaiter += 1
             state.waiters[state.lastWaiter] = continuation

@@ -12,8 +12,10 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - pattern: what it answers; of a module that is there, unregister the pattern before.
-    ///   - answers: what it says to the first message, the second and so on; the last one goes for all that follow. Without any it
+    ///   - answers: what it says to the first message, the second and so on; the last one goes for all that follow; without any it
     ///     replies that it is done.
+    ///   - fileID: where it is registered, for the message of a conflict.
+    ///   - line: where it is registered.
     /// - Returns: the stub, which may be dropped.
     /// - Throws: `invalidPattern`, or `conflict` if somebody else answers the pattern.
     @discardableResult

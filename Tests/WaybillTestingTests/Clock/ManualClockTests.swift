@@ -36,14 +36,18 @@ struct ManualClockTests {
         let stub = try bus.stub("app://user", .value(1))
         await self.clock.advance(by: .seconds(60))
         let late = self.clock.now - .seconds(1)
-        #expect(await failure { try await bus.route("app://user", deadline: late) }?.code == .deadlineExceeded)
+        #expect(
+            await failure { try await bus.route("app://user", deadline: late) }?.code == .deadlineExceeded
+        )
         #expect(stub.callCount == 0)
         // Sixty seconds ahead of the system's clock, and in time all the same.
         try await bus.route("app://user", deadline: self.clock.now + .seconds(1))
         #expect(stub.callCount == 1)
     }
 
-    @Test func `what sleeps on a loop of the clock goes on, in order, before the clock is further`() async throws {
+    @Test func `what sleeps on a loop of the clock goes on, in order, before the clock is further`()
+        async throws
+    {
         let loop = self.clock.makeEventLoop()
         let sleeper = Dreamer(eventLoop: loop)
         let task = Task { try await sleeper.sleepThrice() }
@@ -101,7 +105,9 @@ struct ManualClockTests {
         let other = ManualClock()
         let bus = MessageBus(clock: other, configuration: .quiet)
         let stub = try bus.stub("app://slow", .never)
-        let caller = Task { await failure { try await bus.route("app://slow", deadline: other.now + .seconds(1)) } }
+        let caller = Task {
+            await failure { try await bus.route("app://slow", deadline: other.now + .seconds(1)) }
+        }
         await stub.called()
         await self.clock.advance(by: .seconds(100))
         #expect(bus.statistics.inFlight == 1)

@@ -29,7 +29,9 @@ struct ModuleTestCaseTests {
             options: self.options
         )
         let report = try await test.run()
-        #expect(report.timings.map(\.route).sorted() == OrderModule.routes.map(\.description.pattern).sorted())
+        #expect(
+            report.timings.map(\.route).sorted() == OrderModule.routes.map(\.description.pattern).sorted()
+        )
         #expect(report.timings.allSatisfy { $0.count == 10 && $0.median <= $0.maximum })
         #expect(report.timings.filter { $0.route != "order://find/:id" }.allSatisfy { $0.replies == 10 })
         #expect(report.forwarded > 10 * OrderModule.routes.count)

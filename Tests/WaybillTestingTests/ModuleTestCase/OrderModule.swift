@@ -15,7 +15,8 @@ actor OrderModule: Module {
             ["one", "two"]
         },
         ModuleRoute("order://detail/:uid", action: "detail", parameters: [.init("uid", "Int")]) {
-            _, message -> Int in
+            _,
+            message -> Int in
             try message.argument("uid") as Int
         },
         ModuleRoute(
@@ -31,7 +32,8 @@ actor OrderModule: Module {
             return isPaid ? 0 : try message.argument("price") as Double
         },
         ModuleRoute("order://paint", action: "paint", parameters: [.init("color", "Color")]) {
-            _, message -> Color in
+            _,
+            message -> Color in
             try message.argument("color") as Color
         },
         ModuleRoute(
@@ -43,12 +45,14 @@ actor OrderModule: Module {
             paySuccess(Int(try message.argument("total") as UInt8))
         },
         ModuleRoute("order://find/:id", action: "find", parameters: [.init("id", "Int")]) {
-            _, message -> Void in
+            _,
+            message -> Void in
             _ = try message.argument("id") as Int
             throw NoSuchOrder()
         },
         ModuleRoute("order://size/<int:n>/**rest", action: "size", parameters: [.init("n", "Int")]) {
-            _, message -> String in
+            _,
+            message -> String in
             "\(try message.argument("n") as Int) \(message.parameters["rest"] ?? "")"
         },
     ]

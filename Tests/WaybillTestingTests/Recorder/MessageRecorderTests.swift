@@ -9,7 +9,9 @@ struct MessageRecorderTests {
 
     init() { self.recorder = MessageRecorder(on: self.bus) }
 
-    @Test func `has what was sent where with what, and how it ended, when the caller has its reply`() async throws {
+    @Test func `has what was sent where with what, and how it ended, when the caller has its reply`()
+        async throws
+    {
         try self.bus.register("app://sum/:a/:b") { message -> Int in
             try message.parameters.require("a") + message.parameters.require("b")
         }
@@ -30,7 +32,8 @@ struct MessageRecorderTests {
     }
 
     @Test func `has failures with their reasons`() async throws {
-        try self.bus.register("app://broken") { message in try message.parameters.require("uid", as: Int.self) }
+        try self.bus.register("app://broken") { message in try message.parameters.require("uid", as: Int.self)
+        }
         _ = await failure { try await self.bus.route("app://broken") }
         _ = await failure { try await self.bus.route("app://nobody") }
         _ = await failure { try await self.bus.route("") }
@@ -43,8 +46,8 @@ struct MessageRecorderTests {
         try self.bus.register("app://pay") { _ in 42 }
         try self.bus.register("app://receipt") { message in _ = try message.payload(as: Int.self) }
         try self.bus.register("app://log/:text") { _ in }
-        let first = try self.bus.subscribe(to: "app://session/*") { _ in }
-        let second = try self.bus.subscribe(to: "app://session/expired") { _ in }
+        let first = try self.bus.subscribe("app://session/*") { _ in }
+        let second = try self.bus.subscribe("app://session/expired") { _ in }
         defer {
             first.cancel()
             second.cancel()
@@ -103,7 +106,9 @@ struct MessageRecorderTests {
 
     @Test func `a wait that is cancelled ends`() async throws {
         let recorder = self.recorder
-        let waiting = Task { await failure { try await recorder.wait(for: "app://missing", within: .seconds(50)) } }
+        let waiting = Task {
+            await failure { try await recorder.wait(for: "app://missing", within: .seconds(50)) }
+        }
         waiting.cancel()
         #expect(await waiting.value?.code == .cancelled)
     }

@@ -33,7 +33,8 @@ struct StubTests {
     }
 
     @Test func `answers with a closure, and remembers what it was asked`() async throws {
-        let stub = try self.bus.stub("app://user/:uid") { message in "user \(message.parameters["uid"] ?? "")" }
+        let stub = try self.bus.stub("app://user/:uid") { message in "user \(message.parameters["uid"] ?? "")"
+        }
         let text: String = try await self.bus.route("app://user/7?page=2")
         #expect(text == "user 7")
         #expect(stub.messages.map { $0.parameters["page"] } == ["2"])

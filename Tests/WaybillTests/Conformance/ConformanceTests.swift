@@ -8,37 +8,16 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct ConformanceTests {
     @Test func `connectors behave as was recorded`() async throws {
-        try await self.compare(
-            "lilicode-router",
-            "lilicode-router",
-            as: RecordedConnectors.self,
-            { $0.id }
-        ) { recorded in
-            let answer = try await recorded.answer()
-            if recorded.expects(answer) { return nil }
-            return "\(recorded.url) gives \(answer), not \(recorded.expect)"
-        }
+        try await self.compare("lilicode-router", in: "lilicode-router", as: RecordedConnectors.self)
     }
 
     @Test func `completions and filters are as was recorded`() async throws {
-        try await self.compare("cocrouter-forward", "cocrouter", as: RecordedForwards.self, { $0.id }) {
-            recorded in
-            let answer = try await recorded.answer()
-            if answer == recorded.expected { return nil }
-            return "\(recorded.url) gives \(answer), not \(recorded.expected)"
-        }
+        try await self.compare("cocrouter-forward", in: "cocrouter", as: RecordedForwards.self)
     }
 
-    /// Compares every case of a file.
-    ///
-    /// - Parameter difference: what is not as was recorded, or nil.
-    private func compare<Case: Decodable>(
-        _ name: String,
-        _ file: String,
-        as type: Case.Type,
-        _ id: (Case) -> String,
-        _ difference: (Case) async throws -> String?
-    ) async throws {
+    /// Compares every case of a file with what the bus does.
+    private func compare<Case: RecordedCase>(_ name: String, in file: String, as type: Case.Type) async throws
+    {
         let own = try #require(Bundle.module.resourceURL).appending(path: "Conformance")
         let folder = ProcessInfo.processInfo.environment["WAYBILL_CONFORMANCE"]
         let cases: [Case] = try self.read("\(file).json", in: folder.map { URL(filePath: $0) } ?? own)
@@ -46,11 +25,11 @@ struct ConformanceTests {
         var excused = 0
         var failures: [String] = []
         for recorded in cases {
-            guard let difference = try await difference(recorded) else { continue }
-            if excuses[id(recorded)] != nil {
+            guard let difference = try await recorded.difference() else { continue }
+            if excuses[recorded.id] != nil {
                 excused += 1
             } else {
-                failures.append("\(id(recorded)): \(difference)")
+                failures.append("\(recorded.id): \(difference)")
             }
         }
         let held = cases.count - failures.count - excused

@@ -85,7 +85,9 @@ extension RecordedForwards {
 
     /// Adds a route, unless its pattern is there: what was routed before is found again.
     private func add(_ entry: RouteConfiguration.Entry?, to configuration: inout RouteConfiguration) {
-        guard let entry, !configuration.entries.contains(where: { $0.pattern == entry.pattern }) else { return }
+        guard let entry, !configuration.entries.contains(where: { $0.pattern == entry.pattern }) else {
+            return
+        }
         configuration.entries.append(entry)
     }
 
