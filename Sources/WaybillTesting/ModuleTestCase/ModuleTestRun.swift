@@ -81,8 +81,10 @@ struct ModuleTestRun {
 
     /// Forwards URLs that are wrong, and wants nothing but an end.
     mutating func forwardWrongURLs() async {
-        // Who did not come back for a right URL is not waited for again.
-        var hanging = Set(self.report.problems.filter { $0.code == nil && !$0.url.isEmpty }.map(\.route))
+        // Who did not come back for a right URL, or only after a long way, is not sent there again.
+        let endless: [RoutingError.Code?] = [nil, .deadlock, .hopLimitExceeded]
+        let found = self.report.problems.filter { !$0.url.isEmpty && endless.contains($0.code) }
+        var hanging = Set(found.map(\.route))
         for _ in 0..<max(0, self.test.options.rounds) {
             for route in self.routes where !hanging.contains(route.pattern.text) {
                 for url in self.samples.wrongURLs(of: route) {

@@ -114,7 +114,7 @@ struct MessageRecorderTests {
     }
 
     @Test func `what is no pattern is said to be none`() {
-        #expect(throws: RoutingError.self) { try self.recorder.messages(to: "app://<int:") }
+        #expect(throws: RoutingError.self) { try self.recorder.messages(to: "app://%FF") }
     }
 
     @Test func `forgets and stops when told`() async throws {
