@@ -33,7 +33,9 @@ extension MessageBus {
             switch (place < answers.count ? answers[place] : last).kind {
             case .value(let value): return value
             case .failure(let error): throw error
-            case .never: return try await Self.hang()
+            case .never:
+                try await Self.hang()
+                return ()
             }
         }
         stub.bind(registration)
@@ -62,7 +64,7 @@ extension MessageBus {
     }
 
     /// Waits until the task is cancelled.
-    private static func hang() async throws -> Never {
+    private static func hang() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         for await _ in stream {}
         continuation.finish()
