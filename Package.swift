@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
+        .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
     ],
     traits: [
         .trait(name: "ServiceLifecycle", description: "The bus as a service of swift-service-lifecycle."),
@@ -156,6 +157,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "WaybillTesting",
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
+            swiftSettings: settings
+        ),
         // The command apart from its main file: a test can import a library, and need not wait for a program.
         .executableTarget(
             name: "WaybillMain",
@@ -250,6 +256,11 @@ let package = Package(
         .testTarget(
             name: "WaybillCommandsTests",
             dependencies: ["WaybillCommands", argumentParser],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillTestingTests",
+            dependencies: ["WaybillTesting", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
         .testTarget(

@@ -19,6 +19,6 @@ extension BusCore {
         if request.hops > self.configuration.hopLimit {
             return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
         }
-        return request.due.hasPassed ? .deadlineExceeded(url: request.url) : nil
+        return request.due.hasPassed(by: self.time) ? .deadlineExceeded(url: request.url) : nil
     }
 }

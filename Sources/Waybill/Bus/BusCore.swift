@@ -15,6 +15,9 @@ final class BusCore: Sendable {
     let uncaught = Locked<(@Sendable (Message) -> Void)?>(nil)
     let phase = Atomic<Phase>(.open)
 
+    /// What deadlines go by: the time of the first loop.
+    let time: TimeSource
+
     /// The loop on which plain closures run.
     let home: Lane
     let others: [Lane]
@@ -40,6 +43,7 @@ final class BusCore: Sendable {
             Lane(eventLoop: $0, directory: directory, snapshot: snapshot, topics: topics)
         }
         self.configuration = configuration
+        self.time = eventLoops[0].time
         self.directory = directory
         self.topics = topics
         self.home = lanes[0]

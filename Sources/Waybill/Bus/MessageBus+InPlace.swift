@@ -55,7 +55,8 @@ extension MessageBus {
         _ call: (Handler, Message) throws -> Void
     ) -> Pending? {
         let request = Request(url, parameters, headers, deadline)
-        let attempt = request.due.hasPassed ? .elsewhere : self.core.deliver(url, request, call)
+        let attempt =
+            request.due.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
         if case .called = attempt { return nil }
         // It goes to the middlewares as the request that it is.
         return Pending(request, attempt)

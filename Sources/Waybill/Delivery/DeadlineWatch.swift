@@ -4,14 +4,25 @@ internal import WaybillEventLoop
 enum DeadlineWatch: Sendable {
     case timer(ScheduledTimer)
     case alarm(Timekeeper.Alarm)
+    case manual(ManualTime.Alarm)
 
     /// Watches a deadline.
     ///
     /// - Parameters:
     ///   - deadline: the latest that something may come.
+    ///   - time: what the deadline goes by; one that is advanced by hand watches it itself.
     ///   - loop: whose timer watches it, for as long as that loop runs; nil if who waits is on no loop of the bus.
     ///   - body: what is done when it has passed; it must do nothing if it comes too late.
-    init(_ deadline: Deadline, on loop: EventLoop?, _ body: @escaping @Sendable () -> Void) {
+    init(
+        _ deadline: Deadline,
+        by time: TimeSource,
+        on loop: EventLoop?,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        if let time = time.manual {
+            self = .manual(time.schedule(at: deadline, body))
+            return
+        }
         guard let loop, !loop.isShutDown else {
             self = .alarm(Self.timekeeper.schedule(at: deadline, body))
             return
@@ -33,6 +44,7 @@ enum DeadlineWatch: Sendable {
         switch self {
         case .timer(let timer): timer.cancel()
         case .alarm(let alarm): alarm.cancel()
+        case .manual(let alarm): alarm.cancel()
         }
     }
 

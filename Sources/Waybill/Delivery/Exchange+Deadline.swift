@@ -8,7 +8,7 @@ extension Exchange {
     ///   - deadline: the latest that a reply may come.
     ///   - loop: whose timer watches it, for as long as that loop runs; nil if the caller is on no loop of the bus.
     func expire(at deadline: Deadline, on loop: EventLoop?) {
-        let watch = DeadlineWatch(deadline, on: loop) {
+        let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) {
             self.finish(.failed(.deadlineExceeded(url: self.url)))
         }
         self.bind(watch: watch)

@@ -13,7 +13,7 @@ final class Exchange: Sendable {
     let origin: Origin
     /// Where the reply's value goes, if it goes anywhere but to the caller.
     let returnPath: ReturnPath?
-    private let core: BusCore
+    let core: BusCore
     private let state = Locked(State())
 
     init(

@@ -206,7 +206,8 @@ final class Handler: Sendable {
     /// Why a message may not be given to the handler any more, if so.
     func objection(to message: Message) -> RoutingError? {
         if self.isGone { return self.reason(message.parameters.url) }
-        return message.due.hasPassed ? .deadlineExceeded(url: message.parameters.url) : nil
+        return message.due.hasPassed(by: self.core.time)
+            ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 
     /// Why the handler is gone.

@@ -24,14 +24,30 @@ final class DeadLetterOffice: Sendable {
         let id = ObjectIdentifier(watcher)
         // He holds the watcher no longer than the bus does, so that no other one has its place in memory.
         continuation.onTermination = { [weak self] _ in self?.forget(id) }
+        self.add(watcher)
+        return DeadLetters(stream: stream, watcher: watcher)
+    }
+
+    /// Calls a closure for each letter.
+    ///
+    /// - Returns: what ends it.
+    func watch(_ tell: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
+        let watcher = DeadLetterWatcher({ letter in
+            tell(letter)
+            return true
+        })
+        self.add(watcher)
+        return { [weak self] in self?.forget(ObjectIdentifier(watcher)) }
+    }
+
+    private func add(_ watcher: DeadLetterWatcher) {
         let isOpen = self.state.withLock { state in
             guard !state.isClosed else { return false }
-            state.watchers[id] = watcher
+            state.watchers[ObjectIdentifier(watcher)] = watcher
             self.count.store(state.watchers.count, ordering: .releasing)
             return true
         }
         if !isOpen { watcher.finish() }
-        return DeadLetters(stream: stream, watcher: watcher)
     }
 
     func show(_ letter: DeadLetter) {

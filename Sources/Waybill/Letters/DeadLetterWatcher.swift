@@ -4,14 +4,27 @@ internal import Synchronization
 final class DeadLetterWatcher: Sendable {
     /// Letters that he has not read in time.
     let dropped = Atomic<Int>(0)
-    private let continuation: AsyncStream<DeadLetter>.Continuation
+    private let keep: @Sendable (DeadLetter) -> Bool
+    private let end: @Sendable () -> Void
 
-    init(_ continuation: AsyncStream<DeadLetter>.Continuation) { self.continuation = continuation }
-
-    func tell(_ letter: DeadLetter) {
-        guard case .dropped = self.continuation.yield(letter) else { return }
-        self.dropped.add(1, ordering: .relaxed)
+    convenience init(_ continuation: AsyncStream<DeadLetter>.Continuation) {
+        self.init(
+            { if case .dropped = continuation.yield($0) { false } else { true } },
+            onEnd: { continuation.finish() }
+        )
     }
 
-    func finish() { self.continuation.finish() }
+    /// - Parameters:
+    ///   - keep: is told each letter; whether it could keep it.
+    ///   - onEnd: is told that there will be no more.
+    init(_ keep: @escaping @Sendable (DeadLetter) -> Bool, onEnd: @escaping @Sendable () -> Void = {}) {
+        self.keep = keep
+        self.end = onEnd
+    }
+
+    func tell(_ letter: DeadLetter) {
+        if !self.keep(letter) { self.dropped.add(1, ordering: .relaxed) }
+    }
+
+    func finish() { self.end() }
 }

@@ -37,7 +37,7 @@ extension Next {
         let handler = self.handler.object
         let core = handler.core
         let url = message.parameters.url
-        guard !deadline.hasPassed else { throw .deadlineExceeded(url: url) }
+        guard !deadline.hasPassed(by: core.time) else { throw .deadlineExceeded(url: url) }
         let exchange = Exchange(message.id, url: url, core: core, .attempt)
         exchange.expire(at: deadline, on: core.currentLane?.eventLoop)
         let stage = Stage(deadline: deadline, hasWaited: self.stage?.object.hasWaited == true)

@@ -68,6 +68,16 @@ public struct Next: ~Copyable, Sendable {
     /// It names what was asked for, and there are as many as there are routes: what a measurement may be split by.
     public func pattern(of message: Message) -> String? { self.handler.with { $0.pattern } }
 
+    /// The present instant, as the deadlines of the bus go by it: in a test that advances the time by hand, its time.
+    public var now: ContinuousClock.Instant { self.handler.with { $0.core.time.instant } }
+
+    /// Waits, on the bus's time.
+    nonisolated(nonsending) func sleep(for duration: Duration) async throws {
+        let core = self.handler.object.core
+        guard core.time.manual != nil else { return try await ContinuousClock().sleep(for: duration) }
+        try await core.home.eventLoop.clock.sleep(for: duration)
+    }
+
     @usableFromInline
     @inline(never)
     static func failure(_ error: any Error, of message: Message) -> RoutingError {

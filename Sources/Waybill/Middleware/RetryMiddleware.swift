@@ -14,7 +14,7 @@ public struct RetryMiddleware: Middleware {
     private let attempts: Int
     private let backoff: Backoff
     private let codes: Set<RoutingError.Code>
-    private let clock: any Clock<Duration>
+    private let clock: (any Clock<Duration>)?
 
     /// The reasons that may pass: `unreachable`, `mailboxFull`, and `handlerFailed`.
     public static let passingReasons: Set<RoutingError.Code> = [.unreachable, .mailboxFull, .handlerFailed]
@@ -26,7 +26,7 @@ public struct RetryMiddleware: Middleware {
     ///   - attempts: how many deliveries at the most, the first included.
     ///   - backoff: how long to wait in between.
     ///   - codes: the failures that are worth another attempt.
-    ///   - clock: what the waiting is measured with.
+    ///   - clock: what the waiting is measured with; nil for the time that the bus goes by.
     ///   - conventions: how the bus reads URLs, if it was configured otherwise than by default.
     ///   - defaultScheme: the scheme of a URL that has none, as the bus was configured.
     /// - Throws: `invalidPattern`, or `conflict` if two patterns match the same URLs.
@@ -35,7 +35,7 @@ public struct RetryMiddleware: Middleware {
         attempts: Int = 3,
         backoff: Backoff = Backoff(),
         codes: Set<RoutingError.Code> = Self.passingReasons,
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: (any Clock<Duration>)? = nil,
         conventions: RoutingConventions = .waybill,
         defaultScheme: String = "app"
     ) throws(RoutingError) {
@@ -63,8 +63,12 @@ public struct RetryMiddleware: Middleware {
             } catch {
                 guard attempt < self.attempts, self.codes.contains(error.code) else { throw error }
                 let delay = self.backoff.delay(after: attempt)
-                if let deadline = message.deadline, .now + delay >= deadline { throw error }
-                try await self.clock.sleep(for: delay)
+                if let deadline = message.deadline, next.now + delay >= deadline { throw error }
+                if let clock = self.clock {
+                    try await clock.sleep(for: delay)
+                } else {
+                    try await next.sleep(for: delay)
+                }
             }
             attempt += 1
         }

@@ -19,6 +19,6 @@ public struct TimeoutMiddleware: Middleware {
         _ message: Message,
         next: borrowing Next
     ) async throws -> any Sendable {
-        try await next(message.with(deadline: .now + self.limit))
+        try await next(message.with(deadline: next.now + self.limit))
     }
 }

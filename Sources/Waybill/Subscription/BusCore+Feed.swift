@@ -32,7 +32,7 @@ extension BusCore {
         let url = queued.message.parameters.url
         var watch: DeadlineWatch?
         if queued.message.due.exists {
-            watch = DeadlineWatch(queued.message.due, on: self.currentLane?.eventLoop) {
+            watch = DeadlineWatch(queued.message.due, by: self.time, on: self.currentLane?.eventLoop) {
                 queued.giveUp(.deadlineExceeded(url: url))
             }
         }

@@ -22,7 +22,7 @@ final class FeedOwner: Sendable {
             guard let message = if let message = taken.message { message } else { await self.wait() } else {
                 return nil
             }
-            if message.due.hasPassed {
+            if message.due.hasPassed(by: self.feed.core.time) {
                 self.feed.core.close(.expired)
                 self.feed.core.log(message.parameters.url, .deadlineExceeded(url: message.parameters.url))
                 continue

@@ -5,16 +5,30 @@ internal import WaybillRouting
 final class Wiretap: Middleware {
     /// How many events came to nothing.
     let losses = Losses()
-    private let events: AsyncStream<MessageTrace.Event>.Continuation
+    private let events: @Sendable (MessageTrace.Event) -> Bool
+    private let end: @Sendable () -> Void
 
     /// Counts; whoever reads holds this and not the wiretap, which ends the events when it goes.
     final class Losses: Sendable {
         let count = Atomic<Int>(0)
     }
 
-    init(_ events: AsyncStream<MessageTrace.Event>.Continuation) { self.events = events }
+    convenience init(_ events: AsyncStream<MessageTrace.Event>.Continuation) {
+        self.init({ if case .dropped = events.yield($0) { false } else { true } }, onEnd: { events.finish() })
+    }
 
-    deinit { self.events.finish() }
+    /// - Parameters:
+    ///   - events: is told each event where it happens; whether it could keep it.
+    ///   - onEnd: is told that there will be no more.
+    init(
+        _ events: @escaping @Sendable (MessageTrace.Event) -> Bool,
+        onEnd: @escaping @Sendable () -> Void = {}
+    ) {
+        self.events = events
+        self.end = onEnd
+    }
+
+    deinit { self.end() }
 
     nonisolated(nonsending) func handle(
         _ message: Message,
@@ -50,6 +64,6 @@ final class Wiretap: Middleware {
             time: now,
             duration: now - start
         )
-        if case .dropped = self.events.yield(event) { self.losses.count.add(1, ordering: .relaxed) }
+        if !self.events(event) { self.losses.count.add(1, ordering: .relaxed) }
     }
 }

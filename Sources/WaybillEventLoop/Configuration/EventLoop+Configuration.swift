@@ -15,6 +15,9 @@ extension EventLoop {
         /// Where the loop logs.
         public var logger: Logger
 
+        /// What timers have the time from; only tests have another than the system's.
+        package var time = TimeSource.system
+
         /// Creates a configuration.
         ///
         /// - Parameters:

@@ -37,6 +37,7 @@ extension LoopCore {
         for hook in self.lifecycle.takeHooks() { hook() }
         guard let handles = unsafe self.state.pointee.handles.take() else { return }
         let payloads = unsafe self.state.pointee.timers.removeAll()
+        unsafe self.state.pointee.alarm.take()?.cancel()
         self.counters.timers.store(0, ordering: .relaxed)
         for payload in payloads { payload.abandon(by: self) }
         self.endSubscriptions()

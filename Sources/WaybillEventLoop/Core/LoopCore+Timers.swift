@@ -35,6 +35,8 @@ extension LoopCore {
     private func timersChanged() {
         self.counters.timers.store(unsafe self.state.pointee.timers.count, ordering: .relaxed)
         if unsafe !self.state.pointee.isTurning { self.keepFromBlocking() }
+        // Who advances the time by hand does not wait for the loop to poll.
+        if self.configuration.time.manual != nil { self.armTimer() }
     }
 
     /// Has the libuv timer fire at the earliest deadline.
@@ -44,6 +46,7 @@ extension LoopCore {
         }
         let deadline = unsafe self.state.pointee.timers.nextDeadline
         unsafe self.state.pointee.armedDeadline = deadline
+        if let time = self.configuration.time.manual { return self.setAlarm(at: deadline, by: time) }
         if let deadline {
             // Saturating: the far future must not wrap into the past.
             let (delay, overflow) = deadline.subtractingReportingOverflow(MonotonicTime.now)
@@ -53,12 +56,30 @@ extension LoopCore {
         }
     }
 
+    /// The same where the time is advanced by hand: the alarm has the timers fire among the loop's work.
+    private func setAlarm(at deadline: Int64?, by time: ManualTime) {
+        unsafe self.state.pointee.alarm.take()?.cancel()
+        guard let deadline else { return }
+        let alarm = time.schedule(at: Deadline(nanoseconds: deadline)) { [weak self] in
+            guard let core = self else { return }
+            core.submit(WorkItem { core.fireTimersAmongWork() })
+        }
+        unsafe self.state.pointee.alarm = alarm
+    }
+
+    private func fireTimersAmongWork() {
+        guard unsafe self.state.pointee.handles != nil else { return }
+        self.fireTimers()
+        unsafe self.state.pointee.isTurning = true
+        self.counters.isBusy.store(true, ordering: .relaxed)
+    }
+
     /// Fires what is due by now; what the closures add waits for the next turn.
     func fireTimers() {
         unsafe self.state.pointee.isTurning = true
         unsafe self.state.pointee.armedDeadline = nil
         self.counters.isBusy.store(true, ordering: .relaxed)
-        let now = MonotonicTime.now
+        let now = self.configuration.time.now
         for _ in 0..<Self.timersPerTurn {
             guard let payload = unsafe self.state.pointee.timers.popDue(at: now) else { break }
             LoopCounters.increment(self.counters.runs)

@@ -9,6 +9,8 @@ struct LoopState: ~Copyable {
     var timers = TimerHeap<TimerPayload>()
     /// The deadline that the libuv timer is armed for.
     var armedDeadline: Int64?
+    /// What stands for the libuv timer where the time is advanced by hand.
+    var alarm: ManualTime.Alarm?
     /// Nil before the loop is open and after it has closed.
     var handles: LoopHandles?
     /// Whether one of our callbacks is running, so that what is queued now will be seen before the loop blocks.

@@ -2,6 +2,9 @@ extension EventLoop {
     /// A clock whose sleepers wait on this loop's timer.
     public var clock: EventLoopClock { EventLoopClock(eventLoop: self) }
 
+    /// What the loop's timers, and the buses on it, have the time from.
+    package var time: TimeSource { self.core.configuration.time }
+
     /// Runs a closure on the loop at an instant, without a task.
     ///
     /// May be called from any thread; on the loop's own it takes no lock. The closure runs up to a millisecond late,

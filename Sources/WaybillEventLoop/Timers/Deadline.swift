@@ -21,8 +21,15 @@ package struct Deadline: Sendable, Hashable, Comparable {
     @inlinable
     package var exists: Bool { self.nanoseconds != .max }
 
-    /// Whether it is too late; reads the clock.
-    package var hasPassed: Bool { self.exists && self.nanoseconds <= MonotonicTime.now }
+    /// Whether it is too late; reads the clock, if there is a deadline.
+    @inlinable
+    @inline(__always)
+    package func hasPassed(by time: @autoclosure () -> TimeSource) -> Bool {
+        self.exists && self.isPast(by: time())
+    }
+
+    @usableFromInline
+    package func isPast(by time: TimeSource) -> Bool { self.nanoseconds <= time.now }
 
     /// The deadline as an instant, if there is one.
     package var instant: ContinuousClock.Instant? {

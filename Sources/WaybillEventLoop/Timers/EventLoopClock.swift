@@ -15,7 +15,7 @@ public struct EventLoopClock: Clock {
     }
 
     /// The present instant.
-    public var now: Instant { .now }
+    public var now: Instant { self.eventLoop.time.instant }
 
     /// One millisecond: libuv counts no finer.
     public var minimumResolution: Duration { .milliseconds(1) }
@@ -31,9 +31,11 @@ public struct EventLoopClock: Clock {
         try Task.checkCancellation()
         let core = self.eventLoop.core
         let timer = ScheduledTimer(core: core)
+        let time = self.eventLoop.time
+        defer { time.manual?.goesOn() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let payload = TimerPayload.sleeper(TimerPayload.Sleeper(continuation))
+                let payload = TimerPayload.sleeper(TimerPayload.Sleeper(continuation, time))
                 core.schedule(timer, payload, at: MonotonicTime.nanoseconds(of: deadline))
             }
         } onCancel: {

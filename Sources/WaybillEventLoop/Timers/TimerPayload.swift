@@ -9,10 +9,17 @@ enum TimerPayload: Sendable {
     /// A task that waits; boxed, since the compiler does not know how a continuation is laid out, and moving a payload
     /// about would take calls into the runtime.
     final class Sleeper: Sendable {
-        let continuation: CheckedContinuation<Void, any Error>
+        private let continuation: CheckedContinuation<Void, any Error>
+        private let time: ManualTime?
 
-        init(_ continuation: CheckedContinuation<Void, any Error>) {
+        init(_ continuation: CheckedContinuation<Void, any Error>, _ time: TimeSource) {
             self.continuation = continuation
+            self.time = time.manual
+        }
+
+        func wake(_ result: Result<Void, any Error> = .success(())) {
+            self.time?.isWaking()
+            self.continuation.resume(with: result)
         }
     }
 
@@ -21,7 +28,7 @@ enum TimerPayload: Sendable {
         switch self {
         case .body(let body): body()
         case .told(let body): body(.due)
-        case .sleeper(let sleeper): sleeper.continuation.resume()
+        case .sleeper(let sleeper): sleeper.wake()
         }
     }
 
@@ -29,7 +36,7 @@ enum TimerPayload: Sendable {
     func cancel() {
         switch self {
         case .body, .told: break
-        case .sleeper(let sleeper): sleeper.continuation.resume(throwing: CancellationError())
+        case .sleeper(let sleeper): sleeper.wake(.failure(CancellationError()))
         }
     }
 
@@ -38,7 +45,7 @@ enum TimerPayload: Sendable {
         switch self {
         case .body: break
         case .told(let body): body(.shutDown)
-        case .sleeper(let sleeper): sleeper.continuation.resume(throwing: EventLoopError.shutDown(loop.name))
+        case .sleeper(let sleeper): sleeper.wake(.failure(EventLoopError.shutDown(loop.name)))
         }
     }
 }

@@ -45,6 +45,13 @@ extension RoutingError {
         public static let unreachable = Self("unreachable")
         /// The loop or the bus has been shut down.
         public static let shutDown = Self("shutDown")
+
+        /// Every code that this version knows.
+        package static let all: [Self] = [
+            .invalidURL, .invalidPattern, .conflict, .noRoute, .noHandler, .refused, .missingParameter,
+            .invalidParameter, .typeMismatch, .handlerFailed, .deadlineExceeded, .cancelled, .mailboxFull,
+            .deadlock, .hopLimitExceeded, .notTransferable, .unreachable, .shutDown,
+        ]
     }
 }
 

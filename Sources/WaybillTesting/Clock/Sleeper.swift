@@ -1,0 +1,36 @@
+internal import WaybillEventLoop
+
+/// Somebody who sleeps until a clock has been advanced.
+final class Sleeper: Sendable {
+    private struct State {
+        var isAwake = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Locked(State())
+    private let time: ManualTime
+
+    init(_ time: ManualTime) { self.time = time }
+
+    /// Suspends the caller until it is woken, if that has not happened already.
+    nonisolated(nonsending) func sleep() async {
+        await withCheckedContinuation { waiter in
+            let isAwake = self.state.withLock { state in
+                if !state.isAwake { state.waiter = waiter }
+                return state.isAwake
+            }
+            if isAwake { waiter.resume() }
+        }
+        self.time.goesOn()
+    }
+
+    /// Wakes it, once.
+    func wake() {
+        let (isFirst, waiter) = self.state.withLock { state in
+            defer { state.isAwake = true }
+            return (!state.isAwake, state.waiter.take())
+        }
+        if isFirst { self.time.isWaking() }
+        waiter?.resume()
+    }
+}

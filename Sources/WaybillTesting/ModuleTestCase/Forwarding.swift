@@ -1,0 +1,80 @@
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// Forwards a URL and gives up on it in time, whatever its handler does.
+///
+/// The bus's own deadlines are of no use here: they may go by a clock that stands still.
+struct Forwarding {
+    /// How a URL ended.
+    struct Outcome: Sendable {
+        let error: RoutingError?
+        let isHanging: Bool
+        let time: Duration
+    }
+
+    private let bus: MessageBus
+    private let arguments: [String: any Sendable]
+
+    init(_ bus: MessageBus, _ arguments: [String: any Sendable]) {
+        self.bus = bus
+        self.arguments = arguments
+    }
+
+    func forward(_ url: String, limit: Duration) async -> Outcome {
+        let bus = self.bus
+        let arguments = self.arguments
+        let start = ContinuousClock.now
+        let race = Race<Outcome>()
+        // Tasks of their own: one that holds its loop cannot be waited for.
+        let task = Task {
+            do throws(RoutingError) {
+                try await bus.route(url, parameters: arguments)
+                race.finish(Outcome(error: nil, isHanging: false, time: ContinuousClock.now - start))
+            } catch {
+                race.finish(Outcome(error: error, isHanging: false, time: ContinuousClock.now - start))
+            }
+        }
+        let timer = Task {
+            do {
+                try await Task.sleep(for: limit)
+            } catch {
+                return
+            }
+            race.finish(Outcome(error: nil, isHanging: true, time: limit))
+            task.cancel()
+        }
+        let outcome = await race.outcome()
+        timer.cancel()
+        return outcome
+    }
+}
+
+/// Whoever is first says what comes of it.
+private final class Race<Outcome: Sendable>: Sendable {
+    private struct State {
+        var outcome: Outcome?
+        var waiter: CheckedContinuation<Outcome, Never>?
+    }
+
+    private let state = Locked(State())
+
+    func finish(_ outcome: Outcome) {
+        let waiter = self.state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+            guard state.outcome == nil else { return nil }
+            state.outcome = outcome
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: outcome)
+    }
+
+    nonisolated(nonsending) func outcome() async -> Outcome {
+        await withCheckedContinuation { waiter in
+            let outcome = self.state.withLock { state in
+                if state.outcome == nil { state.waiter = waiter }
+                return state.outcome
+            }
+            if let outcome { waiter.resume(returning: outcome) }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Waybill
+internal import WaybillRouting
+
+/// A test case while it runs.
+struct ModuleTestRun {
+    let test: ModuleTestCase
+    var report: ModuleTestReport
+    var samples: RouteSamples
+    let routes: [SampledRoute]
+
+    init(_ test: ModuleTestCase, seed: UInt64) {
+        self.test = test
+        self.report = ModuleTestReport(scheme: test.scheme, seed: seed)
+        self.samples = RouteSamples(seed: seed, test)
+        let descriptions = test.bus.routeDescriptions
+        self.routes = zip(test.bus.routes, descriptions).filter {
+            $0.0.pattern.scheme.lowercased() == test.scheme
+        }
+        .map { SampledRoute(pattern: $0.0.pattern, description: $0.1) }
+    }
+
+    /// Looks at what is registered, and calls nobody.
+    mutating func checkConventions() {
+        if self.routes.isEmpty {
+            let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
+            self.note("", "", "it has no routes; the bus has those of: \(schemes)")
+        }
+        let patterns = Set(self.routes.map(\.pattern.text))
+        for problem in self.test.bus.validate() where patterns.contains(problem.url) {
+            self.note(problem.url, "", problem.message, problem.code)
+        }
+        for route in self.routes {
+            for parameter in self.samples.unknown(of: route) {
+                self.note(
+                    route.pattern.text,
+                    "",
+                    "nobody can make up a `\(parameter.name)` of the type \(parameter.type); give one among the test "
+                        + "case's `values`, or its `arguments` if it is no text"
+                )
+            }
+            if self.test.options.needsDocumentation, route.description.documentation.isEmpty {
+                self.note(route.pattern.text, "", "it has no documentation comment")
+            }
+        }
+    }
+
+    /// Forwards each route URLs that it should take.
+    mutating func forwardRightURLs() async {
+        for route in self.routes where self.samples.unknown(of: route).isEmpty {
+            var times: [Duration] = []
+            var replies = 0
+            for _ in 0..<max(1, self.test.options.repetitions) {
+                let url: String
+                do throws(RoutingError) {
+                    url = try self.samples.rightURL(of: route)
+                } catch {
+                    self.note(route.pattern.text, "", error.message, error.code)
+                    break
+                }
+                let outcome = await self.forward(url)
+                times.append(outcome.time)
+                if outcome.error == nil, !outcome.isHanging { replies += 1 }
+                guard let problem = self.problem(of: outcome) else { continue }
+                self.note(route.pattern.text, url, problem, outcome.error?.innermost.code)
+                // What hangs once hangs again, and each time takes as long as it may.
+                break
+            }
+            guard !times.isEmpty else { continue }
+            let sorted = times.sorted()
+            self.report.timings.append(
+                ModuleTestReport.Timing(
+                    route: route.pattern.text,
+                    count: times.count,
+                    replies: replies,
+                    median: sorted[(sorted.count - 1) / 2],
+                    maximum: sorted[sorted.count - 1]
+                )
+            )
+        }
+    }
+
+    /// Forwards URLs that are wrong, and wants nothing but an end.
+    mutating func forwardWrongURLs() async {
+        // Who did not come back for a right URL, or only after a long way, is not sent there again.
+        let endless: [RoutingError.Code?] = [nil, .deadlock, .hopLimitExceeded]
+        let found = self.report.problems.filter { !$0.url.isEmpty && endless.contains($0.code) }
+        var hanging = Set(found.map(\.route))
+        for _ in 0..<max(0, self.test.options.rounds) {
+            for route in self.routes where !hanging.contains(route.pattern.text) {
+                for url in self.samples.wrongURLs(of: route) {
+                    let outcome = await self.forward(url)
+                    guard let problem = self.problemOfWrong(outcome) else { continue }
+                    self.note(route.pattern.text, url, problem, outcome.error?.innermost.code)
+                    hanging.insert(route.pattern.text)
+                    break
+                }
+            }
+            for url in self.samples.randomURLs() {
+                let outcome = await self.forward(url)
+                if let problem = self.problemOfWrong(outcome) {
+                    self.note("", url, problem, outcome.error?.innermost.code)
+                }
+            }
+        }
+    }
+
+    private mutating func forward(_ url: String) async -> Forwarding.Outcome {
+        self.report.forwarded += 1
+        return await Forwarding(self.test.bus, self.test.arguments).forward(
+            url,
+            limit: self.test.options.limit
+        )
+    }
+
+    /// What is wrong about how a right URL ended.
+    private func problem(of outcome: Forwarding.Outcome) -> String? {
+        if outcome.isHanging { return self.hang }
+        guard let error = outcome.error?.innermost else { return nil }
+        if self.test.options.mayFail, error.code == .handlerFailed || error.code == .refused { return nil }
+        return "a right URL fails with \(error)"
+    }
+
+    private func problemOfWrong(_ outcome: Forwarding.Outcome) -> String? {
+        if outcome.isHanging { return self.hang }
+        guard let error = outcome.error?.innermost else { return nil }
+        return error.code == .deadlock || error.code == .hopLimitExceeded ? "it ends with \(error)" : nil
+    }
+
+    private var hang: String {
+        "it hangs: it has neither answered nor failed within \(self.test.options.limit)"
+    }
+
+    private mutating func note(
+        _ route: String,
+        _ url: String,
+        _ text: String,
+        _ code: RoutingError.Code? = nil
+    ) {
+        self.report.problems.append(.init(route: route, url: url, message: text.onOneLine, code: code))
+    }
+}
+
+extension RoutingError {
+    /// The error of the message that failed first: a handler's own, or one that it had sent.
+    fileprivate var innermost: RoutingError {
+        var error = self
+        while let cause = error.cause as? RoutingError { error = cause }
+        return error
+    }
+}

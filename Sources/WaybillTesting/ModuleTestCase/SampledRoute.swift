@@ -1,0 +1,21 @@
+internal import Waybill
+internal import WaybillRouting
+
+/// A route that URLs are made up for.
+struct SampledRoute: Sendable {
+    let pattern: RoutePattern
+    let description: RouteDescription
+
+    /// The parameters that the path names.
+    var named: Set<String> { Set(self.pattern.parameters.map(\.name)) }
+
+    /// The type of a parameter as its handler declares it, or as the pattern does.
+    func type(of name: String) -> String? {
+        self.description.parameters.first { $0.name == name }?.type
+    }
+
+    /// Whether the pattern itself says what a value has to look like.
+    func isConstrained(_ name: String) -> Bool {
+        self.pattern.parameters.contains { $0.name == name && $0.type != "string" }
+    }
+}

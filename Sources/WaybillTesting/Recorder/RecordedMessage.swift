@@ -1,0 +1,80 @@
+public import Waybill
+public import WaybillRouting
+
+/// A message that went over a bus, and what became of it so far.
+public struct RecordedMessage: Sendable {
+    /// How a message ended.
+    public enum Outcome: Sendable {
+        /// It has not ended yet.
+        case pending
+        /// It was answered.
+        case replied(any Sendable)
+        /// It was not, and why.
+        case failed(RoutingError)
+    }
+
+    /// The message's ID; a message that is published has one for each subscriber.
+    public let id: CorrelationID
+
+    /// Where it was sent, as its sender wrote it.
+    public let url: String
+
+    /// The pattern that it matched, if one did.
+    public let pattern: String?
+
+    /// The message as its sender gave it, before any middleware; nil if the text is no URL.
+    public let message: Message?
+
+    /// How it ended, if it has.
+    public internal(set) var outcome = Outcome.pending
+
+    /// The replies before the last one.
+    public internal(set) var progress: [any Sendable] = []
+
+    /// The ID of the message that this one answers, if it is a return leg.
+    public var correlationID: CorrelationID? { self.message?.correlationID }
+
+    /// The values of path, query and call, as text.
+    public var parameters: [String: String] { self.message?.parameters.all ?? [:] }
+
+    /// What was sent along with it.
+    public var headers: [String: String] { self.message?.headers ?? [:] }
+
+    /// Whether it has ended.
+    public var hasEnded: Bool {
+        if case .pending = self.outcome { false } else { true }
+    }
+
+    /// Why it failed, if it did.
+    public var error: RoutingError? {
+        if case .failed(let error) = self.outcome { error } else { nil }
+    }
+
+    /// The value that it was answered with.
+    ///
+    /// - Throws: why it failed, or `typeMismatch` if the value is of another type or not there yet.
+    public func value<Value: Sendable>(as type: Value.Type = Value.self) throws(RoutingError) -> Value {
+        switch self.outcome {
+        case .replied(let value as Value): return value
+        case .failed(let error): throw error
+        case .replied(let value):
+            throw self.mismatch("it was answered with a \(Swift.type(of: value)), and not with a \(type)")
+        case .pending: throw self.mismatch("it has not been answered yet; `wait` for it")
+        }
+    }
+
+    private func mismatch(_ message: String) -> RoutingError {
+        RoutingError(.typeMismatch, url: self.url, message: message)
+    }
+}
+
+extension RecordedMessage: CustomStringConvertible {
+    /// One readable line: ID, URL, and how it ended.
+    public var description: String {
+        switch self.outcome {
+        case .pending: "\(self.id) \(self.url): pending"
+        case .replied(let value): "\(self.id) \(self.url): replied \(value)"
+        case .failed(let error): "\(self.id) \(self.url): \(error)"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import Waybill
+internal import WaybillEventLoop
+
+/// What a recorder has noted, and who waits for more.
+final class RecorderLog: Sendable {
+    private struct State {
+        var messages: [RecordedMessage] = []
+        var places: [CorrelationID: Int] = [:]
+        var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastWaiter = 0
+
+        mutating func add(_ message: RecordedMessage) {
+            self.places[message.id] = self.messages.count
+            self.messages.append(message)
+        }
+    }
+
+    private let state = Locked(State())
+
+    var messages: [RecordedMessage] { self.state.withLock { $0.messages } }
+
+    func add(_ event: MessageTrace.Event) {
+        self.change { state in
+            let place = state.places[event.message.id]
+            switch event.kind {
+            case .message where place == nil:
+                state.add(
+                    RecordedMessage(
+                        id: event.message.id,
+                        url: event.message.parameters.url,
+                        pattern: event.pattern,
+                        message: event.message
+                    )
+                )
+            case .message: break
+            case .progress(let value): if let place { state.messages[place].progress.append(value) }
+            case .reply(let value): if let place { state.messages[place].outcome = .replied(value) }
+            case .failure(let error): if let place { state.messages[place].outcome = .failed(error) }
+            }
+        }
+    }
+
+    /// Notes what nobody took; a message that was seen on its way has its failure from there.
+    func add(_ letter: DeadLetter) {
+        self.change { state in
+            if let place = state.places[letter.id] {
+                if !state.messages[place].hasEnded { state.messages[place].outcome = .failed(letter.error) }
+                return
+            }
+            var message = RecordedMessage(
+                id: letter.id,
+                url: letter.url,
+                pattern: letter.pattern,
+                message: letter.message
+            )
+            message.outcome = .failed(letter.error)
+            state.add(message)
+        }
+    }
+
+    func clear() {
+        self.state.withLock { state in
+            state.messages = []
+            state.places = [:]
+        }
+    }
+
+    /// What a closure finds among the messages, as soon as it does; nil if that is not within the limit.
+    nonisolated(nonsending) func first<Result: Sendable>(
+        _ find: @Sendable ([RecordedMessage]) -> Result?,
+        within limit: Duration
+    ) async -> Result? {
+        let (changes, continuation) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        let id = self.state.withLock { state in
+            state.lastWaiter += 1
+            state.waiters[state.lastWaiter] = continuation
+            return state.lastWaiter
+        }
+        let timer = Task {
+            try? await Task.sleep(for: limit)
+            continuation.finish()
+        }
+        defer {
+            timer.cancel()
+            self.state.withLock { state in state.waiters[id] = nil }
+        }
+        if let result = find(self.messages) { return result }
+        for await _ in changes {
+            if let result = find(self.messages) { return result }
+        }
+        // The last change may have come with the end.
+        return find(self.messages)
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = self.state.withLock { state in
+            body(&state)
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.yield() }
+    }
+}

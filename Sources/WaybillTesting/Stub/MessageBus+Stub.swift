@@ -1,0 +1,73 @@
+public import Waybill
+public import WaybillRouting
+
+extension MessageBus {
+    /// Answers a pattern in place of a module that is not there, with one answer after the other.
+    ///
+    /// ```swift
+    /// let user = try bus.stub("app://user/:uid", .value(User(uid: 7, name: "Lili")))
+    /// let flaky = try bus.stub("app://rates", .failure(RoutingError.refused("try again")), .value(1.08))
+    /// let silent = try bus.stub("app://slow", .never)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - pattern: what it answers; of a module that is there, unregister the pattern before.
+    ///   - answers: what it says to the first message, the second and so on; the last one goes for all that follow; without any it
+    ///     replies that it is done.
+    ///   - fileID: where it is registered, for the message of a conflict.
+    ///   - line: where it is registered.
+    /// - Returns: the stub, which may be dropped.
+    /// - Throws: `invalidPattern`, or `conflict` if somebody else answers the pattern.
+    @discardableResult
+    public func stub(
+        _ pattern: String,
+        _ answers: StubAnswer...,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> Stub {
+        let stub = Stub(pattern)
+        let registration = try self.register(pattern, fileID: fileID, line: line) {
+            message async throws -> any Sendable in
+            let place = stub.note(message)
+            guard let last = answers.last else { return () }
+            switch (place < answers.count ? answers[place] : last).kind {
+            case .value(let value): return value
+            case .failure(let error): throw error
+            case .never:
+                try await Self.hang()
+                return ()
+            }
+        }
+        stub.bind(registration)
+        return stub
+    }
+
+    /// Answers a pattern in place of a module that is not there, with a closure.
+    ///
+    /// ```swift
+    /// let stub = try bus.stub("app://user/:uid") { User(uid: try $0.parameters.require("uid"), name: "Lili") }
+    /// ```
+    @discardableResult
+    public func stub<Value: Sendable>(
+        _ pattern: String,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ body: @escaping @Sendable (Message) async throws -> Value
+    ) throws(RoutingError) -> Stub {
+        let stub = Stub(pattern)
+        let registration = try self.register(pattern, fileID: fileID, line: line) { message async throws in
+            _ = stub.note(message)
+            return try await body(message)
+        }
+        stub.bind(registration)
+        return stub
+    }
+
+    /// Waits until the task is cancelled.
+    private static func hang() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in stream {}
+        continuation.finish()
+        throw CancellationError()
+    }
+}

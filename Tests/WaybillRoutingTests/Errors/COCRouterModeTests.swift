@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+import WaybillRouting
+
+@Suite struct COCRouterModeTests {
+    @Test(arguments: RoutingError.Code.all)
+    func `every code has a mode that says that it failed`(code: RoutingError.Code) throws {
+        let mode = COCRouterMode(code)
+        #expect((400...403).contains(mode.rawValue))
+        let back = try #require(RoutingError.Code(mode))
+        #expect(COCRouterMode(back) == mode)
+    }
+
+    @Test(arguments: [
+        (RoutingError.Code.invalidURL, 400), (.noRoute, 401), (.noHandler, 402), (.invalidParameter, 403),
+        (.missingParameter, 403), (.handlerFailed, 402),
+    ])
+    func `says what COCRouter would say`(code: RoutingError.Code, mode: Int) {
+        #expect(COCRouterMode(code).rawValue == mode)
+    }
+
+    @Test(arguments: [
+        (400, RoutingError.Code.invalidURL), (401, .noRoute), (402, .noHandler), (403, .invalidParameter),
+        (0, .handlerFailed), (500, .handlerFailed), (-1, .handlerFailed),
+    ])
+    func `reads the modes that fail, and takes any other number for a failure`(
+        mode: Int,
+        code: RoutingError.Code
+    ) {
+        #expect(RoutingError.Code(COCRouterMode(rawValue: mode)) == code)
+    }
+
+    @Test func `200 is no failure, and no failure is 200`() {
+        #expect(RoutingError.Code(.done) == nil)
+        #expect(COCRouterMode(nil) == .done)
+    }
+
+    @Test func `no code is missing from the list`() throws {
+        let source = try String(
+            contentsOf: Self.sources.appending(path: "WaybillRouting/Errors/RoutingError+Code.swift"),
+            encoding: .utf8
+        )
+        let declared = source.matches(of: #/public static let \w+ = Self\("(\w+)"\)/#).map { String($0.1) }
+        #expect(declared.count > 10)
+        #expect(declared == RoutingError.Code.all.map(\.description))
+    }
+
+    @Test func `the documentation has a row for each code, with the right mode`() throws {
+        let page = Self.sources.appending(path: "Waybill/Waybill.docc/Errors.md")
+        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("| `") }
+            .map { row in row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+        #expect(rows.map { $0[0] } == RoutingError.Code.all.map { "`\($0)`" })
+        for (row, code) in zip(rows, RoutingError.Code.all) {
+            #expect(row.count == 7 && !row.contains(""), "\(code) lacks a column")
+            #expect(row[3] == "\(COCRouterMode(code).rawValue)", "\(code)")
+        }
+    }
+
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Sources").standardizedFileURL
+}

@@ -1,0 +1,151 @@
+import Testing
+import Waybill
+import WaybillRouting
+import WaybillTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct ModuleTestCaseTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    private var options: ModuleTestCase.Options {
+        var options = ModuleTestCase.Options()
+        options.limit = .milliseconds(200)
+        options.printsSeed = false
+        options.seed = 7
+        return options
+    }
+
+    private func test(_ scheme: String = "order") -> ModuleTestCase {
+        ModuleTestCase(scheme: scheme, on: self.bus, options: self.options)
+    }
+
+    @Test func `a module that keeps to the conventions passes, and has its times`() async throws {
+        try await self.bus.install { OrderModule() }
+        let test = ModuleTestCase(
+            scheme: "order",
+            on: self.bus,
+            values: ["color": "red"],
+            arguments: ["paySuccess": { @Sendable (_: Int) in } as @Sendable (Int) -> Void],
+            options: self.options
+        )
+        let report = try await test.run()
+        #expect(
+            report.timings.map(\.route).sorted() == OrderModule.routes.map(\.description.pattern).sorted()
+        )
+        #expect(report.timings.allSatisfy { $0.count == 10 && $0.median <= $0.maximum })
+        #expect(report.timings.filter { $0.route != "order://find/:id" }.allSatisfy { $0.replies == 10 })
+        #expect(report.forwarded > 10 * OrderModule.routes.count)
+        #expect("\(report)".contains("order://detail/:uid: median"))
+    }
+
+    @Test func `finds a route that hangs`() async throws {
+        try self.bus.stub("order://hang/:id", .never)
+        try self.bus.stub("order://fine", .value(1))
+        let report = await self.test().report()
+        let problem = try #require(report.problems.first)
+        #expect(report.problems.count == 1)
+        #expect(problem.route == "order://hang/:id")
+        #expect(problem.url.hasPrefix("order://hang/"))
+        #expect(problem.message.contains("hangs"))
+        await #expect(throws: ModuleTestFailure.self) { try await self.test().run() }
+    }
+
+    @Test func `finds a route that hangs only when its URL is wrong`() async throws {
+        try self.bus.register("order://page/:number") { message async throws -> Int in
+            if let number: Int = try? message.parameters.require("number") { return number }
+            try await Task.sleep(for: .seconds(30))
+            return 0
+        }
+        let test = ModuleTestCase(
+            scheme: "order",
+            on: self.bus,
+            values: ["number": "1"],
+            options: self.options
+        )
+        let problems = await test.report().problems
+        #expect(problems.map(\.route) == ["order://page/:number"])
+        #expect(problems.first?.message.contains("hangs") == true)
+    }
+
+    @Test func `finds a configured route that has no handler`() async throws {
+        try await self.bus.install { OrderModule() }
+        try self.bus.load(["order://old/<int:id>": "NobodyModule.detail", "order://list": "OrderModule.all"])
+        let problems = await self.test().report().problems
+        let ours = problems.filter { $0.route == "order://old/<int:id>" }
+        #expect(ours.contains { $0.url.isEmpty && $0.code == .noHandler })
+        #expect(ours.contains { $0.url.hasPrefix("order://old/") && $0.code == .noHandler })
+        #expect(!problems.contains { $0.route == "order://list" })
+    }
+
+    @Test func `finds a parameter that its handler cannot read`() async throws {
+        // It reads another type than it declares.
+        try self.bus.register("order://page/<string:number>") { message -> Int in
+            try message.parameters.require("number")
+        }
+        try self.bus.register("order://missing") { message -> Int in try message.parameters.require("uid") }
+        let problems = await self.test().report().problems
+        #expect(problems.map(\.code) == [.invalidParameter, .missingParameter])
+        #expect(problems.map(\.route) == ["order://page/<string:number>", "order://missing"])
+        #expect(problems.first?.message.contains("number") == true)
+    }
+
+    @Test func `finds parameters whose values nobody can make up`() async throws {
+        try await self.bus.install { OrderModule() }
+        let problems = await self.test().report().problems
+        #expect(problems.map(\.route).sorted() == ["order://paint", "order://pay"])
+        #expect(problems.contains { $0.message.contains("`color`") && $0.message.contains("Color") })
+    }
+
+    @Test func `finds a route that another one hides, and one that routes to itself`() async throws {
+        let bus = self.bus
+        try bus.register("order://round/:id") { [weak bus] message async throws -> Int in
+            try await bus?.route("order://round/1", as: Int.self) ?? 0
+        }
+        let problems = await self.test().report().problems
+        #expect(problems.map(\.route) == ["order://round/:id"])
+    }
+
+    @Test func `a failure of the handler's own is a problem if it is said to be one`() async throws {
+        try self.bus.register("order://find/:id") { _ in throw RoutingError.refused("no such order") }
+        #expect(await self.test().report().problems.isEmpty)
+        var options = self.options
+        options.mayFail = false
+        let strict = ModuleTestCase(scheme: "order", on: self.bus, options: options)
+        #expect(await strict.report().problems.map(\.code) == [.refused])
+    }
+
+    @Test func `routes without documentation are found if that is asked for`() async throws {
+        try self.bus.stub("order://fine", .value(1))
+        var options = self.options
+        options.needsDocumentation = true
+        let report = await ModuleTestCase(scheme: "order", on: self.bus, options: options).report()
+        #expect(report.problems.map(\.message) == ["it has no documentation comment"])
+    }
+
+    @Test func `a scheme without routes is a problem that names the others`() async throws {
+        try self.bus.stub("order://fine", .value(1))
+        let problems = await self.test("ordre").report().problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.message.contains("order") == true)
+    }
+
+    @Test func `the same seed forwards the same URLs`() async throws {
+        try await self.bus.install { OrderModule() }
+        var urls: [[String]] = []
+        for _ in 0..<2 {
+            let recorder = MessageRecorder(on: self.bus)
+            _ = await self.test().report()
+            urls.append(recorder.messages.map(\.url))
+        }
+        #expect(!urls[0].isEmpty)
+        #expect(urls[0] == urls[1])
+    }
+
+    @Test func `a module on a clock that stands still is tested as any other`() async throws {
+        let bus = MessageBus(clock: ManualClock(), configuration: .quiet)
+        try bus.stub("order://fine", .value(1))
+        try bus.stub("order://slow", .never)
+        let report = await ModuleTestCase(scheme: "order", on: bus, options: self.options).report()
+        #expect(report.problems.map(\.route) == ["order://slow"])
+    }
+}

@@ -1,0 +1,52 @@
+import Testing
+import Waybill
+import WaybillTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct StubTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    @Test func `answers one after the other, and the last one for good`() async throws {
+        let stub = try self.bus.stub("app://count", .value(1), .value(2))
+        var values: [Int] = []
+        for _ in 0..<4 { values.append(try await self.bus.route("app://count")) }
+        #expect(values == [1, 2, 2, 2])
+        #expect(stub.callCount == 4)
+    }
+
+    @Test func `fails with the error that it was given`() async throws {
+        try self.bus.stub("app://no", .failure(RoutingError.refused("not today")), .failure(Broken()))
+        let refused = await failure { try await self.bus.route("app://no") }
+        #expect(refused?.code == .refused)
+        let broken = await failure { try await self.bus.route("app://no") }
+        #expect(broken?.code == .handlerFailed)
+        #expect(broken?.cause is Broken)
+    }
+
+    @Test func `never answers, and ends with its caller`() async throws {
+        let stub = try self.bus.stub("app://slow", .never)
+        let bus = self.bus
+        let caller = Task { await failure { try await bus.route("app://slow") } }
+        await stub.called()
+        caller.cancel()
+        #expect(await caller.value?.code == .cancelled)
+    }
+
+    @Test func `answers with a closure, and remembers what it was asked`() async throws {
+        let stub = try self.bus.stub("app://user/:uid") { message in "user \(message.parameters["uid"] ?? "")"
+        }
+        let text: String = try await self.bus.route("app://user/7?page=2")
+        #expect(text == "user 7")
+        #expect(stub.messages.map { $0.parameters["page"] } == ["2"])
+    }
+
+    @Test func `is nobody beside a module, and gone when it is cancelled`() async throws {
+        let stub = try self.bus.stub("app://user")
+        #expect(throws: RoutingError.self) { try self.bus.stub("app://user", .value(1)) }
+        try await self.bus.route("app://user")
+        stub.cancel()
+        #expect(await failure { try await self.bus.route("app://user") }?.code == .noRoute)
+    }
+}
+
+private struct Broken: Error {}
