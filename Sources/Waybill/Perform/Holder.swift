@@ -1,7 +1,7 @@
 /// Holds a value, but an object only as long as somebody else does.
-struct Holder<Value: Sendable>: Sendable {
+struct Holder<Value: Sendable> {
     private let value: Value?
-    private weak let object: AnyObject?
+    private weak var object: AnyObject?
     private let isObject: Bool
 
     init(_ value: Value) {

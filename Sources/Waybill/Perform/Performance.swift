@@ -75,7 +75,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         } catch {
             throw self.end(with: .thrown(error, at: ""), onFailure)
         }
-        self.end(Holder(destination))
+        self.end(destination)
         self.configuration.succeeded?(destination)
         self.configuration.completed?(true)
         onSuccess?(destination)
@@ -131,9 +131,9 @@ public final class Performance<Destination: Sendable>: Sendable {
         }
     }
 
-    private func end(_ holder: Holder<Destination>?) {
+    private func end(_ destination: Destination?) {
         let change = self.progress.withLock { progress in
-            progress.holder = holder
+            progress.holder = destination.map { Holder($0) }
             return progress.machine.finish()
         }
         self.tell(change)

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 

@@ -1,4 +1,4 @@
-public import WaybillRouting
+internal import WaybillRouting
 
 /// Where the messages of a service's proxy go: a bus, and the URL that its methods are below.
 ///

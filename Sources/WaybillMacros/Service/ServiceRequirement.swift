@@ -2,6 +2,7 @@
 
 internal import SwiftDiagnostics
 internal import SwiftSyntax
+internal import SwiftSyntaxBuilder
 
 /// A method that a service requires, checked.
 struct ServiceRequirement {
