@@ -10,6 +10,7 @@ extension BusCore {
         _ line: Int
     ) throws(RoutingError) -> [Registration] {
         if offers.isEmpty { return [] }
+        let replaces = self.configuration.conventions.sameShape == .replaces
         let ids = try self.services.withLock { register throws(RoutingError) in
             // Seen under the lock: whoever empties the register afterwards finds them, or they do not get in.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
@@ -17,7 +18,7 @@ extension BusCore {
             }
             var ids: [Int] = []
             do throws(RoutingError) {
-                for offer in offers { ids.append(try register.add(offer, fileID, line)) }
+                for offer in offers { ids.append(try register.add(offer, fileID, line, replaces: replaces)) }
             } catch {
                 for id in ids { _ = register.remove(id) }
                 throw error

@@ -12,12 +12,17 @@ struct ServiceRegister {
     private var entries: [ServiceKey: Entry] = [:]
     private var lastID = 0
 
-    /// Takes a service in.
+    /// Takes a service in; the conventions say whether it may replace another one.
     ///
     /// - Returns: what takes it out again.
     /// - Throws: `conflict` naming the place of who provides it already.
-    mutating func add(_ offer: ServiceOffer, _ fileID: String, _ line: Int) throws(RoutingError) -> Int {
-        if let rival = self.entries[offer.key] {
+    mutating func add(
+        _ offer: ServiceOffer,
+        _ fileID: String,
+        _ line: Int,
+        replaces: Bool
+    ) throws(RoutingError) -> Int {
+        if let rival = self.entries[offer.key], !replaces {
             throw RoutingError(
                 .conflict,
                 message: "`\(offer.key)` is provided already (\(rival.fileID):\(rival.line)): "

@@ -84,7 +84,7 @@ struct ServiceMisuseTests {
         ("func a() throws -> Int", "func a() async throws -> Int"),
     ])
     func `methods are async and may throw`(method: String, fixed: String) {
-        self.expectMisuse(
+        self.expectRefusal(
             ofRequirement: method,
             "a message takes time and may fail: a service's methods are `async throws`",
             column: 6,
@@ -94,7 +94,7 @@ struct ServiceMisuseTests {
 
     @Test
     func `methods may throw more than their own type of error`() {
-        self.expectMisuse(
+        self.expectRefusal(
             ofRequirement: "func a() async throws(Oops) -> Int",
             "a message may fail on its way, and not with this type of error only: a service's methods are `async throws`",
             column: 6,
@@ -129,7 +129,7 @@ struct ServiceMisuseTests {
     ])
     func `what no message can call is refused`(member: String, message: String, column: Int) {
         let fixes = member.contains("inout") ? [FixItSpec(message: "remove `inout`")] : []
-        WaybillMacrosTests.expectMisuse(
+        expectMisuse(
             of: "@Service(\"app://a\")\nprotocol A: Sendable {\n\(member)\n}",
             [DiagnosticSpec(message: message, line: 3, column: column, fixIts: fixes)]
         )
@@ -140,7 +140,7 @@ struct ServiceMisuseTests {
         ("mutating", "a proxy does not change when it sends a message"),
     ])
     func `methods are those of an instance that stays as it is`(word: String, message: String) {
-        self.expectMisuse(
+        self.expectRefusal(
             ofRequirement: "\(word) func a() async throws",
             message,
             column: 1,
@@ -150,13 +150,13 @@ struct ServiceMisuseTests {
 
     @Test
     func `closures outlive the call's beginning, and cross to the provider`() {
-        self.expectMisuse(
+        self.expectRefusal(
             ofRequirement: "func a(b: @Sendable () -> Void) async throws",
             "a closure that travels with a message has to be `@escaping`",
             column: 11,
             fix: ("add `@escaping`", "func a(b: @escaping @Sendable () -> Void) async throws")
         )
-        self.expectMisuse(
+        self.expectRefusal(
             ofRequirement: "func a(b: () -> Void) async throws",
             "a closure that comes with a message has to be `@Sendable`",
             column: 11,
@@ -166,7 +166,7 @@ struct ServiceMisuseTests {
 
     @Test
     func `methods have a name each`() {
-        WaybillMacrosTests.expectMisuse(
+        expectMisuse(
             of: """
                 @Service("app://a")
                 protocol A: Sendable {
@@ -185,7 +185,7 @@ struct ServiceMisuseTests {
         )
     }
 
-    private func expectMisuse(
+    private func expectRefusal(
         ofRequirement member: String,
         _ message: String,
         column: Int,
@@ -195,7 +195,7 @@ struct ServiceMisuseTests {
         func service(_ member: String) -> String {
             "@Service(\"app://a\")\nprotocol A: Sendable {\n\(member)\n}"
         }
-        WaybillMacrosTests.expectMisuse(
+        expectMisuse(
             of: service(member),
             [
                 DiagnosticSpec(

@@ -17,7 +17,7 @@ struct ServiceTests {
         #expect(try await self.bus.service((any Alarms).self).ring() == "ding")
         #expect(try await self.bus.route("app://time/time?city=Rome") == "noon in Rome, local")
         #expect(self.bus.statistics.replied == 3)
-        let counts = self.bus.routeStatistics.first { $0.route.pattern.text == "app://time/time" }?.counts
+        let counts = self.bus.routeStatistics.first { $0.pattern == "app://time/time" }?.counts
         #expect(counts?.replied == 2)
     }
 
@@ -119,7 +119,7 @@ struct ServiceTests {
     func `a bus that is shut down has no services`() async throws {
         try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
-        await self.bus.shutDown(graceful: .zero)
+        await self.bus.shutDown(graceful: .now)
         #expect(await failure { try self.bus.service((any TimeService).self) }?.code == .shutDown)
         #expect(await failure { try await clock.time(in: "Oslo") } != nil)
     }
