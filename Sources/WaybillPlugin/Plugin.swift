@@ -19,6 +19,8 @@ final class ModuleMacro: WaybillMacros.ModuleMacro {}
 
 final class RouteMacro: WaybillMacros.RouteMacro {}
 
+final class ServiceMacro: WaybillMacros.ServiceMacro {}
+
 #else
 
 /// A plug-in has to be a program, also where it is asked for nothing.

@@ -28,6 +28,6 @@
 ///
 /// - Parameter url: what the methods are below, a literal without interpolation and parameters: `app://time`.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))
-public macro Service(_ url: String) = #externalMacro(module: "WaybillMacros", type: "ServiceMacro")
+public macro Service(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")
 
 #endif

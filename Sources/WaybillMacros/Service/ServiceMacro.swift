@@ -1,12 +1,13 @@
 #if Macros
 
-internal import SwiftSyntax
-internal import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
-/// `@Service("app://time")` on a protocol: the proxy that calls it by messages, and the routes of who
-/// provides it.
-struct ServiceMacro: PeerMacro {
-    static func expansion(
+/// `@Service("app://time")` on a protocol: the proxy that calls it by messages, and the routes of who provides
+/// it.
+open class ServiceMacro: PeerMacro {
+    /// Writes the proxy and the routes.
+    public static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
