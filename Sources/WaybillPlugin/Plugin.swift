@@ -7,7 +7,9 @@ internal import WaybillMacros
 /// What the compiler asks for the code that a macro stands for.
 @main
 struct Plugin: CompilerPlugin {
-    let providingMacros: [any Macro.Type] = [ModuleMacro.self, RouteMacro.self]
+    let providingMacros: [any Macro.Type] = [
+        ModuleMacro.self, RouteMacro.self, ServiceMacro.self,
+    ]
 }
 
 // The compiler looks for its macros in the plug-in's own module. What they do is in a library, which tests can use: a
@@ -16,6 +18,8 @@ struct Plugin: CompilerPlugin {
 final class ModuleMacro: WaybillMacros.ModuleMacro {}
 
 final class RouteMacro: WaybillMacros.RouteMacro {}
+
+final class ServiceMacro: WaybillMacros.ServiceMacro {}
 
 #else
 

@@ -13,6 +13,7 @@ import Testing
 private let macroSpecs = [
     "Module": MacroSpec(type: ModuleMacro.self, conformances: ["Module"]),
     "Route": MacroSpec(type: RouteMacro.self),
+    "Service": MacroSpec(type: ServiceMacro.self),
 ]
 
 /// Expects what the macros write for right code.

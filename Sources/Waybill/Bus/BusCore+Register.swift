@@ -47,6 +47,7 @@ extension BusCore {
         switch place {
         case .route(let id): self.remove { table in [table.remove(id)] }
         case .connection(let id): self.disconnect { $0.id == id }
+        case .service(let id): self.withdraw(id)
         case .none: break
         }
     }
@@ -90,6 +91,9 @@ extension BusCore {
         _ = consume uncaught
         let configured = self.configured.withLock { $0.take() }
         _ = consume configured
+        let performFailed = self.performFailed.withLock { $0.take() }
+        _ = consume performFailed
+        self.withdrawAll()
         self.unwatch()
         self.forget()
         self.closeDeadLetters()

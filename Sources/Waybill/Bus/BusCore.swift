@@ -28,6 +28,8 @@ final class BusCore: Sendable {
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let spared = Locked(Spared())
     let configured = Locked<Configured?>(nil)
+    let services = Locked(ServiceRegister())
+    let performFailed = Locked<(@Sendable (RoutingError) -> Void)?>(nil)
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")

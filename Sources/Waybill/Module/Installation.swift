@@ -9,8 +9,13 @@ public struct Installation<Module: Waybill.Module>: Sendable {
     /// The registrations of its routes, in their order.
     public let registrations: [Registration]
 
-    /// Unregisters all routes of the module: whoever waits for it fails at once with `noHandler`.
+    /// The registrations of the services that it provides.
+    let services: [Registration]
+
+    /// Unregisters all routes of the module, and takes its services out: whoever waits for it fails at once
+    /// with `noHandler`.
     public func cancel() {
+        for service in self.services { service.cancel() }
         for registration in self.registrations { registration.cancel() }
     }
 }

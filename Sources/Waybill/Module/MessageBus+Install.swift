@@ -1,7 +1,8 @@
 public import WaybillRouting
 
 extension MessageBus {
-    /// Makes a module and registers what it handles: all of it, or, if one of its routes is in conflict, nothing.
+    /// Makes a module and registers what it handles: all of it, or, if one of its routes is in conflict,
+    /// nothing.
     ///
     /// ```swift
     /// try await bus.install { UserModule() }
@@ -10,6 +11,8 @@ extension MessageBus {
     /// The module runs on the bus's loop, and the bus holds it until the installation is cancelled.
     ///
     /// - Parameters:
+    ///   - name: which provider of its services it is, if there are several; their routes are below the name
+    ///     then.
     ///   - instances: how many to make, and who of them handles what; one by default.
     ///   - mailbox: how the module takes its messages; the bus's defaults if nil.
     ///   - fileID: where it is installed, for the message of a conflict.
@@ -19,6 +22,7 @@ extension MessageBus {
     /// - Throws: `conflict` naming the rival, `invalidPattern`, `shutDown`, or what `make` throws.
     @discardableResult
     public nonisolated(nonsending) func install<Module: Waybill.Module>(
+        named name: String? = nil,
         instances: ModuleInstances = .single,
         mailbox: MailboxConfiguration? = nil,
         fileID: String = #fileID,
@@ -31,7 +35,7 @@ extension MessageBus {
             let context = ModuleContext(bus: MessageBus(sharing: self.core), eventLoop: eventLoop)
             modules.append(try await ModuleContext.$installing.withValue(context) { try await make() })
         }
-        return try self.install(modules, instances, mailbox, fileID, line)
+        return try self.install(modules, name, instances, mailbox, fileID, line)
     }
 
     /// Registers what a module handles that is there already, on the loop that it runs on.
@@ -40,15 +44,17 @@ extension MessageBus {
     @discardableResult
     public func install<Module: Waybill.Module>(
         _ module: Module,
+        named name: String? = nil,
         mailbox: MailboxConfiguration? = nil,
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Installation<Module> {
-        try self.install([module], .single, mailbox, fileID, line)
+        try self.install([module], name, .single, mailbox, fileID, line)
     }
 
     private func install<Module: Waybill.Module>(
         _ modules: [Module],
+        _ name: String?,
         _ instances: ModuleInstances,
         _ mailbox: MailboxConfiguration?,
         _ fileID: String,
@@ -57,7 +63,9 @@ extension MessageBus {
         if let mailbox {
             for module in modules { try self.configureMailbox(of: module, mailbox) }
         }
-        let handlers = Module.routes.map { route in
+        let services = Module.services
+        let routes = Module.routes + services.flatMap { $0.routes($0.url(named: name)) }
+        let handlers = routes.map { route in
             let members = modules.map { route.makeHandler($0, self.core) }
             let handler =
                 members.count == 1
@@ -65,8 +73,15 @@ extension MessageBus {
             handler.describe(as: .route(route.description))
             return handler
         }
-        let registrations = try self.core.register(handlers, fileID, line)
-        self.core.reconfigure()
-        return Installation(modules: modules, registrations: registrations)
+        let offers = services.map { $0.offer(name, $0.url(named: name)) }
+        let provided = try self.core.offer(offers, fileID, line)
+        do throws(RoutingError) {
+            let registrations = try self.core.register(handlers, fileID, line)
+            self.core.reconfigure()
+            return Installation(modules: modules, registrations: registrations, services: provided)
+        } catch {
+            for service in provided { service.cancel() }
+            throw error
+        }
     }
 }

@@ -22,17 +22,25 @@ public protocol Module: LoopBound {
     /// What the module handles.
     static var routes: [ModuleRoute<Self>] { get }
 
+    /// The services that the module provides; none by default.
+    ///
+    /// `@Module` writes it for those that the actor names behind its colon.
+    static var services: [ServiceRoutes<Self>] { get }
+
     /// Where the module lives; a stored property that is ``ModuleContext/current`` from the beginning.
     nonisolated var context: ModuleContext { get }
 }
 
 extension Module {
+    /// No services.
+    public static var services: [ServiceRoutes<Self>] { [] }
+
     /// The loop that the module runs on: the first of the bus that it was made for.
     public nonisolated var eventLoop: EventLoop { self.context.eventLoop }
 
     /// The bus that the module was made for.
     ///
-    /// A module may keep it: a bus goes away when its owner lets go of it, however many modules know it, and what
-    /// they route afterwards fails with `shutDown`.
+    /// A module may keep it: a bus goes away when its owner lets go of it, however many modules know it, and
+    /// what they route afterwards fails with `shutDown`.
     public nonisolated var bus: MessageBus { self.context.bus }
 }

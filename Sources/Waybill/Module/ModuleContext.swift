@@ -2,8 +2,9 @@ public import WaybillEventLoop
 
 /// Where a module lives: its bus, and its loop.
 ///
-/// ``MessageBus/install(instances:mailbox:fileID:line:_:)`` says it to the module that it makes. A module that is made outside of that, in a test
-/// perhaps, lives on the loop that makes it, or on a shared one, with a bus of its own on which nothing is registered.
+/// ``MessageBus/install(named:instances:mailbox:fileID:line:_:)`` says it to the module that it makes. A
+/// module that is made outside of that, in a test perhaps, lives on the loop that makes it, or on a shared
+/// one, with a bus of its own on which nothing is registered.
 public struct ModuleContext: Sendable {
     /// The bus, which the module does not keep alive.
     public let bus: MessageBus

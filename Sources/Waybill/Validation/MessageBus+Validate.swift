@@ -1,8 +1,8 @@
 public import WaybillRouting
 
 extension MessageBus {
-    /// Looks for what cannot work, without delivering anything: call it when everything is registered, before the first
-    /// message.
+    /// Looks for what cannot work, without delivering anything: call it when everything is registered, before
+    /// the first message.
     ///
     /// ```swift
     /// let problems = bus.validate(urls: ["app://order/pay?total=1#home/receipt"])
@@ -10,18 +10,26 @@ extension MessageBus {
     /// ```
     ///
     /// It finds
-    /// - routes without a handler (`noHandler`): of a configuration whose target is not there, or of a loop that has been
-    ///   shut down;
-    /// - patterns that no URL reaches, because another takes all of them (`conflict`, naming the rival and a URL);
+    /// - routes without a handler (`noHandler`): of a configuration whose target is not there, or of a loop
+    ///   that has been shut down;
+    /// - patterns that no URL reaches, because another takes all of them (`conflict`, naming the rival and a
+    ///   URL);
+    /// - services that the program needs and nobody provides (`noHandler`), those whose methods have no route
+    ///   (`noRoute`), and adapters that need one another in a circle (`infiniteRecursion`, naming all of
+    ///   them);
     /// - URLs that lead nowhere (`noRoute`, `invalidURL`): those that are passed, and their return URLs.
     ///
-    /// Patterns are tried with made-up URLs, 16 each, so one that is reached by a very rare value only is found to be in
-    /// conflict.
+    /// Patterns are tried with made-up URLs, 16 each, so one that is reached by a very rare value only is
+    /// found to be in conflict.
     ///
-    /// - Parameter urls: URLs that the program is known to route, or to give as return URLs.
+    /// - Parameters:
+    ///   - urls: URLs that the program is known to route, or to give as return URLs.
+    ///   - services: the protocols that the program asks for: `(any TimeService).self`. One provider is
+    ///     enough, whatever its name.
     /// - Returns: the problems; none is what one hopes for.
-    public func validate(urls: [String] = []) -> [RoutingError] {
+    public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
         self.core.routesWithoutHandler() + self.core.unreachablePatterns()
+            + self.core.problemsWithServices(services)
             + urls.flatMap { self.core.problems(with: $0) }
     }
 }

@@ -4,11 +4,14 @@ internal import SwiftSyntax
 
 extension RouteMethod {
     /// The documentation comment, without its signs.
-    var documentation: String {
-        let lines = self.function.leadingTrivia.pieces.flatMap { piece -> [Substring] in
+    var documentation: String { Self.documentation(of: self.function) }
+
+    /// The same of any declaration.
+    static func documentation(of declaration: some DeclSyntaxProtocol) -> String {
+        let lines = declaration.leadingTrivia.pieces.flatMap { piece -> [Substring] in
             switch piece {
-            case .docLineComment(let text): [Self.line(text.dropFirst(3))]
-            case .docBlockComment(let text): Self.block(text)
+            case .docLineComment(let text): [self.line(text.dropFirst(3))]
+            case .docBlockComment(let text): self.block(text)
             default: []
             }
         }

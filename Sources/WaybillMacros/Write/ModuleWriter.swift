@@ -28,6 +28,7 @@ struct ModuleWriter {
             }
             """
         )
+        if let services = ServiceProvision(module: self.module).member { members.append(services) }
         let builders = self.builders(self.routes.items).map { "\n    \($0.indented(by: 4))" }
         members.append("\(raw: access)enum urls {\(raw: builders.joined(separator: "\n"))\n}")
         return members

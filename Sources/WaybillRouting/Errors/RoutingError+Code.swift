@@ -43,6 +43,12 @@ extension RoutingError {
         public static let notTransferable = Self("notTransferable")
         /// The other side cannot be reached.
         public static let unreachable = Self("unreachable")
+        /// The same is under way already: a performance is performed while it is being performed.
+        public static let overRoute = Self("overRoute")
+        /// The state does not permit it: what is removed was not performed, for example.
+        public static let actionFailed = Self("actionFailed")
+        /// It leads back to itself: adapters in a circle, or a performance that performs another one, on and on.
+        public static let infiniteRecursion = Self("infiniteRecursion")
         /// The loop or the bus has been shut down.
         public static let shutDown = Self("shutDown")
 

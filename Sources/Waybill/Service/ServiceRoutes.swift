@@ -1,0 +1,57 @@
+internal import WaybillRouting
+
+/// What a module handles that provides a service: the routes of the protocol's methods, and how the protocol
+/// is found.
+///
+/// `@Service` writes the function that makes one. A module that conforms to a service elsewhere than behind
+/// the actor's own colon names it here:
+///
+/// ```swift
+/// static var services: [ServiceRoutes<ClockModule>] {
+///     serviceRoutes(of: (any TimeService).self, in: ClockModule.self)
+/// }
+/// ```
+public struct ServiceRoutes<Provider: Module>: Sendable {
+    let url: String
+    let routes: @Sendable (_ url: String) -> [ModuleRoute<Provider>]
+    /// What the bus remembers, once it is known where the routes are.
+    let offer: @Sendable (_ name: String?, _ url: String) -> ServiceOffer
+
+    /// Describes the service that a module provides.
+    ///
+    /// - Parameters:
+    ///   - service: the protocol.
+    ///   - url: the URL that its methods are below.
+    ///   - proxy: makes what callers get.
+    ///   - routes: the routes, below a URL that has the provider's name in it if it has one.
+    public init<Service: Sendable>(
+        _ service: Service.Type,
+        at url: String,
+        proxy: @escaping @Sendable (ServiceEndpoint) -> Service,
+        routes: @escaping @Sendable (_ url: String) -> [ModuleRoute<Provider>]
+    ) {
+        self.url = url
+        self.routes = routes
+        self.offer = { name, url in
+            let urls = routes(url).map(\.description.pattern)
+            return ServiceOffer(service, name, urls: urls, maker: .proxy(at: url, proxy))
+        }
+    }
+
+    /// The URL of a provider with a name.
+    func url(named name: String?) -> String {
+        name.map { "\(self.url)/\(Address.encode($0))" } ?? self.url
+    }
+}
+
+/// What a type brings that is no service: nothing.
+///
+/// `@Module` calls it with each type that its actor names, and the overloads that `@Service` writes are
+/// preferred to this one.
+@_disfavoredOverload
+public func serviceRoutes<Service, Provider: Module>(
+    of service: Service.Type,
+    in module: Provider.Type
+) -> [ServiceRoutes<Provider>] {
+    []
+}

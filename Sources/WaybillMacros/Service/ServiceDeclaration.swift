@@ -1,0 +1,113 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+internal import SwiftSyntaxMacros
+
+/// A protocol with `@Service` on it, checked.
+struct ServiceDeclaration {
+    let declaration: ProtocolDeclSyntax
+    /// The URL that the service's methods are below, without a slash at the end.
+    let url: String
+    let requirements: [ServiceRequirement]
+
+    /// Nil if it cannot be a service, and the reason is reported.
+    init?(
+        _ declaration: some DeclSyntaxProtocol,
+        _ attribute: AttributeSyntax,
+        _ reporter: Reporter,
+        _ lexicalContext: [Syntax]
+    ) {
+        guard let declaration = declaration.as(ProtocolDeclSyntax.self) else {
+            reporter.report("`@Service` stands on a protocol", at: attribute)
+            return nil
+        }
+        self.declaration = declaration
+        let isPlain = Self.checkPlace(declaration, reporter, lexicalContext)
+        let isSendable = Self.checkInheritance(declaration, reporter)
+        let members = ServiceMembers(of: declaration, reporter)
+        self.requirements = members.requirements
+        guard let url = ServiceURL.url(in: attribute, reporter), isPlain, isSendable, members.areAllGood
+        else { return nil }
+        self.url = url
+    }
+
+    var name: String { self.declaration.name.text }
+
+    /// The access of what the macro adds, with a space behind it.
+    var access: String {
+        let words = self.declaration.modifiers.map(\.name.text)
+        return words.first { ["public", "package", "private", "fileprivate"].contains($0) }.map {
+            $0 == "private" ? "fileprivate " : "\($0) "
+        } ?? ""
+    }
+
+    /// What may be called from outside of a type that has the protocol's access.
+    var memberAccess: String { self.access == "fileprivate " ? "" : self.access }
+
+    var availability: [String] { self.declaration.attributes.availability }
+
+    private static func checkPlace(
+        _ declaration: ProtocolDeclSyntax,
+        _ reporter: Reporter,
+        _ lexicalContext: [Syntax]
+    ) -> Bool {
+        if !lexicalContext.isEmpty {
+            reporter.report(
+                "a service stands at file level, where the modules that provide it find its routes",
+                at: declaration.name
+            )
+            return false
+        }
+        if let types = declaration.primaryAssociatedTypeClause {
+            reporter.report("a service cannot be generic: a URL does not say for which type it is", at: types)
+            return false
+        }
+        if let clause = declaration.genericWhereClause {
+            reporter.report(
+                "a service cannot be generic: a URL does not say for which type it is",
+                at: clause
+            )
+            return false
+        }
+        return true
+    }
+
+    /// A proxy is shared by whoever calls it, and has the protocol's own methods only.
+    private static func checkInheritance(_ declaration: ProtocolDeclSyntax, _ reporter: Reporter) -> Bool {
+        let types = declaration.inheritanceClause?.inheritedTypes.map(\.type) ?? []
+        if let other = types.first(where: { !["Sendable", "Swift.Sendable"].contains($0.trimmedDescription) })
+        {
+            reporter.report(
+                "a service inherits from `Sendable` only: "
+                    + "the macro cannot see what `\(other.trimmedDescription)` requires",
+                at: other
+            )
+            return false
+        }
+        guard types.isEmpty else { return true }
+        let name = declaration.name
+        reporter.report(
+            "a service is shared by those who call it, so it has to be `Sendable`",
+            at: name,
+            fix: FixIt(
+                message: Misuse("add `Sendable`"),
+                changes: [
+                    .replace(
+                        oldNode: Syntax(declaration.name),
+                        newNode: Syntax(
+                            TokenSyntax.identifier(
+                                "\(name.text): Sendable",
+                                leadingTrivia: name.leadingTrivia,
+                                trailingTrivia: name.trailingTrivia
+                            )
+                        )
+                    )
+                ]
+            )
+        )
+        return false
+    }
+}
+
+#endif

@@ -1,0 +1,65 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+
+/// What a service requires, in the order of its code.
+struct ServiceMembers {
+    let requirements: [ServiceRequirement]
+    /// Whether each of them can be called by a message; what cannot is reported.
+    let areAllGood: Bool
+
+    init(of declaration: ProtocolDeclSyntax, _ reporter: Reporter) {
+        var requirements: [ServiceRequirement] = []
+        var areAllGood = true
+        for member in declaration.memberBlock.members {
+            if member.decl.is(TypeAliasDeclSyntax.self) { continue }
+            guard let function = member.decl.as(FunctionDeclSyntax.self) else {
+                reporter.report(Self.reason(member.decl), at: Self.place(member.decl))
+                areAllGood = false
+                continue
+            }
+            guard let requirement = ServiceRequirement(function, declaration.name.text, reporter) else {
+                areAllGood = false
+                continue
+            }
+            if let rival = requirements.first(where: { $0.name == requirement.name }) {
+                reporter.report(
+                    "its URL would be the same as that of the other `\(rival.name)`: give it another name",
+                    at: function.name,
+                    notes: [Note(node: Syntax(rival.function.name), message: Misuse("the other is here"))]
+                )
+                areAllGood = false
+                continue
+            }
+            requirements.append(requirement)
+        }
+        self.requirements = requirements
+        self.areAllGood = areAllGood
+    }
+
+    private static func reason(_ member: DeclSyntax) -> String {
+        if member.is(VariableDeclSyntax.self) {
+            return "a service has methods only, since a message takes time and may fail: "
+                + "make the property a method that is `async throws`"
+        }
+        if member.is(AssociatedTypeDeclSyntax.self) {
+            return "a service cannot be generic: a URL does not say for which type it is"
+        }
+        if member.is(IfConfigDeclSyntax.self) {
+            return "a service has the same methods in every program: put the condition around the protocol"
+        }
+        return "a service has methods only, which messages call"
+    }
+
+    private static func place(_ member: DeclSyntax) -> Syntax {
+        if let variable = member.as(VariableDeclSyntax.self) { return Syntax(variable.bindingSpecifier) }
+        if let type = member.as(AssociatedTypeDeclSyntax.self) { return Syntax(type.associatedtypeKeyword) }
+        if let condition = member.as(IfConfigDeclSyntax.self), let first = condition.clauses.first {
+            return Syntax(first.poundKeyword)
+        }
+        return Syntax(member)
+    }
+}
+
+#endif

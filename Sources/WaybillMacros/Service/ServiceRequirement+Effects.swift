@@ -1,0 +1,44 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+
+extension ServiceRequirement {
+    /// A message takes time, and may fail on its way with more errors than the provider knows.
+    static func checkEffects(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
+        let effects = function.signature.effectSpecifiers
+        let clause = effects?.throwsClause
+        let throwsAny = clause.map { $0.type == nil || $0.type?.trimmedDescription == "any Error" } ?? false
+        if effects?.asyncSpecifier != nil, throwsAny { return true }
+        let reason =
+            clause != nil && !throwsAny
+            ? "a message may fail on its way, and not with this type of error only: "
+                + "a service's methods are `async throws`"
+            : "a message takes time and may fail: a service's methods are `async throws`"
+        reporter.report(
+            reason,
+            at: function.name,
+            fix: .replace(
+                function.signature,
+                with: self.withEffects(function.signature),
+                "make it `async throws`"
+            )
+        )
+        return false
+    }
+
+    private static func withEffects(_ signature: FunctionSignatureSyntax) -> FunctionSignatureSyntax {
+        let effects = FunctionEffectSpecifiersSyntax(
+            asyncSpecifier: .keyword(.async, leadingTrivia: .space),
+            throwsClause: ThrowsClauseSyntax(throwsSpecifier: .keyword(.throws, leadingTrivia: .space))
+        )
+        let clause = signature.parameterClause.with(\.trailingTrivia, [])
+        var result = signature.with(\.parameterClause, clause).with(\.effectSpecifiers, effects)
+        if let output = signature.returnClause {
+            result = result.with(\.returnClause, output.with(\.leadingTrivia, .space))
+        }
+        return result
+    }
+}
+
+#endif

@@ -1,0 +1,94 @@
+#if Macros
+
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+internal import SwiftSyntaxBuilder
+
+/// A method that a service requires, checked.
+struct ServiceRequirement {
+    let function: FunctionDeclSyntax
+    let parameters: [RouteParameter]
+    /// The type of what it returns.
+    let reply: String
+
+    /// Nil if no message can call it, and the reason is reported.
+    init?(_ function: FunctionDeclSyntax, _ owner: String, _ reporter: Reporter) {
+        self.function = function
+        let isPlain = Self.checkPlain(function, reporter)
+        let hasEffects = isPlain && Self.checkEffects(function, reporter)
+        let list = function.signature.parameterClause.parameters
+        self.parameters = list.compactMap { parameter in
+            guard Self.checkKept(parameter, reporter) else { return nil }
+            return RouteParameter(parameter, of: owner, reporter)
+        }
+        self.reply = function.signature.returnClause?.type.trimmedDescription ?? "Void"
+        guard hasEffects, self.parameters.count == list.count else { return nil }
+        if let message = list.first(where: {
+            ["Message", "Waybill.Message"].contains($0.type.trimmedDescription)
+        }) {
+            reporter.report(
+                "who calls a service has no message: take what is needed as parameters",
+                at: message.type
+            )
+            return nil
+        }
+    }
+
+    /// The name as code, with backticks where it needs them.
+    var identifier: String { self.function.name.text }
+    var name: String { self.identifier.withoutBackticks }
+
+    /// The documentation comment, without its signs.
+    var documentation: String { RouteMethod.documentation(of: self.function) }
+
+    private static func checkPlain(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
+        let reasons = [
+            "static": "a message calls an instance, and not a type",
+            "mutating": "a proxy does not change when it sends a message",
+        ]
+        for modifier in function.modifiers {
+            guard let reason = reasons[modifier.name.text] else { continue }
+            reporter.report(
+                reason,
+                at: modifier,
+                fix: .replace(
+                    function,
+                    with: function.with(\.modifiers, function.modifiers.filter { $0 != modifier }),
+                    "remove `\(modifier.name.text)`"
+                )
+            )
+            return false
+        }
+        if let generics = function.genericParameterClause {
+            reporter.report(
+                "a service's methods cannot be generic: a URL does not say for which type it is",
+                at: generics
+            )
+            return false
+        }
+        if let token = function.signature.tokens(viewMode: .sourceAccurate).first(where: {
+            $0.tokenKind == .keyword(.Self)
+        }) {
+            reporter.report("`Self` is the proxy for one side and the module for the other", at: token)
+            return false
+        }
+        return true
+    }
+
+    /// A closure travels with the message, so it outlives the call's beginning.
+    private static func checkKept(_ parameter: FunctionParameterSyntax, _ reporter: Reporter) -> Bool {
+        guard ValueType.function(parameter.type) != nil, !parameter.type.is(OptionalTypeSyntax.self),
+            parameter.type.as(AttributedTypeSyntax.self)?.attributes.first(named: "escaping") == nil,
+            ValueType.isSendable(parameter.type)
+        else { return true }
+        let new: TypeSyntax = "@escaping \(parameter.type.trimmed)"
+        reporter.report(
+            "a closure that travels with a message has to be `@escaping`",
+            at: parameter.type,
+            fix: .replace(parameter.type, with: new, "add `@escaping`")
+        )
+        return false
+    }
+}
+
+#endif

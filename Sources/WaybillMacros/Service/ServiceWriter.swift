@@ -1,0 +1,114 @@
+#if Macros
+
+internal import SwiftSyntax
+internal import SwiftSyntaxBuilder
+
+/// Writes what a person would write by hand to call a protocol by messages, and to answer them.
+struct ServiceWriter {
+    let service: ServiceDeclaration
+
+    var peers: [DeclSyntax] { ["\(raw: self.proxy)", "\(raw: self.routes)"] }
+
+    private var proxyName: String { "\(self.service.name.withoutBackticks)Proxy" }
+    private var head: String { self.service.availability.map { "\($0)\n" }.joined() }
+
+    private var proxy: String {
+        let access = self.service.memberAccess
+        let calls = self.service.requirements.map { "\n\n    \(self.call($0).indented(by: 4))" }.joined()
+        return """
+            \(self.head)/// Calls a ``\(self.service.name)`` by messages.
+            \(self.service.access)struct \(self.proxyName): \(self.service.name) {
+                private let endpoint: Waybill.ServiceEndpoint
+
+                /// Makes a proxy for whoever handles the messages there.
+                \(access)init(_ endpoint: Waybill.ServiceEndpoint) {
+                    self.endpoint = endpoint
+                }\(calls)
+            }
+            """
+    }
+
+    private func call(_ requirement: ServiceRequirement) -> String {
+        let access = self.service.memberAccess
+        let attributes = requirement.function.attributes.map { "\($0.trimmedDescription)\n" }.joined()
+        let values = requirement.parameters.map { "\($0.name.asLiteral): \($0.identifier)" }
+        let list = values.isEmpty ? "[:]" : "[\(values.joined(separator: ", "))]"
+        let signature = requirement.function.signature.trimmedDescription
+        return """
+            \(attributes)\(access)\(self.modifiers(requirement))func \(requirement.identifier)\(signature) {
+                try await self.endpoint.call(\(requirement.name.asLiteral), \(list), as: \(self.type(requirement)).self)
+            }
+            """
+    }
+
+    /// A proxy that ran elsewhere than its caller would hop twice with each call.
+    private func modifiers(_ requirement: ServiceRequirement) -> String {
+        let function = requirement.function
+        let written = function.modifiers.map { "\($0.trimmedDescription) " }.joined()
+        let isolated = function.attributes.contains {
+            let name = $0.as(AttributeSyntax.self)?.plainName ?? ""
+            return name == "concurrent" || name.hasSuffix("Actor")
+        }
+        return written.isEmpty && !isolated ? "nonisolated(nonsending) " : written
+    }
+
+    private var routes: String {
+        let name = self.service.name
+        let statements = self.service.requirements.map {
+            "\nroutes.append(\n    \(self.entry($0).indented(by: 4))\n)"
+        }
+        let isEmpty = statements.isEmpty
+        return """
+            \(self.head)/// What a module handles that provides a ``\(name)``; `@Module` asks for it.
+            \(self.service.access)func serviceRoutes<Provider: Waybill.Module & \(name)>(
+                of service: (any \(name)).Type,
+                in module: Provider.Type
+            ) -> [Waybill.ServiceRoutes<Provider>] {
+                let routes = Waybill.ServiceRoutes<Provider>(
+                    service,
+                    at: \(self.service.url.asLiteral),
+                    proxy: { \(self.proxyName)($0) }
+                ) { \(isEmpty ? "_" : "url") in
+                    \(isEmpty ? "let" : "var") routes: [Waybill.ModuleRoute<Provider>] = []\(
+                        statements.joined().indented(by: 8))
+                    return routes
+                }
+                return [routes]
+            }
+            """
+    }
+
+    private func entry(_ requirement: ServiceRequirement) -> String {
+        var lines = [
+            "url + \(RoutePath.path(ofMethod: requirement.name).asLiteral)",
+            "action: \(requirement.name.asLiteral)",
+        ]
+        let parameters = requirement.parameters.map {
+            "\n        .init(\($0.name.asLiteral), \($0.type.trimmedDescription.asLiteral)),"
+        }
+        if !parameters.isEmpty { lines.append("parameters: [\(parameters.joined())\n    ]") }
+        if !requirement.documentation.isEmpty {
+            lines.append("documentation: \(requirement.documentation.asLiteral)")
+        }
+        let arguments = requirement.parameters.map { parameter in
+            let label = parameter.label.map { "\($0): " } ?? ""
+            return
+                "\(label)message.argument(\(parameter.name.asLiteral)) as \(parameter.type.trimmedDescription)"
+        }
+        let list =
+            arguments.isEmpty ? "" : "\n        \(arguments.joined(separator: ",\n        "))\n    "
+        return """
+            Waybill.ModuleRoute<Provider>(
+                \(lines.joined(separator: ",\n    "))
+            ) { module, \(arguments.isEmpty ? "_" : "message") -> \(self.type(requirement)) in
+                try await module.\(requirement.identifier)(\(list))
+            }
+            """
+    }
+
+    private func type(_ requirement: ServiceRequirement) -> String {
+        requirement.reply == "()" ? "Void" : requirement.reply
+    }
+}
+
+#endif

@@ -1,0 +1,172 @@
+#if Macros
+
+import Testing
+
+@Suite
+struct ServiceExpansionTests {
+    @Test
+    func `a service gets a proxy, and the routes of who provides it`() {
+        expectExpansion(
+            of: #"""
+                @Service("app://time/")
+                public protocol TimeService: Sendable {
+                    /// The time in a city.
+                    func time(in city: String, offset: Int?) async throws -> Date
+                    @discardableResult
+                    func reset() async throws
+                }
+                """#,
+            is: #"""
+                public protocol TimeService: Sendable {
+                    /// The time in a city.
+                    func time(in city: String, offset: Int?) async throws -> Date
+                    @discardableResult
+                    func reset() async throws
+                }
+
+                /// Calls a ``TimeService`` by messages.
+                public struct TimeServiceProxy: TimeService {
+                    private let endpoint: Waybill.ServiceEndpoint
+
+                    /// Makes a proxy for whoever handles the messages there.
+                    public init(_ endpoint: Waybill.ServiceEndpoint) {
+                        self.endpoint = endpoint
+                    }
+
+                    public nonisolated(nonsending) func time(in city: String, offset: Int?) async throws -> Date {
+                        try await self.endpoint.call("time", ["city": city, "offset": offset], as: Date.self)
+                    }
+
+                    @discardableResult
+                    public nonisolated(nonsending) func reset() async throws {
+                        try await self.endpoint.call("reset", [:], as: Void.self)
+                    }
+                }
+
+                /// What a module handles that provides a ``TimeService``; `@Module` asks for it.
+                public func serviceRoutes<Provider: Waybill.Module & TimeService>(
+                    of service: (any TimeService).Type,
+                    in module: Provider.Type
+                ) -> [Waybill.ServiceRoutes<Provider>] {
+                    let routes = Waybill.ServiceRoutes<Provider>(
+                        service,
+                        at: "app://time",
+                        proxy: {
+                            TimeServiceProxy($0)
+                        }
+                    ) { url in
+                        var routes: [Waybill.ModuleRoute<Provider>] = []
+                        routes.append(
+                            Waybill.ModuleRoute<Provider>(
+                                url + "/time",
+                                action: "time",
+                                parameters: [
+                                    .init("city", "String"),
+                                    .init("offset", "Int?"),
+                                ],
+                                documentation: "The time in a city."
+                            ) { module, message -> Date in
+                                try await module.time(
+                                    in: message.argument("city") as String,
+                                    offset: message.argument("offset") as Int?
+                                )
+                            }
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<Provider>(
+                                url + "/reset",
+                                action: "reset"
+                            ) { module, _ -> Void in
+                                try await module.reset()
+                            }
+                        )
+                        return routes
+                    }
+                    return [routes]
+                }
+                """#
+        )
+    }
+
+    @Test
+    func `what a private protocol gets is no more public than it is`() {
+        expectExpansion(
+            of: #"""
+                @Service("app://nothing")
+                private protocol Nothing: Sendable {}
+                """#,
+            is: #"""
+                private protocol Nothing: Sendable {}
+
+                /// Calls a ``Nothing`` by messages.
+                fileprivate struct NothingProxy: Nothing {
+                    private let endpoint: Waybill.ServiceEndpoint
+
+                    /// Makes a proxy for whoever handles the messages there.
+                    init(_ endpoint: Waybill.ServiceEndpoint) {
+                        self.endpoint = endpoint
+                    }
+                }
+
+                /// What a module handles that provides a ``Nothing``; `@Module` asks for it.
+                fileprivate func serviceRoutes<Provider: Waybill.Module & Nothing>(
+                    of service: (any Nothing).Type,
+                    in module: Provider.Type
+                ) -> [Waybill.ServiceRoutes<Provider>] {
+                    let routes = Waybill.ServiceRoutes<Provider>(
+                        service,
+                        at: "app://nothing",
+                        proxy: {
+                            NothingProxy($0)
+                        }
+                    ) { _ in
+                        let routes: [Waybill.ModuleRoute<Provider>] = []
+                        return routes
+                    }
+                    return [routes]
+                }
+                """#
+        )
+    }
+
+    @Test
+    func `a module asks for the routes of each type behind its colon`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://clock")
+                actor ClockModule: TimeService, @preconcurrency Alarms, CustomStringConvertible {
+                    nonisolated let context: ModuleContext
+                }
+                """#,
+            is: #"""
+                actor ClockModule: TimeService, @preconcurrency Alarms, CustomStringConvertible {
+                    nonisolated let context: ModuleContext
+
+                    static var url: String {
+                        "app://clock"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<ClockModule>] {
+                        []
+                    }
+
+                    static var services: [Waybill.ServiceRoutes<ClockModule>] {
+                        var services: [Waybill.ServiceRoutes<ClockModule>] = []
+                        services += serviceRoutes(of: (any TimeService).self, in: ClockModule.self)
+                        services += serviceRoutes(of: (any Alarms).self, in: ClockModule.self)
+                        services += serviceRoutes(of: (any CustomStringConvertible).self, in: ClockModule.self)
+                        return services
+                    }
+
+                    enum urls {
+                    }
+                }
+
+                extension ClockModule: Waybill.Module {
+                }
+                """#
+        )
+    }
+}
+
+#endif

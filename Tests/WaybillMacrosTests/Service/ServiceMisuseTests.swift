@@ -1,0 +1,214 @@
+#if Macros
+
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@Suite
+struct ServiceMisuseTests {
+    @Test(arguments: ["struct", "actor", "class", "enum"])
+    func `a service is a protocol`(kind: String) {
+        expectMisuse(
+            of: "@Service(\"app://a\")\n\(kind) A {\n}",
+            [DiagnosticSpec(message: "`@Service` stands on a protocol", line: 1, column: 1)]
+        )
+    }
+
+    @Test
+    func `a service is Sendable`() {
+        expectMisuse(
+            of: "@Service(\"app://a\")\nprotocol A {\n}",
+            [
+                DiagnosticSpec(
+                    message: "a service is shared by those who call it, so it has to be `Sendable`",
+                    line: 2,
+                    column: 10,
+                    fixIts: [FixItSpec(message: "add `Sendable`")]
+                )
+            ],
+            fixed: "@Service(\"app://a\")\nprotocol A: Sendable {\n}"
+        )
+    }
+
+    @Test
+    func `a service inherits nothing that the macro cannot see`() {
+        expectMisuse(
+            of: "@Service(\"app://a\")\nprotocol A: Sendable, B {\n}",
+            [
+                DiagnosticSpec(
+                    message:
+                        "a service inherits from `Sendable` only: the macro cannot see what `B` requires",
+                    line: 2,
+                    column: 23
+                )
+            ]
+        )
+    }
+
+    @Test
+    func `a service stands at file level`() {
+        expectMisuse(
+            of: "enum Outer {\n@Service(\"app://a\")\nprotocol A: Sendable {\n}\n}",
+            [
+                DiagnosticSpec(
+                    message:
+                        "a service stands at file level, where the modules that provide it find its routes",
+                    line: 3,
+                    column: 10
+                )
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        ("\"app://a?b\"", "a service's URL has no `?`: its methods are below its path"),
+        (
+            "\"app://:id/a\"",
+            "a service's URL has no parameters, and this one has a `id`: its callers would not know the value"
+        ),
+        (
+            "url",
+            "the URL has to be a string literal without interpolation, since routes are checked while they are compiled"
+        ),
+    ])
+    func `the URL is one that can be called`(url: String, message: String) {
+        expectMisuse(
+            of: "@Service(\(url))\nprotocol A: Sendable {\n}",
+            [DiagnosticSpec(message: message, line: 1, column: 10)]
+        )
+    }
+
+    @Test(arguments: [
+        ("func a()", "func a() async throws"),
+        ("func a(b: Int) -> Int", "func a(b: Int) async throws -> Int"),
+        ("func a() async -> Int", "func a() async throws -> Int"),
+        ("func a() throws -> Int", "func a() async throws -> Int"),
+    ])
+    func `methods are async and may throw`(method: String, fixed: String) {
+        self.expectRefusal(
+            ofRequirement: method,
+            "a message takes time and may fail: a service's methods are `async throws`",
+            column: 6,
+            fix: ("make it `async throws`", fixed)
+        )
+    }
+
+    @Test
+    func `methods may throw more than their own type of error`() {
+        self.expectRefusal(
+            ofRequirement: "func a() async throws(Oops) -> Int",
+            "a message may fail on its way, and not with this type of error only: a service's methods are `async throws`",
+            column: 6,
+            fix: ("make it `async throws`", "func a() async throws -> Int")
+        )
+    }
+
+    @Test(arguments: [
+        (
+            "var a: Int { get }",
+            "a service has methods only, since a message takes time and may fail: make the property a method that is `async throws`",
+            1
+        ),
+        (
+            "associatedtype A",
+            "a service cannot be generic: a URL does not say for which type it is", 1
+        ),
+        ("init()", "a service has methods only, which messages call", 1),
+        (
+            "func a<T>(b: T) async throws",
+            "a service's methods cannot be generic: a URL does not say for which type it is", 7
+        ),
+        (
+            "func a() async throws -> Self", "`Self` is the proxy for one side and the module for the other",
+            26
+        ),
+        ("func a(b: inout Int) async throws", "what came with a message cannot be changed in place", 11),
+        (
+            "func a(_ b: Message) async throws",
+            "who calls a service has no message: take what is needed as parameters", 13
+        ),
+    ])
+    func `what no message can call is refused`(member: String, message: String, column: Int) {
+        let fixes = member.contains("inout") ? [FixItSpec(message: "remove `inout`")] : []
+        expectMisuse(
+            of: "@Service(\"app://a\")\nprotocol A: Sendable {\n\(member)\n}",
+            [DiagnosticSpec(message: message, line: 3, column: column, fixIts: fixes)]
+        )
+    }
+
+    @Test(arguments: [
+        ("static", "a message calls an instance, and not a type"),
+        ("mutating", "a proxy does not change when it sends a message"),
+    ])
+    func `methods are those of an instance that stays as it is`(word: String, message: String) {
+        self.expectRefusal(
+            ofRequirement: "\(word) func a() async throws",
+            message,
+            column: 1,
+            fix: ("remove `\(word)`", "func a() async throws")
+        )
+    }
+
+    @Test
+    func `closures outlive the call's beginning, and cross to the provider`() {
+        self.expectRefusal(
+            ofRequirement: "func a(b: @Sendable () -> Void) async throws",
+            "a closure that travels with a message has to be `@escaping`",
+            column: 11,
+            fix: ("add `@escaping`", "func a(b: @escaping @Sendable () -> Void) async throws")
+        )
+        self.expectRefusal(
+            ofRequirement: "func a(b: () -> Void) async throws",
+            "a closure that comes with a message has to be `@Sendable`",
+            column: 11,
+            fix: ("add `@Sendable`", "func a(b: @escaping @Sendable () -> Void) async throws")
+        )
+    }
+
+    @Test
+    func `methods have a name each`() {
+        expectMisuse(
+            of: """
+                @Service("app://a")
+                protocol A: Sendable {
+                func b(c: Int) async throws
+                func b(d: Int) async throws
+                }
+                """,
+            [
+                DiagnosticSpec(
+                    message: "its URL would be the same as that of the other `b`: give it another name",
+                    line: 4,
+                    column: 6,
+                    notes: [NoteSpec(message: "the other is here", line: 3, column: 6)]
+                )
+            ]
+        )
+    }
+
+    private func expectRefusal(
+        ofRequirement member: String,
+        _ message: String,
+        column: Int,
+        fix: (message: String, member: String),
+        location: Testing.SourceLocation = #_sourceLocation
+    ) {
+        func service(_ member: String) -> String {
+            "@Service(\"app://a\")\nprotocol A: Sendable {\n\(member)\n}"
+        }
+        expectMisuse(
+            of: service(member),
+            [
+                DiagnosticSpec(
+                    message: message,
+                    line: 3,
+                    column: column,
+                    fixIts: [FixItSpec(message: fix.message)]
+                )
+            ],
+            fixed: service(fix.member),
+            location: location
+        )
+    }
+}
+
+#endif
