@@ -38,6 +38,14 @@ extension Module {
     /// The loop that the module runs on: the first of the bus that it was made for.
     public nonisolated var eventLoop: EventLoop { self.context.eventLoop }
 
+    /// The loop as the module's executor.
+    ///
+    /// `LoopBound` has it too, but who imports `Waybill` alone does not see that, and an actor that sees none gets one of
+    /// its own.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe self.eventLoop.asUnownedSerialExecutor()
+    }
+
     /// The bus that the module was made for.
     ///
     /// A module may keep it: a bus goes away when its owner lets go of it, however many modules know it, and

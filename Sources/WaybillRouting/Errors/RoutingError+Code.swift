@@ -56,7 +56,8 @@ extension RoutingError {
         package static let all: [Self] = [
             .invalidURL, .invalidPattern, .conflict, .noRoute, .noHandler, .refused, .missingParameter,
             .invalidParameter, .typeMismatch, .handlerFailed, .deadlineExceeded, .cancelled, .mailboxFull,
-            .deadlock, .hopLimitExceeded, .notTransferable, .unreachable, .shutDown,
+            .deadlock, .hopLimitExceeded, .notTransferable, .unreachable, .overRoute, .actionFailed,
+            .infiniteRecursion, .shutDown,
         ]
     }
 }
