@@ -32,7 +32,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
-        .target(name: "ShopAPI", swiftSettings: settings),
+        .target(name: "ShopAPI", dependencies: [waybill], swiftSettings: settings),
         module("Accounts"),
         module("Catalog", resources: [.embedInCode("products.json")]),
         module("Cart"),
@@ -52,7 +52,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ShopTests",
-            dependencies: ["Shop", "ShopAPI", waybill],
+            dependencies: [
+                "Shop", "ShopAPI", waybill, .product(name: "WaybillTesting", package: "waybill"),
+            ],
             path: "Tests/ShopTests",
             swiftSettings: settings
         ),

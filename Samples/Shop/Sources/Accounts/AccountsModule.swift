@@ -1,12 +1,12 @@
-internal import ShopAPI
+package import ShopAPI
 package import Waybill
 
 /// Who the customers are, and who of them has signed in.
 ///
-/// The others never see a password or a list of sessions: they ask for the session of a token, and get it, or an
-/// error for their own caller.
+/// The others never see a password or a list of sessions: they ask the `CustomerService` whose a session is, and get
+/// the customer, or an error for their own caller.
 @Module("app://accounts")
-package actor AccountsModule {
+package actor AccountsModule: CustomerService {
     private let customers: [User]
     private var sessions: [SessionToken: Session] = [:]
 
@@ -32,6 +32,9 @@ package actor AccountsModule {
         guard let session = session.flatMap({ self.sessions[$0] }) else { throw ShopError.notSignedIn }
         return session
     }
+
+    /// The customer whose session it is.
+    package func customer(session: SessionToken?) throws -> User { try self.session(session).user }
 
     /// Ends a session.
     @Route("/sign-out") func signOut(_ session: SessionToken?) throws -> User {

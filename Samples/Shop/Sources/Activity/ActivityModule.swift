@@ -16,7 +16,11 @@ package actor ActivityModule {
 
     /// Writes down a receipt that came on a return URL.
     @Route func receipt(_ message: Message) throws {
-        let receipt = try message.payload(as: Receipt.self)
+        guard let receipt = message.payload as? Receipt else {
+            throw RoutingError.refused(
+                "receipts come here on a return URL: app://payments/pay?order=1#activity/receipt"
+            )
+        }
         let request = message.correlationID.map { ", which answers message \($0)" } ?? ""
         self.entries.append("\(receipt)\(request)")
     }

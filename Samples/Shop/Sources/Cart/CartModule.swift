@@ -54,11 +54,7 @@ package actor CartModule {
     private func contents(of user: User) -> CartContents { (self.baskets[user.id] ?? Basket()).contents }
 
     /// Who asks: the accounts know.
-    private func user(_ session: SessionToken?) async throws(RoutingError) -> User {
-        let session: Session = try await self.bus.route(
-            "app://accounts/session",
-            parameters: ["session": session]
-        )
-        return session.user
+    private func user(_ session: SessionToken?) async throws -> User {
+        try await self.bus.service((any CustomerService).self).customer(session: session)
     }
 }

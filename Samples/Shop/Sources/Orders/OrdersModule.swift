@@ -73,12 +73,8 @@ package actor OrdersModule {
     }
 
     /// Who asks: the accounts know.
-    private func user(_ session: SessionToken?) async throws(RoutingError) -> User {
-        let session: Session = try await self.bus.route(
-            "app://accounts/session",
-            parameters: ["session": session]
-        )
-        return session.user
+    private func user(_ session: SessionToken?) async throws -> User {
+        try await self.bus.service((any CustomerService).self).customer(session: session)
     }
 
     private func log(_ text: String) { self.bus.send("app://activity/log", parameters: ["text": text]) }
