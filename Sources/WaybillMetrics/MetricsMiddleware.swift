@@ -39,7 +39,7 @@ public struct MetricsMiddleware: Middleware {
         self.instruments.begin()
         let start = ContinuousClock.now
         do throws(RoutingError) {
-            let value = try await next(message)
+            let value = try await next.attempt(message)
             self.instruments.end(next.pattern(of: message), "replied", after: ContinuousClock.now - start)
             return value
         } catch {

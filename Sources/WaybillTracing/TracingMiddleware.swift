@@ -113,7 +113,7 @@ extension Next {
         of message: Message
     ) async -> Result<any Sendable, RoutingError> {
         do throws(RoutingError) {
-            return .success(try await self(message))
+            return .success(try await self.attempt(message))
         } catch {
             return .failure(error)
         }

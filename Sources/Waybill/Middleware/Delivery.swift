@@ -26,7 +26,7 @@ struct Delivery: Sendable {
                 Unretained(self.handler),
                 self.stage.map(Unretained.init)
             )
-            return .replied(try await next(message))
+            return .replied(try await next.attempt(message))
         } catch {
             return .failed(error)
         }

@@ -44,7 +44,7 @@ public struct LoggingMiddleware: Middleware {
         }
         let start = ContinuousClock.now
         do throws(RoutingError) {
-            let value = try await next(message)
+            let value = try await next.attempt(message)
             if self.logger.logLevel <= self.level {
                 var metadata = self.metadata(message, next)
                 metadata["duration"] = "\(ContinuousClock.now - start)"

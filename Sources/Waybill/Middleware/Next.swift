@@ -34,10 +34,23 @@ public struct Next: ~Copyable, Sendable {
     ///
     /// - Parameter message: the message as it was given to the middleware, or one made from it.
     /// - Returns: the reply's value.
-    /// - Throws: the reason that there is none; it is about this message's URL.
+    /// - Throws: a `RoutingError`, the reason that there is none; it is about this message's URL. The type is not in the
+    ///   signature, since Swift 6.3 does not compile a middleware then that may throw before it calls the rest.
     @inlinable
     @inline(__always)
-    public nonisolated(nonsending) func callAsFunction(
+    public nonisolated(nonsending) func callAsFunction(_ message: Message) async throws -> any Sendable {
+        // Caught and thrown again for that reason as well.
+        do throws(RoutingError) {
+            return try await self.attempt(message)
+        } catch {
+            throw error
+        }
+    }
+
+    /// The same, for middlewares that look at the reason.
+    @inlinable
+    @inline(__always)
+    package nonisolated(nonsending) func attempt(
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
         if !message.hasDeadline {

@@ -78,7 +78,7 @@ extension MessageBus {
         }
         let value: any Sendable
         do throws(RoutingError) {
-            value = try await Next(chain, 0, handler, nil)(opening.message)
+            value = try await Next(chain, 0, handler, nil).attempt(opening.message)
         } catch {
             self.close(opening, error, url)
             throw error

@@ -59,7 +59,7 @@ public struct RetryMiddleware: Middleware {
         var attempt = 1
         while true {
             do throws(RoutingError) {
-                return try await next(message)
+                return try await next.attempt(message)
             } catch {
                 guard attempt < self.attempts, self.codes.contains(error.code) else { throw error }
                 let delay = self.backoff.delay(after: attempt)

@@ -41,7 +41,7 @@ final class Wiretap: Middleware {
             self?.tell(.progress(value), message, pattern, since: start)
         }
         do throws(RoutingError) {
-            let value = try await next(observed)
+            let value = try await next.attempt(observed)
             self.tell(.reply(value), message, pattern, since: start)
             return value
         } catch {
