@@ -194,7 +194,8 @@ let package = Package(
         .testTarget(
             name: "WaybillTests",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "CMemory", .product(name: "Logging", package: "swift-log"),
+                "Waybill", "WaybillEventLoop", "WaybillRouting", "CMemory",
+                .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Resources")],
             swiftSettings: settings

@@ -46,31 +46,7 @@ struct ModuleDeclaration {
     }
 
     private static func url(in attribute: AttributeSyntax, _ reporter: Reporter) -> String? {
-        guard let argument = attribute.firstArgument else {
-            reporter.report(
-                "say which URL the module's routes are below: @Module(\"app://user\")",
-                at: attribute
-            )
-            return nil
-        }
-        guard let text = argument.literalText else {
-            reporter.report(
-                "the URL has to be a string literal without interpolation, since routes are checked while they are compiled",
-                at: argument
-            )
-            return nil
-        }
-        if let sign = text.first(where: { $0 == "?" || $0 == "#" }) {
-            reporter.report("a module's URL has no `\(sign)`: routes are below its path", at: argument)
-            return nil
-        }
-        do throws(RoutingError) {
-            _ = try RoutePattern(text)
-        } catch {
-            reporter.report(error.message, at: argument)
-            return nil
-        }
-        return RoutePath.trimmed(text)
+        BaseURL.module.read(in: attribute, reporter).map { RoutePath.trimmed($0.pattern.text) }
     }
 
     private static func checkPlain(

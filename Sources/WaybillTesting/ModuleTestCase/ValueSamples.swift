@@ -1,3 +1,5 @@
+internal import WaybillRouting
+
 /// Makes up the text of values by the type that a handler declares.
 struct ValueSamples {
     var generator: SeededGenerator

@@ -45,8 +45,8 @@ struct ModuleMisuseTests {
 
     @Test(arguments: [
         (#""app://\(x)""#, Sentence.literal), ("url", Sentence.literal),
-        (#""app://a?x""#, "a module's URL has no `?`: routes are below its path"),
-        (#""app://a#x""#, "a module's URL has no `#`: routes are below its path"),
+        (#""app://a?x""#, "a module's URL has no `?`: its routes are below its path"),
+        (#""app://a#x""#, "a module's URL has no `#`: its routes are below its path"),
         (#""""#, "an empty text is not a pattern"),
         (#""app://<foo:x>""#, "`foo` is not a type; there are string, int, double, bool, uuid and path"),
     ])

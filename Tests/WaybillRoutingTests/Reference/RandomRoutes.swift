@@ -1,3 +1,5 @@
+import WaybillRouting
+
 /// Random patterns and URLs over so few words that they often meet.
 struct RandomRoutes {
     var random: SeededGenerator

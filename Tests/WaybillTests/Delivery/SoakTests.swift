@@ -2,6 +2,7 @@ internal import Foundation
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillRouting
 
 /// Everything at once, at random: at the end the books balance and nothing is left.
 ///
@@ -22,7 +23,7 @@ struct SoakTests {
         await withTaskGroup(of: Void.self) { group in
             for sender in 0..<Self.senders {
                 let act: @Sendable () async -> Void = {
-                    var dice = Dice(seed: seed &+ UInt64(sender))
+                    var dice = SeededGenerator(seed: seed &+ UInt64(sender))
                     for _ in 0..<(count / Self.senders) { await town.act(&dice) }
                 }
                 switch sender {
@@ -31,7 +32,7 @@ struct SoakTests {
                 default:
                     group.addTask {
                         await onThread {
-                            var dice = Dice(seed: seed &+ UInt64(sender))
+                            var dice = SeededGenerator(seed: seed &+ UInt64(sender))
                             for _ in 0..<(count / Self.senders) {
                                 town.send(&dice)
                                 // Or nothing but its messages would ever be in a mailbox.

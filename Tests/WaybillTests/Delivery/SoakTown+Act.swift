@@ -1,9 +1,10 @@
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillRouting
 
 extension SoakTown {
     /// Does something at random, in a task.
-    func act(_ dice: inout Dice) async {
+    func act(_ dice: inout SeededGenerator) async {
         let (bus, books) = (self.bus, self.books)
         let quick = Self.quick.randomElement(using: &dice) ?? ""
         let url =
@@ -29,7 +30,7 @@ extension SoakTown {
     }
 
     /// Sends something at random, on any thread.
-    func send(_ dice: inout Dice) {
+    func send(_ dice: inout SeededGenerator) {
         self.books.note { $0.given += 1 }
         let isSlow = Int.random(in: 0..<500, using: &dice) == 0
         self.bus.send((isSlow ? Self.slow : Self.quick).randomElement(using: &dice) ?? "")

@@ -235,14 +235,17 @@ struct SerialTests {
         let leaving = try bus.register("app://leaves", on: module) { _, _ in }
         bus.send("app://hang")
         await begun.wait()
+        let caller = Probe(eventLoop: bus.eventLoop)
         var waiting: [Task<Void, any Error>] = []
         for number in 0..<4 {
             for _ in 0..<3 { bus.send("app://leaves") }
             bus.send("app://stays/\(number)s")
-            waiting.append(Task { try await bus.route("app://stays/\(number)r") })
+            // On the module's loop it is counted and has its place before the loop goes on.
+            waiting.append(
+                Task { try await caller.run { try await bus.route("app://stays/\(number)r", as: Void.self) } }
+            )
             #expect(await eventually { bus.statistics.sent == 1 + (number + 1) * 5 })
-            // It has its place when the loop has got to it.
-            await Probe(eventLoop: bus.eventLoop).run {}
+            await caller.run {}
         }
         leaving.cancel()
         #expect(await eventually { bus.statistics.deadLettered == 12 })

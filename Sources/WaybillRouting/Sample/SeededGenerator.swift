@@ -1,10 +1,10 @@
-/// Random numbers that are the same for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
+/// Random numbers that are the same for the same seed, so that a failure can be run again.
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { self.state = seed }
+    package init(seed: UInt64) { self.state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         self.state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = self.state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
