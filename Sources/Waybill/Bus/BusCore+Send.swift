@@ -116,11 +116,6 @@ extension BusCore {
     ///
     /// - Throws: `invalidURL`.
     func address(of url: String) throws(RoutingError) -> Address {
-        try Address(
-            url,
-            conventions: self.configuration.conventions,
-            defaultScheme: self.configuration.defaultScheme,
-            limits: self.configuration.limits
-        )
+        try self.configuration.address(url)
     }
 }

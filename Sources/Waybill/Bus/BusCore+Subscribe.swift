@@ -28,19 +28,8 @@ extension BusCore {
     func subscribe(_ subscriber: Subscriber, _ pattern: String) throws(RoutingError) -> Subscription {
         guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
         let configuration = self.configuration
-        let read = try RoutePattern(
-            pattern,
-            conventions: configuration.conventions,
-            defaultScheme: configuration.defaultScheme,
-            limits: configuration.limits
-        )
-        let place = try self.topics.add(subscriber, to: read) {
-            RouteTable<Int>(
-                conventions: configuration.conventions,
-                defaultScheme: configuration.defaultScheme,
-                limits: configuration.limits
-            )
-        }
+        let read = try configuration.pattern(pattern)
+        let place = try self.topics.add(subscriber, to: read) { configuration.table(of: Int.self) }
         guard let place else { throw .shutDown(url: pattern) }
         subscriber.handler?.describe(as: .pattern(pattern))
         return Subscription(pattern: pattern, core: self, place: place)

@@ -33,11 +33,7 @@ final class BusCore: Sendable {
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")
-        let table = RouteTable<Handler>(
-            conventions: configuration.conventions,
-            defaultScheme: configuration.defaultScheme,
-            limits: configuration.limits
-        )
+        let table = configuration.table(of: Handler.self)
         let directory = Directory(table: table)
         let snapshot = Snapshot(table: table, generation: 0)
         let topics = Topics()

@@ -37,21 +37,8 @@ extension MessageBus {
         _ middleware: some Middleware,
         for pattern: String
     ) throws(RoutingError) -> MiddlewareRegistration {
-        let scope = try self.core.scope(pattern)
+        let scope = try self.core.configuration.scope(of: pattern)
         let id = self.core.directory.surround { $0.add(middleware, scope: scope) }
         return MiddlewareRegistration(core: self.core, id: id)
-    }
-}
-
-extension BusCore {
-    /// A table with one pattern.
-    func scope(_ pattern: String) throws(RoutingError) -> RouteTable<Void> {
-        var table = RouteTable<Void>(
-            conventions: self.configuration.conventions,
-            defaultScheme: self.configuration.defaultScheme,
-            limits: self.configuration.limits
-        )
-        try table.insert(pattern, ())
-        return table
     }
 }

@@ -19,7 +19,8 @@ extension MessageBus {
         matching pattern: String? = nil,
         bufferLimit: Int = 1024
     ) throws(RoutingError) -> MessageTrace {
-        let scope: RouteTable<Void>? = if let pattern { try self.core.scope(pattern) } else { nil }
+        let scope: RouteTable<Void>? =
+            if let pattern { try self.core.configuration.scope(of: pattern) } else { nil }
         let (stream, continuation) = AsyncStream.makeStream(
             of: MessageTrace.Event.self,
             bufferingPolicy: .bufferingNewest(max(1, bufferLimit))

@@ -82,15 +82,9 @@ struct RouteSamples {
 
     /// The values of the path of a URL; nil if the pattern has parts without a name.
     private func path(of url: String, in route: SampledRoute) -> [String: String]? {
-        let configuration = self.test.bus.configuration
-        var table = RouteTable<Void>(
-            conventions: configuration.conventions,
-            defaultScheme: configuration.defaultScheme,
-            limits: configuration.limits
-        )
-        guard route.pattern.canBePrinted, (try? table.insert(route.pattern.text, ())) != nil else {
-            return nil
-        }
+        guard route.pattern.canBePrinted,
+            let table = try? self.test.bus.configuration.scope(of: route.pattern.text)
+        else { return nil }
         return (try? table.match(url))?.parameters.path
     }
 

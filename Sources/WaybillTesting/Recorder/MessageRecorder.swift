@@ -25,7 +25,7 @@ public final class MessageRecorder: Sendable {
         case ended
     }
 
-    private let reader: PatternReader
+    private let configuration: MessageBus.Configuration
     private let log = RecorderLog()
     private let registration: MiddlewareRegistration
     private let forget: @Sendable () -> Void
@@ -34,7 +34,7 @@ public final class MessageRecorder: Sendable {
     ///
     /// - Parameter bus: the bus, which the recorder does not keep.
     public init(on bus: MessageBus) {
-        self.reader = PatternReader(bus)
+        self.configuration = bus.configuration
         self.registration = bus.observe { [log] in log.add($0) }
         self.forget = bus.observeDeadLetters { [log] in log.add($0) }
     }
@@ -50,7 +50,7 @@ public final class MessageRecorder: Sendable {
     /// - Returns: the messages, in the order in which the bus took them.
     /// - Throws: `invalidPattern`.
     public func messages(to pattern: String) throws(RoutingError) -> [RecordedMessage] {
-        let scope = try self.reader.scope(of: pattern)
+        let scope = try self.configuration.scope(of: pattern)
         return self.log.messages.filter { $0.url == pattern || scope.canRoute($0.url) }
     }
 
@@ -70,7 +70,7 @@ public final class MessageRecorder: Sendable {
         count: Int = 1,
         within limit: Duration = .seconds(5)
     ) async throws(RoutingError) -> RecordedMessage {
-        let scope = try self.reader.scope(of: pattern)
+        let scope = try self.configuration.scope(of: pattern)
         let place = max(1, count) - 1
         let found: @Sendable ([RecordedMessage]) -> RecordedMessage? = { messages in
             let messages = messages.filter { message in
