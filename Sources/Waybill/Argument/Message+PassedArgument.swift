@@ -9,8 +9,8 @@ extension Message {
     @_disfavoredOverload
     public func argument<Value: Sendable>(_ name: String) throws(RoutingError) -> Value {
         // One function for both: of two that differ in `Value` and `Value?` only, the compiler prefers neither.
-        if let absent = Value.self as? any Absent.Type, !self.has(name) {
-            if let value = absent.absent as? Value { return value }
+        if let optional = Value.self as? any AnyOptional.Type, !self.has(name) {
+            if let value = optional.absent as? Value { return value }
         }
         return try self.passed(name)
     }
@@ -29,7 +29,7 @@ extension Message {
             guard let text = self.parameters[name] else { throw self.parameters.missing(name, Value.self) }
             found = text
         }
-        let wanted = (Value.self as? any Absent.Type)?.wrapped ?? Value.self
+        let wanted = (Value.self as? any AnyOptional.Type)?.wrapped ?? Value.self
         throw RoutingError(
             .invalidParameter,
             url: self.parameters.url,
@@ -37,15 +37,4 @@ extension Message {
                 "`\(name)` must be a \(wanted) that is passed with the call, and is a \(type(of: found)): \(found)"
         )
     }
-}
-
-/// An Optional, whatever it wraps.
-private protocol Absent {
-    static var absent: Self { get }
-    static var wrapped: any Any.Type { get }
-}
-
-extension Optional: Absent {
-    static var absent: Self { nil }
-    static var wrapped: any Any.Type { Wrapped.self }
 }

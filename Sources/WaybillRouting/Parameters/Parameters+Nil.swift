@@ -3,13 +3,5 @@ extension Parameters {
     ///
     /// Such a parameter is missing: it wins over one of the URL, and is not the text "nil".
     @usableFromInline
-    package static func isNil(_ value: any Sendable) -> Bool { (value as? any OptionalValue)?.isNil ?? false }
-}
-
-private protocol OptionalValue {
-    var isNil: Bool { get }
-}
-
-extension Optional: OptionalValue {
-    fileprivate var isNil: Bool { self == nil }
+    package static func isNil(_ value: any Sendable) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
 }
