@@ -29,6 +29,15 @@ struct Reporter {
 }
 
 extension FixIt {
+    /// Takes a modifier away.
+    static func remove(_ modifier: DeclModifierSyntax, from function: FunctionDeclSyntax) -> FixIt {
+        .replace(
+            function,
+            with: function.with(\.modifiers, function.modifiers.filter { $0 != modifier }),
+            "remove `\(modifier.name.text)`"
+        )
+    }
+
     /// A change of one piece of code for another, which keeps what is around it.
     static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt
     {

@@ -10,11 +10,7 @@ extension RouteMethod {
             reporter.report(
                 "a route is a method of the module, and not of its type",
                 at: modifier,
-                fix: .replace(
-                    function,
-                    with: function.with(\.modifiers, function.modifiers.filter { $0 != modifier }),
-                    "remove `\(modifier.name.text)`"
-                )
+                fix: .remove(modifier, from: function)
             )
             return false
         }

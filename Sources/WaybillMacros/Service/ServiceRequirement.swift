@@ -51,11 +51,7 @@ struct ServiceRequirement {
             reporter.report(
                 reason,
                 at: modifier,
-                fix: .replace(
-                    function,
-                    with: function.with(\.modifiers, function.modifiers.filter { $0 != modifier }),
-                    "remove `\(modifier.name.text)`"
-                )
+                fix: .remove(modifier, from: function)
             )
             return false
         }
