@@ -20,6 +20,10 @@ extension BusCore {
         _ line: Int
     ) throws(RoutingError) -> [Registration] {
         let patterns = handlers.map { $0.pattern ?? "" }
+        if patterns.count > 1 {
+            // A pattern that cannot be read must be found before another one has taken somebody's place.
+            for pattern in patterns { _ = try self.configuration.pattern(pattern) }
+        }
         let (ids, replaced) = try self.directory.change { table, _ throws(RoutingError) in
             // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {

@@ -33,6 +33,17 @@ struct HandWrittenModuleTests {
     }
 
     @Test
+    func `nothing is replaced by a module of which one pattern cannot be read`() async throws {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.conventions.sameShape = .replaces
+        let bus = MessageBus(configuration: configuration)
+        try bus.register("app://torn/page") { _ in "old" }
+        let error = await #expect(throws: RoutingError.self) { try await bus.install { TornBook() } }
+        #expect(error?.code == .invalidPattern)
+        #expect(try await bus.route("app://torn/page", as: String.self) == "old")
+    }
+
+    @Test
     func `a module does not keep its bus open`() async throws {
         var bus: MessageBus? = MessageBus()
         let mixer = try await bus?.install { Mixer() }.module
@@ -81,6 +92,19 @@ private actor Mixer: Module {
                 )
             },
             ModuleRoute("app://mixer/plain", action: "plain") { mixer, _ in mixer.plain() },
+        ]
+    }
+}
+
+/// A module with a pattern that cannot be read, after one that can.
+private actor TornBook: Module {
+    static let url = "app://torn"
+    nonisolated let context = ModuleContext.current
+
+    static var routes: [ModuleRoute<TornBook>] {
+        [
+            ModuleRoute("app://torn/page", action: "page") { _, _ in "new" },
+            ModuleRoute("app://torn/%ff", action: "cover") { _, _ in "new" },
         ]
     }
 }
