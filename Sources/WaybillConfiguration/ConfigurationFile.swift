@@ -65,20 +65,19 @@ struct ConfigurationFile {
     }
 
     private func read() throws(ConfigurationError) -> Data {
+        let data: Data
         do {
-            let data = try Data(contentsOf: self.url)
-            guard data.count <= RouteConfiguration.maximumFileSize else {
-                throw ConfigurationError(
-                    .init(file: self.name),
-                    "it has \(data.count) bytes, and \(RouteConfiguration.maximumFileSize) is the limit"
-                )
-            }
-            return data
-        } catch let error as ConfigurationError {
-            throw error
+            data = try Data(contentsOf: self.url)
         } catch {
             throw ConfigurationError(.init(file: self.name), "it cannot be read: \(error)")
         }
+        guard data.count <= RouteConfiguration.maximumFileSize else {
+            throw ConfigurationError(
+                .init(file: self.name),
+                "it has \(data.count) bytes, and \(RouteConfiguration.maximumFileSize) is the limit"
+            )
+        }
+        return data
     }
 }
 
