@@ -112,7 +112,7 @@ extension BusCore {
         guard handler.mailbox.unretainedLoop.isInEventLoop, self.currentLane != nil, !handler.isGone else {
             return false
         }
-        guard handler.mailbox.waiting.load(ordering: .relaxed) > 0 else { return true }
+        guard handler.mailbox.isOccupied else { return true }
         return handler.mailbox.assumeOnLoop { $0.catchUp(self) }
     }
 

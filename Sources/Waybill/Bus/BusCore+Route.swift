@@ -13,12 +13,18 @@ extension BusCore {
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
         let lane = self.home
+        guard self.admitsDelivery(on: lane) else { return .elsewhere }
+        return lane.deliver(url, request, call)
+    }
+
+    /// Whether the caller is on a lane's loop, may go on without suspending, and is no handler; counts one delivery if so.
+    @inline(__always)
+    func admitsDelivery(on lane: Lane) -> Bool {
         guard self.phase.load(ordering: .relaxed) == .open, lane.unretainedLoop.admitsDelivery() else {
-            return .elsewhere
+            return false
         }
         // In a task that a handler has started in place: it inherits the handler's hops, or it might never end.
-        guard !lane.isCalling, DeliveryContext.current == nil else { return .elsewhere }
-        return lane.deliver(url, request, call)
+        return !lane.isCalling && DeliveryContext.current == nil
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.

@@ -1,4 +1,4 @@
-public import WaybillEventLoop
+internal import WaybillEventLoop
 public import WaybillRouting
 
 // The plain route is inlined into its caller, where the value's type is known: this is what it calls.
@@ -9,16 +9,9 @@ extension MessageBus {
         let request: Request
         let attempt: Attempt
 
-        /// Whether nothing has happened yet, since middlewares surround the handler.
-        @usableFromInline let isSurrounded: Bool
-
-        /// Stands for every request that meets middlewares first.
-        static let surrounded = Pending(Request(url: ""), .surrounded, isSurrounded: true)
-
-        init(_ request: Request, _ attempt: Attempt, isSurrounded: Bool = false) {
+        init(_ request: Request, _ attempt: Attempt) {
             self.request = request
             self.attempt = attempt
-            self.isSurrounded = isSurrounded
         }
     }
 
@@ -26,23 +19,8 @@ extension MessageBus {
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
         let attempt = self.core.deliver(url, nil, call)
-        switch attempt {
-        case .called: return nil
-        case .surrounded: return .surrounded
-        default: return Pending(Request(url: url), attempt)
-        }
-    }
-
-    /// The value that came through middlewares, as the type that is asked for.
-    @inlinable
-    @inline(__always)
-    static func cast<Value: Sendable>(
-        _ value: any Sendable,
-        to type: Value.Type,
-        url: String
-    ) throws(RoutingError) -> Value {
-        if let value = unbox(value, as: type) { return value }
-        return try self.convert(value, to: type, url: url)
+        if case .called = attempt { return nil }
+        return Pending(Request(url: url), attempt)
     }
 
     /// The same for a request with more than a URL.

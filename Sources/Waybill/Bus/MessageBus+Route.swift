@@ -29,14 +29,12 @@ extension MessageBus {
         _ url: String,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
+        if self.isSurrounded { return try await self.routeSurrounded(url, as: Value.self) }
         var answer = Answer<Value>()
         let pending = self.deliver(url) { handler, message in
             try answer.take(from: handler, message, on: self)
         }
-        if let pending {
-            if pending.isSurrounded { return try await self.routeSurrounded(url, as: Value.self) }
-            return try await self.finish(pending, as: Value.self)
-        }
+        if let pending { return try await self.finish(pending, as: Value.self) }
         if let value = answer.value { return value }
         return try Self.convert(answer.other, to: Value.self, url: url)
     }

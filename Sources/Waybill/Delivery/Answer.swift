@@ -1,3 +1,5 @@
+public import WaybillEventLoop
+
 /// The value of a handler that is called in place, of the type that its caller asks for.
 @usableFromInline
 struct Answer<Value: Sendable> {
@@ -11,8 +13,8 @@ struct Answer<Value: Sendable> {
     @inlinable
     @inline(__always)
     mutating func take(from handler: Handler, _ message: Message, on bus: MessageBus) throws {
-        if let body = handler.code as? ImmediateBody<Value> {
-            let value = try body.call(message)
+        let value = try handler.code.object.with(as: ImmediateBody<Value>.self) { try $0.call(message) }
+        if let value {
             if message.hasReturnURL { bus.followReturnURL(of: message, with: value) }
             self.value = value
         } else {

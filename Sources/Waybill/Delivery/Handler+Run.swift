@@ -14,7 +14,7 @@ extension Handler {
         isolation: isolated Mailbox,
         inside context: DeliveryContext?
     ) async -> Outcome {
-        guard let suspending = self.suspending else { return self.runInPlace(message) }
+        guard let suspending = self.code.suspending else { return self.runInPlace(message) }
         return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: context)) {
             // Captured, the parameter isolates the closure to the mailbox.
             _ = isolation

@@ -5,16 +5,8 @@ internal import WaybillRouting
 /// The code of one registration, and where it runs.
 @usableFromInline
 final class Handler: Sendable {
-    /// The ``ImmediateBody`` of a handler that cannot suspend, as a plain object, which is cheap to cast.
-    @usableFromInline let code: (any AnyObject & Sendable)?
-
-    /// The code of a handler that cannot suspend: it is called in place, in the caller's task, and without a hop if the
-    /// caller is on the same loop.
-    let immediate: (any ImmediateCode)?
-
-    /// The code of a handler that can suspend: it runs in a task of its own, so that its caller can be set free at any
-    /// time.
-    let suspending: (@Sendable (Message) async throws -> any Sendable)?
+    /// What it runs.
+    @usableFromInline let code: HandlerCode
 
     /// The handlers that this one stands for, if it is a route of several instances of a module.
     let ensemble: Ensemble?
@@ -47,22 +39,24 @@ final class Handler: Sendable {
         var reason: (@Sendable (String) -> RoutingError)?
     }
 
-    /// A handler that answers at once.
-    init<Value: Sendable>(
-        immediate: @escaping @Sendable (Message) throws -> Value,
-        mailbox: Mailbox,
-        core: BusCore
-    ) {
-        let body = ImmediateBody(immediate)
-        self.code = body
-        self.immediate = body
-        self.suspending = nil
+    /// A handler with code of its own.
+    init(_ code: HandlerCode, mailbox: Mailbox, core: BusCore) {
+        self.code = code
         self.failure = nil
         self.ensemble = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
         self.core = core
         self.lane = core.lane(of: self.loop).map(Unretained.init)
+    }
+
+    /// A handler that answers at once.
+    convenience init<Value: Sendable>(
+        immediate: @escaping @Sendable (Message) throws -> Value,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.init(HandlerCode(immediate: immediate), mailbox: mailbox, core: core)
     }
 
     /// A handler that may suspend.
@@ -75,27 +69,17 @@ final class Handler: Sendable {
     }
 
     /// A handler that may suspend, and whose values may be anything.
-    init(
+    convenience init(
         boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.code = nil
-        self.immediate = nil
-        self.suspending = suspending
-        self.failure = nil
-        self.ensemble = nil
-        self.loop = ObjectIdentifier(mailbox.eventLoop)
-        self.mailbox = mailbox
-        self.core = core
-        self.lane = core.lane(of: self.loop).map(Unretained.init)
+        self.init(HandlerCode(suspending: suspending), mailbox: mailbox, core: core)
     }
 
     /// Runs another handler's code, where that runs it, for another route.
     init(sharing other: Handler) {
         self.code = other.code
-        self.immediate = other.immediate
-        self.suspending = other.suspending
         self.failure = nil
         self.ensemble = other.ensemble?.sharing
         self.loop = self.ensemble.map { ObjectIdentifier($0) } ?? other.loop
@@ -107,9 +91,7 @@ final class Handler: Sendable {
 
     /// Stands for the handler of a message that has none, for the middlewares that it meets all the same.
     init(failure: RoutingError, core: BusCore) {
-        self.code = nil
-        self.immediate = nil
-        self.suspending = nil
+        self.code = .none
         self.failure = failure
         self.ensemble = nil
         self.loop = core.home.loop
@@ -120,9 +102,7 @@ final class Handler: Sendable {
 
     /// Stands for the same route in several instances of a module; it is on no loop, and never called itself.
     init(_ ensemble: Ensemble, core: BusCore) {
-        self.code = nil
-        self.immediate = nil
-        self.suspending = nil
+        self.code = .none
         self.failure = nil
         self.ensemble = ensemble
         self.loop = ObjectIdentifier(ensemble)
@@ -133,16 +113,11 @@ final class Handler: Sendable {
 
     /// Whether it can be called in place by a caller on its loop.
     @inline(__always)
-    var isImmediate: Bool { self.code != nil }
+    var isImmediate: Bool { self.code.isImmediate }
 
     /// Calls a handler that cannot suspend, and does not know the type of its answer.
     @usableFromInline
-    func call(_ message: Message) throws -> any Sendable {
-        guard let immediate = self.immediate else {
-            preconditionFailure("only a handler that cannot suspend is called in place")
-        }
-        return try immediate.callBoxed(message)
-    }
+    func call(_ message: Message) throws -> any Sendable { try self.code.immediate.callBoxed(message) }
 
     deinit { self.core.leave(self.mailbox) }
 

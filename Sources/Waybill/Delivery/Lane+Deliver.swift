@@ -37,11 +37,11 @@ extension Lane {
         try self.snapshot.withUnretained { snapshot throws(RoutingError) in try snapshot.match(url) }
     }
 
-    /// The handler of such a match.
+    /// The handler of such a match, for as long as the loop sees these routes, or calls it in place.
     @inline(__always)
-    func handler(of match: RouteMatch?) -> Handler? {
+    func handler(of match: RouteMatch?) -> Unretained<Handler>? {
         guard let route = match?.route else { return nil }
-        return self.snapshot.withUnretained { $0.handler(at: route) }
+        return self.snapshot.withUnretained { $0.unretainedHandler(at: route) }
     }
 
     /// What becomes of a URL that no route takes.
@@ -72,73 +72,89 @@ extension Lane {
         let id = self.open()
         do throws(RoutingError) {
             let found = try self.find(url, request?.parameters)
-            return self.deliver(url, request, id, to: found.handler, found.parameters, call)
+            return self.deliver(url, request, id, to: found, call)
         } catch {
             return .lost(error, id)
         }
     }
 
+    /// Delivers a request to a handler that the snapshot holds.
+    ///
+    /// Nobody else holds it, so that no reference is counted: what is replaced while a handler is called in place is kept until
+    /// it has returned.
     @inline(__always)
     private func deliver(
         _ url: String,
         _ request: Request?,
         _ id: CorrelationID,
-        to handler: Handler,
+        to handler: Unretained<Handler>,
         _ parameters: consuming Parameters,
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
-        guard handler.isImmediate, handler.loop == self.loop else {
-            if handler.ensemble != nil {
-                let member = handler.member(on: self.loop, parameters, request?.parameters)
-                return self.deliverToMember(url, request, id, to: member, parameters, call)
-            }
-            return .handOver(Found(handler: handler, parameters: parameters), id)
+        guard handler.with({ $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied }) else {
+            let found = Found(handler: handler.object, parameters: parameters)
+            return self.deliver(url, request, id, to: found, call)
         }
-        if handler.mailbox.waiting.load(ordering: .relaxed) > 0 {
-            guard handler.mailbox.assumeOnLoop({ $0.catchUp(handler.core) }), !handler.isGone else {
-                return .handOver(Found(handler: handler, parameters: parameters), id)
-            }
+        return self.deliverInPlace(url, request, id, to: handler, parameters, call)
+    }
+
+    /// Delivers a request to a handler that may be elsewhere, may have others waiting, and may stand for several.
+    @inline(never)
+    private func deliver(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        to found: Found,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
+        let handler = found.handler.member(on: self.loop, found.parameters, request?.parameters)
+        guard handler.isImmediate, handler.loop == self.loop, self.catchUp(with: handler) else {
+            return .handOver(Found(handler: handler, parameters: found.parameters), id)
         }
+        defer { withExtendedLifetime(handler) {} }
+        return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)
+    }
+
+    /// Has what waits in front of a handler handled; false if something is left, or the handler has gone meanwhile.
+    private func catchUp(with handler: Handler) -> Bool {
+        guard handler.mailbox.isOccupied else { return true }
+        return handler.mailbox.assumeOnLoop { $0.catchUp(handler.core) } && !handler.isGone
+    }
+
+    @inline(__always)
+    private func deliverInPlace(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        to handler: Unretained<Handler>,
+        _ parameters: consuming Parameters,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Attempt {
         if let passed = request?.parameters { parameters.call = passed }
         let hops = request?.hops ?? 0
         let due = request?.due ?? .never
         let outer = self.begin(InPlace(hops: hops, due: due))
         defer { self.end(outer) }
+        let message = Message(
+            id: id,
+            parameters: parameters,
+            hops: hops,
+            due: due,
+            extras: request?.extras,
+            for: handler
+        )
         do {
-            try call(
-                handler,
-                Message(
-                    id: id,
-                    parameters: parameters,
-                    hops: hops,
-                    due: due,
-                    extras: request?.extras,
-                    for: handler
-                )
-            )
+            try handler.with { try call($0, message) }
             Counters.increment(self.counters.replied)
-            Counters.increment(handler.counters.repliedInPlace)
+            handler.with { Counters.increment($0.counters.repliedInPlace) }
             return .called(id)
         } catch {
             let error = RoutingError.thrown(error, at: url)
             let tally = Tally(error.code)
-            handler.counters.count(tally)
+            handler.with { $0.counters.count(tally) }
             // Who watches dead letters is told above, where there is a bus.
             self.counters.close(tally)
             return .failed(error, id)
         }
-    }
-
-    /// Delivers a request to the instance of a module that handles it.
-    @inline(never)
-    private func deliverToMember(
-        _ url: String,
-        _ request: Request?,
-        _ id: CorrelationID,
-        to member: Handler,
-        _ parameters: consuming Parameters,
-        _ call: (Handler, Message) throws -> Void
-    ) -> Attempt {
-        self.deliver(url, request, id, to: member, parameters, call)
     }
 }

@@ -15,6 +15,9 @@ final class Lane: Sendable {
     let topics: Topics
     let topicSnapshot: LoopLocal<TopicSnapshot>
     private let empty: Snapshot
+
+    /// Snapshots that were replaced while a handler of theirs may have been called in place: nobody else holds it.
+    private let replaced: LoopLocal<[Snapshot]>
     private let isForgetting = Atomic<Bool>(false)
 
     // Written by the loop's thread only; atomic because that can be proven.
@@ -41,6 +44,7 @@ final class Lane: Sendable {
         self.directory = directory
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
         self.empty = snapshot
+        self.replaced = LoopLocal([], on: eventLoop)
         self.topics = topics
         self.topicSnapshot = LoopLocal(Topics.empty, on: eventLoop)
     }
@@ -159,6 +163,19 @@ final class Lane: Sendable {
         let old = self.snapshot.load()
         self.snapshot.store(snapshot)
         // What the last holder of a handler lets go of may use the bus, and so this lane.
+        if self.isCalling { self.keep(old) } else { _ = consume old }
+    }
+
+    /// Keeps a snapshot until no handler is being called in place any more.
+    private func keep(_ snapshot: Snapshot) {
+        self.replaced.store(self.replaced.load() + [snapshot])
+        self.eventLoop.execute { self.letGoOfReplaced() }
+    }
+
+    private func letGoOfReplaced() {
+        assert(!self.isCalling, "a loop runs nothing below a handler")
+        let old = self.replaced.load()
+        self.replaced.store([])
         _ = consume old
     }
 }

@@ -59,7 +59,7 @@ struct Request: Sendable {
             hops: self.hops,
             due: self.due,
             extras: self.extras,
-            for: handler
+            for: Unretained(handler)
         )
     }
 

@@ -11,8 +11,8 @@ internal import WaybillRouting
 final class Directory: Sendable {
     /// Goes up with every change.
     let generation = Atomic<Int>(0)
-    /// Whether no middleware surrounds deliveries.
-    private let isPlain = Atomic<Bool>(true)
+    /// Whether no middleware surrounds deliveries; who has no copy of the routes asks this first.
+    let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
 
     /// A large table is copied when it has been read once for this many routes in it.

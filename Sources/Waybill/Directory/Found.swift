@@ -14,7 +14,7 @@ struct Found: Sendable {
             hops: hops,
             due: due,
             extras: nil,
-            for: self.handler
+            for: Unretained(self.handler)
         )
         try self.handler.mailbox.post(Parcel(message: message, handler: self.handler))
     }

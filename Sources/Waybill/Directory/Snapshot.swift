@@ -2,6 +2,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The routes as they were at one moment.
+@usableFromInline
 final class Snapshot: Sendable {
     private let table: RouteTable<Handler>
     private let connections: Connections
@@ -64,6 +65,12 @@ final class Snapshot: Sendable {
     @inline(__always)
     func handler(at route: RouteID) -> Handler? { self.table[route] }
 
+    /// The same, for who holds the snapshot.
+    @inline(__always)
+    func unretainedHandler(at route: RouteID) -> Unretained<Handler>? {
+        self.table[route].map { Unretained($0) }
+    }
+
     /// Looks a URL up in place; nil if nothing matches.
     @inline(__always)
     func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.table.match(url) }
@@ -99,7 +106,7 @@ final class Snapshot: Sendable {
             hops: hops,
             due: due,
             extras: nil,
-            for: handler
+            for: Unretained(handler)
         )
         let mailbox = handler.mailbox
         try mailbox.post(Parcel(message: consume message, handler: consume handler))

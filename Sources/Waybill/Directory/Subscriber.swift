@@ -39,7 +39,7 @@ final class Subscriber: Sendable {
     @inline(__always)
     func isReady(on loop: ObjectIdentifier) -> Bool {
         guard self.loop == loop, !self.isGone, let mailbox = self.mailbox else { return false }
-        return mailbox.waiting.load(ordering: .relaxed) == 0
+        return !mailbox.isOccupied
     }
 
     /// What came of calling its code.

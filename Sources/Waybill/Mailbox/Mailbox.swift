@@ -23,6 +23,10 @@ actor Mailbox: LoopBound {
     /// Messages that were given to the mailbox and have not been started; in a serial one also the one in progress.
     nonisolated let waiting = Atomic<Int>(0)
 
+    /// Whether there are such messages, as far as the calling thread knows.
+    @inline(__always)
+    nonisolated var isOccupied: Bool { self.waiting.load(ordering: .relaxed) > 0 }
+
     /// How many of those that are started next have to be dropped, so that the limit holds.
     nonisolated let excess = Atomic<Int>(0)
 

@@ -6,11 +6,13 @@ public import WaybillRouting
 /// A message is a value: it can be kept, passed on, and read from any isolation.
 public struct Message: Sendable {
     // What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed on.
-    /// The ID that every answer to this message carries.
-    public internal(set) var id: CorrelationID
-
+    // The parameters come first: as they are where they were matched, so that what is moved lies the same way in the words
+    // that the processor has just written.
     /// The values of the path, of the query and of the call, as one view.
     public internal(set) var parameters: Parameters
+
+    /// The ID that every answer to this message carries.
+    public internal(set) var id: CorrelationID
 
     /// When the caller stops waiting.
     let due: Deadline
@@ -43,7 +45,7 @@ public struct Message: Sendable {
         hops: Int,
         due: Deadline,
         extras: MessageExtras?,
-        for handler: borrowing Handler
+        for handler: Unretained<Handler>
     ) {
         let hasReturnURL = parameters.hasFragment
         self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: hasReturnURL)
@@ -51,7 +53,7 @@ public struct Message: Sendable {
         self.due = due
         // Before there is a message: one that is changed is copied.
         self.extras =
-            hasReturnURL ? Self.findReturnPath(parameters, id, hops, extras, handler.core) : extras
+            hasReturnURL ? Self.findReturnPath(parameters, id, hops, extras, handler.object.core) : extras
         self.parameters = parameters
     }
 

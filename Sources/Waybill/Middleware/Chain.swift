@@ -17,7 +17,8 @@ final class Chain: Sendable {
     /// The message as it is sent, when all of the chain has seen it.
     func prepare(_ message: Message) -> Message {
         (0..<self.links.count).reduce(message) { message, index in
-            self.links[index].surrounds(message) ? self.links[index].middleware.prepare(message) : message
+            self.links[index].surrounds(message)
+                ? self.links[index].code.middleware.prepare(message) : message
         }
     }
 }

@@ -3,7 +3,7 @@ internal import WaybillRouting
 /// A middleware's place in a chain.
 @usableFromInline
 struct Link: Sendable {
-    @usableFromInline let middleware: any Middleware
+    @usableFromInline let code: MiddlewareCode
 
     /// Whether it is around every delivery.
     @usableFromInline let isGlobal: Bool
@@ -11,8 +11,8 @@ struct Link: Sendable {
     /// What it is around otherwise: a table with one pattern.
     private let scope: RouteTable<Void>?
 
-    init(_ middleware: any Middleware, scope: RouteTable<Void>?) {
-        self.middleware = middleware
+    init(_ code: MiddlewareCode, scope: RouteTable<Void>?) {
+        self.code = code
         self.scope = scope
         self.isGlobal = scope == nil
     }

@@ -14,9 +14,9 @@ extension MessageBus {
     ///
     /// - Returns: what takes it out again; it stays if this is dropped.
     @discardableResult
+    @inlinable
     public func use(_ middleware: some Middleware) -> MiddlewareRegistration {
-        let id = self.core.directory.surround { $0.add(middleware, scope: nil) }
-        return MiddlewareRegistration(core: self.core, id: id)
+        self.use(MiddlewareCode(middleware))
     }
 
     /// Puts a middleware around the delivery of messages to some URLs, inside of those that are there.
@@ -33,10 +33,23 @@ extension MessageBus {
     /// - Returns: what takes it out again; it stays if this is dropped.
     /// - Throws: `invalidPattern`.
     @discardableResult
+    @inlinable
     public func use(
         _ middleware: some Middleware,
         for pattern: String
     ) throws(RoutingError) -> MiddlewareRegistration {
+        try self.use(MiddlewareCode(middleware), for: pattern)
+    }
+
+    @usableFromInline
+    func use(_ middleware: MiddlewareCode) -> MiddlewareRegistration {
+        let id = self.core.directory.surround { $0.add(middleware, scope: nil) }
+        return MiddlewareRegistration(core: self.core, id: id)
+    }
+
+    @usableFromInline
+    func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> MiddlewareRegistration
+    {
         let scope = try self.core.configuration.scope(of: pattern)
         let id = self.core.directory.surround { $0.add(middleware, scope: scope) }
         return MiddlewareRegistration(core: self.core, id: id)

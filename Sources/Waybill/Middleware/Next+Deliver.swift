@@ -17,7 +17,7 @@ extension Next {
         guard index < links.count else { return try await self.arrive(message) }
         do {
             let next = Next(self.chain, index + 1, self.handler, self.stage)
-            return try await links[index].middleware.handle(message, next: next)
+            return try await links[index].code.handle(links[index].code.box, message, next)
         } catch {
             throw Self.failure(error, of: message)
         }
@@ -78,7 +78,7 @@ extension Handler {
         _ value: inout any Sendable
     ) throws(RoutingError) -> Bool {
         guard self.isImmediate, !message.hasDeadline, !self.isGone,
-            hasWaited || self.mailbox.waiting.load(ordering: .relaxed) == 0
+            hasWaited || !self.mailbox.isOccupied
         else { return false }
         return try self.lane?.with { lane throws(RoutingError) in
             guard lane.isCurrent else { return false }

@@ -58,7 +58,11 @@ public struct Next: ~Copyable, Sendable {
             if self.index < links.count {
                 if links[self.index].isGlobal {
                     do {
-                        return try await links[self.index].middleware.handle(message, next: self.following)
+                        return try await links[self.index].code.handle(
+                            links[self.index].code.box,
+                            message,
+                            self.following
+                        )
                     } catch {
                         throw Self.failure(error, of: message)
                     }

@@ -4,7 +4,7 @@ internal import WaybillRouting
 struct Surroundings: Sendable {
     private struct Entry: Sendable {
         let id: Int
-        let middleware: any Middleware
+        let code: MiddlewareCode
         let scope: RouteTable<Void>?
     }
 
@@ -17,18 +17,18 @@ struct Surroundings: Sendable {
     /// Adds a middleware inside of those that are there.
     ///
     /// - Returns: what it is removed by; nil if nobody may come any more.
-    mutating func add(_ middleware: any Middleware, scope: RouteTable<Void>?) -> Int? {
+    mutating func add(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
-        self.middlewares.append(Entry(id: self.lastID, middleware: middleware, scope: scope))
+        self.middlewares.append(Entry(id: self.lastID, code: middleware, scope: scope))
         return self.lastID
     }
 
     /// Adds a wiretap inside of those that are there, and around all middlewares.
-    mutating func add(wiretap: any Middleware, scope: RouteTable<Void>?) -> Int? {
+    mutating func add(wiretap: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
-        self.wiretaps.append(Entry(id: self.lastID, middleware: wiretap, scope: scope))
+        self.wiretaps.append(Entry(id: self.lastID, code: wiretap, scope: scope))
         return self.lastID
     }
 
@@ -46,6 +46,6 @@ struct Surroundings: Sendable {
 
     /// A chain of all; nil if there are none.
     var chain: Chain? {
-        Chain((self.wiretaps + self.middlewares).map { Link($0.middleware, scope: $0.scope) })
+        Chain((self.wiretaps + self.middlewares).map { Link($0.code, scope: $0.scope) })
     }
 }

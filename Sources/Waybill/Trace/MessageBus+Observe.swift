@@ -12,7 +12,7 @@ extension MessageBus {
             events(event)
             return true
         })
-        let id = self.core.directory.surround { $0.add(wiretap: wiretap, scope: nil) }
+        let id = self.core.directory.surround { $0.add(wiretap: MiddlewareCode(wiretap), scope: nil) }
         return MiddlewareRegistration(core: self.core, id: id)
     }
 

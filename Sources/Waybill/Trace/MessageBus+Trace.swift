@@ -26,7 +26,7 @@ extension MessageBus {
             bufferingPolicy: .bufferingNewest(max(1, bufferLimit))
         )
         let wiretap = Wiretap(continuation)
-        let id = self.core.directory.surround { $0.add(wiretap: wiretap, scope: scope) }
+        let id = self.core.directory.surround { $0.add(wiretap: MiddlewareCode(wiretap), scope: scope) }
         let registration = MiddlewareRegistration(core: self.core, id: id)
         return MessageTrace(tap: MessageTrace.Tap(stream, wiretap.losses, registration))
     }

@@ -53,8 +53,7 @@ struct Hanging: Middleware {
         } onCancel: {
             self.cancelled.open()
         }
-        // Not `checkCancellation()`: before an inlined `next` that fails the optimizing compiler (6.3).
-        if Task.isCancelled { throw CancellationError() }
+        try Task.checkCancellation()
         return try await next(message)
     }
 }

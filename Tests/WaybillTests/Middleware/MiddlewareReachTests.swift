@@ -1,0 +1,127 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+/// What passes through middlewares beside messages that are routed and replied to.
+@Suite(.timeLimit(.minutes(1)))
+struct MiddlewareReachTests {
+    let bus = MessageBus(configuration: .quiet)
+    let journal = Journal<String>()
+
+    @Test(arguments: AddingHandler.allCases)
+    func `messages that are sent pass through, in order`(kind: AddingHandler) async throws {
+        let far = Probe(eventLoop: EventLoop())
+        let heard = self.journal
+        switch kind {
+        case .now, .later: try self.bus.register("app://log") { heard.add($0.parameters["n"] ?? "") }
+        case .far, .farLater:
+            try self.bus.register("app://log", on: far) { _, message in
+                heard.add(message.parameters["n"] ?? "")
+            }
+        }
+        self.bus.use(Doing { .pass($0.with(headers: ["a": "b"])) })
+        self.bus.use(Doing { .pass($0) })
+        let bus = self.bus
+        let numbers = (0..<50).map { "\($0)" }
+        await Probe(eventLoop: self.bus.eventLoop).run {
+            for number in numbers { bus.send("app://log?n=\(number)") }
+        }
+        #expect(await eventually { heard.count == 50 })
+        #expect(heard.entries == numbers)
+        #expect(await bus.settles())
+        #expect(bus.statistics.sent == 50 && bus.statistics.replied == 50)
+    }
+
+    @Test func `a message that is sent and refused is a dead letter`() async throws {
+        let letters = Journal<String>()
+        let bus = MessageBus(configuration: .logging(to: letters))
+        try bus.register("app://log") { _ in }
+        bus.use(Doing { _ in throw RoutingError.refused("no") })
+        bus.send("app://log")
+        #expect(await eventually { letters.count == 1 })
+        #expect(letters.entries.first?.contains("refused") == true)
+        #expect(bus.statistics.deadLettered == 1 && bus.statistics.inFlight == 0)
+    }
+
+    @Test func `each subscriber's delivery passes through`() async throws {
+        for name in ["a", "b"] {
+            try self.bus.subscribe("app://topic/:n") { [journal] _ in journal.add("subscriber \(name)") }
+        }
+        try self.bus.subscribe("app://topic/*") { [journal] _ in
+            await Task.yield()
+            journal.add("subscriber c")
+        }
+        let seen = Journal<String>()
+        self.bus.use(Noting(name: "m", journal: seen))
+        #expect(try await self.bus.publish("app://topic/1") == 3)
+        #expect(Set(self.journal.entries) == ["subscriber a", "subscriber b", "subscriber c"])
+        #expect(seen.count == 6)
+        #expect(self.bus.statistics.sent == 3 && self.bus.statistics.replied == 3)
+    }
+
+    @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
+    func `return legs pass through, with the headers that the handler saw`(
+        kind: AddingHandler,
+        place: RouteTests.Place
+    ) async throws {
+        try kind.register(on: self.bus, self.journal)
+        let heard = self.journal
+        try self.bus.register("app://home") { message in
+            heard.add("home \(message.headers["trace"] ?? "none") \(message.payload as? Int ?? 0)")
+        }
+        self.bus.use(
+            Doing { message in
+                message.correlationID == nil ? .pass(message.with(headers: ["trace": "1"])) : .pass(message)
+            }
+        )
+        let bus = self.bus
+        let value = try await RouteTests.run(place, bus) {
+            try await bus.route("app://user/add?n=1#app://home", as: Int.self)
+        }
+        #expect(value == 2)
+        #expect(await eventually { heard.count == 2 })
+        #expect(heard.entries == ["handler", "home 1 2"])
+        #expect(await bus.settles())
+        #expect(bus.statistics.sent == 2 && bus.statistics.replied == 2)
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `replies before the last one reach the caller`(place: RouteTests.Place) async throws {
+        try self.bus.register("app://upload") { message -> Int in
+            try await message.reply(with: 1, expecting: Int.self)
+                + message.reply(with: 2, expecting: Int.self)
+        }
+        self.bus.use(Doing { .pass($0.with(headers: ["a": "b"])) })
+        let bus = self.bus
+        let sum = try await RouteTests.run(place, bus) {
+            try await bus.route("app://upload", as: Int.self) { (update: Int) in update * 10 }
+        }
+        #expect(sum == 30)
+        var values: [Int] = []
+        try bus.register("app://count") { message -> Int in
+            await message.reply(with: 1)
+            await message.reply(with: 2)
+            return 3
+        }
+        for try await reply in bus.replies(to: "app://count") { values.append(try reply.value(as: Int.self)) }
+        #expect(values == [1, 2, 3])
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a URL without a handler is seen, and may be answered`(place: RouteTests.Place) async throws {
+        let uncaught = self.journal
+        self.bus.registerUncaught { uncaught.add("\($0.address)") }
+        let seen = Journal<String>()
+        self.bus.use(Noting(name: "m", journal: seen))
+        let bus = self.bus
+        let error = await RouteTests.run(place, bus) { await failure { try await bus.route("app://nobody") } }
+        #expect(error?.code == .noRoute && seen.count == 2)
+        #expect(await eventually { uncaught.entries == ["app://nobody"] })
+        bus.send("app://nobody")
+        #expect(await eventually { uncaught.count == 2 })
+        #expect(bus.statistics.deadLettered == 2 && bus.statistics.inFlight == 0)
+        bus.use(Doing { _ in .answer(1) })
+        let value = try await RouteTests.run(place, bus) { try await bus.route("app://nobody", as: Int.self) }
+        #expect(value == 1 && uncaught.count == 2 && bus.statistics.replied == 1)
+    }
+}
