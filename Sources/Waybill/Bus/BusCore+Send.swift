@@ -31,7 +31,7 @@ extension BusCore {
         Counters.increment(lane.counters.sent)
         let id = lane.nextID()
         do throws(RoutingError) {
-            try lane.snapshot.withUnretained { snapshot throws(RoutingError) in
+            try lane.snapshot.withUnretainedThrowing { snapshot throws(RoutingError) in
                 try snapshot.post(url, id: id, hops: hops, due: lane.dueInPlace, on: lane.loop)
             }
         } catch {

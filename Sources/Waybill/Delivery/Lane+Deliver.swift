@@ -34,7 +34,7 @@ extension Lane {
     /// Looks a URL up in the routes that the loop last saw.
     @inline(__always)
     func match(_ url: String) throws(RoutingError) -> RouteMatch? {
-        try self.snapshot.withUnretained { snapshot throws(RoutingError) in try snapshot.match(url) }
+        try self.snapshot.withUnretainedThrowing { snapshot throws(RoutingError) in try snapshot.match(url) }
     }
 
     /// The handler of such a match, for as long as the loop sees these routes, or calls it in place.
@@ -144,7 +144,7 @@ extension Lane {
             for: handler
         )
         do {
-            try handler.with { try call($0, message) }
+            try handler.withThrowing { try call($0, message) }
             Counters.increment(self.counters.replied)
             handler.with { Counters.increment($0.counters.repliedInPlace) }
             return .called(id)

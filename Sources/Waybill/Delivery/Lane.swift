@@ -16,8 +16,13 @@ final class Lane: Sendable {
     let topicSnapshot: LoopLocal<TopicSnapshot>
     private let empty: Snapshot
 
-    /// Snapshots that were replaced while a handler of theirs may have been called in place: nobody else holds it.
-    private let replaced: LoopLocal<[Snapshot]>
+    /// Snapshots that were replaced while somebody used what they hold without counting a reference.
+    let replaced: LoopLocal<[Snapshot]>
+
+    let isKeeping = Atomic<Bool>(false)
+
+    /// How many messages do so while they meet middlewares.
+    let pins = Atomic<Int>(0)
     private let isForgetting = Atomic<Bool>(false)
 
     // Written by the loop's thread only; atomic because that can be proven.
@@ -157,25 +162,5 @@ final class Lane: Sendable {
                 self.use(Topics.empty)
             }
         }
-    }
-
-    private func use(_ snapshot: Snapshot) {
-        let old = self.snapshot.load()
-        self.snapshot.store(snapshot)
-        // What the last holder of a handler lets go of may use the bus, and so this lane.
-        if self.isCalling { self.keep(old) } else { _ = consume old }
-    }
-
-    /// Keeps a snapshot until no handler is being called in place any more.
-    private func keep(_ snapshot: Snapshot) {
-        self.replaced.store(self.replaced.load() + [snapshot])
-        self.eventLoop.execute { self.letGoOfReplaced() }
-    }
-
-    private func letGoOfReplaced() {
-        assert(!self.isCalling, "a loop runs nothing below a handler")
-        let old = self.replaced.load()
-        self.replaced.store([])
-        _ = consume old
     }
 }

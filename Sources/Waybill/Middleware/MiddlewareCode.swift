@@ -38,10 +38,7 @@ struct MiddlewareCode: Sendable {
     @inlinable
     init<Content: Middleware>(_ middleware: Content) {
         self.init(middleware, Box(middleware)) { box, message, next in
-            guard let middleware = box.with(as: Box<Content>.self, { $0.content }) else {
-                preconditionFailure("another middleware lies in the box")
-            }
-            return try await middleware.handle(message, next: next)
+            try await box.assume(Box<Content>.self, { $0.content }).handle(message, next: next)
         }
     }
 

@@ -49,8 +49,7 @@ extension Next {
     private nonisolated(nonsending) func arrive(
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
-        var value: any Sendable = ()
-        if try self.callInPlace(message, &value) { return value }
+        if self.canCallInPlace(message) { return try self.callInPlace(message) }
         let handler = self.handler.object
         if let failure = handler.failure { throw failure }
         message.arrive()
@@ -60,43 +59,35 @@ extension Next {
         return try outcome.value()
     }
 
-    /// Calls the handler, if it cannot suspend and the caller is on its loop; false if that is not so.
+    /// Whether the handler cannot suspend, the caller is on its loop, and nothing stands in between.
     @usableFromInline
-    func callInPlace(_ message: Message, _ value: inout any Sendable) throws(RoutingError) -> Bool {
+    func canCallInPlace(_ message: Message) -> Bool {
         let hasWaited = self.stage?.object.hasWaited == true
-        return try self.handler.with { handler throws(RoutingError) in
-            try handler.callInPlace(message, hasWaited: hasWaited, &value)
+        return self.handler.with { handler in
+            handler.isImmediate && !message.hasDeadline && !handler.isGone
+                && (hasWaited || !handler.mailbox.isOccupied)
+                && handler.lane?.with { $0.isCurrent } == true
         }
     }
-}
 
-extension Handler {
-    @inline(__always)
-    fileprivate func callInPlace(
-        _ message: Message,
-        hasWaited: Bool,
-        _ value: inout any Sendable
-    ) throws(RoutingError) -> Bool {
-        guard self.isImmediate, !message.hasDeadline, !self.isGone,
-            hasWaited || !self.mailbox.isOccupied
-        else { return false }
-        return try self.lane?.with { lane throws(RoutingError) in
-            guard lane.isCurrent else { return false }
-            value = try self.call(message, in: lane)
-            return true
-        } ?? false
-    }
-
-    @inline(__always)
-    private func call(_ message: Message, in lane: Lane) throws(RoutingError) -> any Sendable {
+    /// Calls the handler.
+    @usableFromInline
+    func callInPlace(_ message: Message) throws(RoutingError) -> any Sendable {
         if message.hasReturnURL { message.arrive() }
-        let outer = lane.begin(message.inPlace)
-        defer { lane.end(outer) }
-        do {
-            return try self.call(message)
-        } catch {
-            throw .thrown(error, by: message)
+        var failure: RoutingError?
+        // An optional of a value of any type would be copied by the runtime.
+        let value: any Sendable = self.handler.with { handler in
+            let outer = handler.lane?.with { $0.begin(message.inPlace) }
+            defer { if let outer { handler.lane?.with { $0.end(outer) } } }
+            do {
+                return try handler.call(message)
+            } catch {
+                failure = .thrown(error, by: message)
+                return ()
+            }
         }
+        if let failure { throw failure }
+        return value
     }
 }
 

@@ -68,8 +68,7 @@ public struct Next: ~Copyable, Sendable {
                     }
                 }
             } else {
-                var value: any Sendable = ()
-                if try self.callInPlace(message, &value) { return value }
+                if self.canCallInPlace(message) { return try self.callInPlace(message) }
             }
         }
         return try await self.deliver(message)

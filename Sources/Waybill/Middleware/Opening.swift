@@ -12,7 +12,7 @@ struct Opening: Sendable {
 
     @usableFromInline private(set) var handler: Unretained<Handler>?
 
-    /// Holds chain and handler until the message has ended.
+    /// Holds chain and handler until the message has ended, if the loop does not keep what does.
     @usableFromInline private(set) var snapshot: Snapshot?
 
     @inlinable
@@ -25,35 +25,35 @@ struct Opening: Sendable {
     mutating func open(_ url: String, on core: BusCore) -> Message {
         let lane = core.home
         guard core.admitsDelivery(on: lane) else { return .unsent }
-        let snapshot = lane.snapshot.load()
-        if snapshot.generation == core.directory.generation.load(ordering: .acquiring),
-            let chain = snapshot.unretainedChain, let match = try? snapshot.match(url),
-            let handler = snapshot.unretainedHandler(at: match.route), handler.with({ $0.isImmediate })
-        {
+        return lane.snapshot.withUnretained { snapshot in
+            guard snapshot.generation == core.directory.generation.load(ordering: .acquiring),
+                let chain = snapshot.unretainedChain, let match = try? snapshot.match(url),
+                let handler = snapshot.unretainedHandler(at: match.route), handler.with({ $0.isImmediate })
+            else { return .unsent }
             let parameters = (consume match).take()
             // What is returned has headers, which are kept on the long way.
-            if !parameters.hasFragment {
-                self.chain = chain
-                self.handler = handler
-                self.snapshot = consume snapshot
-                return Message(id: lane.open(), parameters: parameters, hops: 0)
-            }
+            if parameters.hasFragment { return .unsent }
+            self.chain = chain
+            self.handler = handler
+            if !lane.pin() { self.snapshot = snapshot }
+            return Message(id: lane.open(), parameters: parameters, hops: 0)
         }
-        return .unsent
     }
 
     /// Writes down that the message has its reply.
     @inline(__always)
     func close(on core: BusCore) {
+        let lane = core.home
         self.handler?.with { handler in
-            guard core.home.isCurrent else {
+            guard lane.isCurrent else {
                 handler.counters.count(.replied)
                 return core.close(.replied)
             }
-            core.home.counters.close(.replied)
-            guard handler.loop == core.home.loop else { return handler.counters.count(.replied) }
+            lane.counters.close(.replied)
+            guard handler.loop == lane.loop else { return handler.counters.count(.replied) }
             Counters.increment(handler.counters.repliedInPlace)
         }
+        self.letGo(on: lane)
     }
 
     /// Writes down that the message has failed.
@@ -61,6 +61,14 @@ struct Opening: Sendable {
         let outcome = Outcome.failed(error)
         self.handler?.object.counters.count(Tally(outcome))
         core.close(outcome, message.id, message.parameters.url, at: self.handler?.object, message)
+        self.letGo(on: core.home)
+    }
+
+    @inline(__always)
+    private func letGo(on lane: Lane) {
+        guard self.snapshot == nil else { return }
+        // A middleware may have left the loop.
+        if lane.isCurrent { lane.unpin() } else { lane.eventLoop.execute { lane.unpin() } }
     }
 }
 

@@ -43,7 +43,15 @@ extension LoopLocal where Value: AnyObject {
     /// The closure must not lead to ``store(_:)``: nobody else holds the object.
     @inlinable
     @inline(__always)
-    package func withUnretained<Result, Failure: Error>(
+    package func withUnretained<Result>(_ body: (Value) -> Result) -> Result {
+        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        return unsafe Unmanaged.passUnretained(self.pointer.pointee)._withUnsafeGuaranteedRef(body)
+    }
+
+    /// The same for a closure that may fail.
+    @inlinable
+    @inline(__always)
+    package func withUnretainedThrowing<Result, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")

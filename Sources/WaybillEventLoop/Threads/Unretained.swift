@@ -16,7 +16,14 @@ package struct Unretained<Object: AnyObject & Sendable>: Sendable {
     /// Runs a closure with the object, which is not retained meanwhile.
     @inlinable
     @inline(__always)
-    package func with<Result, Failure: Error>(
+    package func with<Result>(_ body: (Object) -> Result) -> Result {
+        unsafe self.reference._withUnsafeGuaranteedRef(body)
+    }
+
+    /// The same for a closure that may fail.
+    @inlinable
+    @inline(__always)
+    package func withThrowing<Result, Failure: Error>(
         _ body: (Object) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // Its way with the object knows no types of errors.

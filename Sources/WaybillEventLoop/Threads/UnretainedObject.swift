@@ -10,6 +10,14 @@ package struct UnretainedObject {
     @inlinable
     package init(_ object: any AnyObject & Sendable) { unsafe self.reference = .passUnretained(object) }
 
+    /// Runs a closure with the object, which was made as one of this class; it is not retained meanwhile.
+    @inlinable
+    @inline(__always)
+    package func assume<Object: AnyObject, Result>(_ type: Object.Type, _ body: (Object) -> Result) -> Result
+    {
+        unsafe self.reference._withUnsafeGuaranteedRef { body(unsafe unsafeDowncast($0, to: type)) }
+    }
+
     /// Runs a closure with the object, if it is of exactly this class; it is not retained meanwhile.
     ///
     /// - Returns: what the closure returned; nil if the object is of another class, and the closure was not run.

@@ -75,4 +75,69 @@ struct HandlerLifetimeTests {
         #expect(number == 1)
         #expect(await eventually { !watch.isTokenAlive })
     }
+
+    /// Waits once it has got a message, and holds something.
+    private final class Waiting: Middleware {
+        let token: Token
+        let started: Journal<String>
+        let end: Gate
+
+        init(_ token: Token, started: Journal<String>, end: Gate) {
+            self.token = token
+            self.started = started
+            self.end = end
+        }
+
+        nonisolated(nonsending) func handle(
+            _ message: Message,
+            next: borrowing Next
+        ) async throws -> any Sendable {
+            guard message.parameters["wait"] != nil else { return try await next(message) }
+            self.started.add(message.address.description)
+            await self.end.wait()
+            let value = try await next(message)
+            return self.token.number == 1 ? value : 0
+        }
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a middleware that is taken out lives until its last message has ended`(
+        place: RouteTests.Place
+    ) async throws {
+        let (started, end) = (Journal<String>(), Gate())
+        let (bus, watch, registration) = try {
+            let token = Token()
+            try self.bus.register("app://kept") { _ in 1 }
+            try self.bus.register("app://gone") { _ in 2 }
+            let registration = self.bus.use(Waiting(token, started: started, end: end))
+            return (self.bus, Watch(token), registration)
+        }()
+        let urls = ["app://kept", "app://gone"]
+        let values = try await RouteTests.run(place, bus) {
+            var values: [Int] = []
+            for url in urls + urls { values.append(try await bus.route(url, as: Int.self)) }
+            return values
+        }
+        #expect(values == [1, 2, 1, 2])
+        async let kept = RouteTests.run(place, bus) { try await bus.route("app://kept?wait=1", as: Int.self) }
+        async let gone = RouteTests.run(place, bus) {
+            await failure { try await bus.route("app://gone?wait=1") }
+        }
+        #expect(await eventually { started.count == 2 })
+        registration.cancel()
+        bus.unregister("app://gone")
+        for number in 0..<10 {
+            try bus.register("app://new/\(number)") { _ in number }
+            let value = try await RouteTests.run(place, bus) {
+                try await bus.route("app://new/\(number)", as: Int.self)
+            }
+            #expect(value == number)
+        }
+        #expect(watch.isTokenAlive)
+        end.open()
+        #expect(try await kept == 1)
+        #expect(await gone?.code == .noHandler)
+        #expect(await eventually { !watch.isTokenAlive })
+        #expect(bus.statistics.inFlight == 0)
+    }
 }
