@@ -23,7 +23,13 @@ extension BusCore {
     /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
     func send(_ url: String) {
         guard self.phase.load(ordering: .relaxed) == .open else { return self.send(Request(url: url)) }
+        if self.home.isCurrent { return self.send(url, on: self.home) }
         guard let lane = self.currentLane else { return self.sendFromOutside(url) }
+        self.send(url, on: lane)
+    }
+
+    @inline(__always)
+    private func send(_ url: String, on lane: Lane) {
         let hops = lane.hopsInPlace.map { $0 + 1 } ?? 0
         guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil,
             lane.isPlain

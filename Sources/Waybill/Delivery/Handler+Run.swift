@@ -59,15 +59,15 @@ extension Handler {
 
     /// Calls a handler that cannot suspend for a message that nobody awaits, and writes down how it ended.
     func settle(_ message: Message) {
-        guard let lane = self.core.currentLane else {
+        guard let lane = self.lane, lane.with({ $0.isCurrent }) else {
             return self.settle(message, self.runInPlace(message))
         }
-        let outer = lane.begin(message.inPlace)
-        defer { lane.end(outer) }
+        let outer = lane.with { $0.begin(message.inPlace) }
+        defer { lane.with { $0.end(outer) } }
         do {
             let value = try self.call(message)
             if message.hasReturnURL { self.core.conclude(message, value) }
-            Counters.increment(lane.counters.replied)
+            lane.with { Counters.increment($0.counters.replied) }
             Counters.increment(self.counters.repliedInPlace)
             message.extras?.isReturnOf?.end(.delivered)
         } catch {

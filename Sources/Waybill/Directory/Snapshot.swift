@@ -90,24 +90,21 @@ final class Snapshot: Sendable {
         due: Deadline,
         on loop: ObjectIdentifier?
     ) throws(RoutingError) {
-        let match: RouteMatch?
-        do throws(RoutingError) {
-            match = try self.match(url)
-        } catch {
-            return try self.findConnector(url, error).post(id: id, hops: hops, due: due)
+        guard let match = try? self.match(url), let found = self.unretainedHandler(at: match.route),
+            found.with({ $0.ensemble == nil })
+        else {
+            // A connector, an instance of a module, or nobody.
+            return try self.find(url, nil, on: loop).post(id: id, hops: hops, due: due)
         }
-        guard let match, let found = self.handler(at: match.route) else {
-            return try self.findConnector(url).post(id: id, hops: hops, due: due)
-        }
-        let handler = found.member(on: loop, match.parameters, nil)
         let message = Message(
             id: id,
             parameters: (consume match).take(),
             hops: hops,
             due: due,
             extras: nil,
-            for: Unretained(handler)
+            for: found
         )
+        let handler = found.object
         let mailbox = handler.mailbox
         try mailbox.post(Parcel(message: consume message, handler: consume handler))
     }
