@@ -5,7 +5,7 @@ struct Publication {
     let request: Request
     let audience: Audience
 
-    /// The middlewares around each subscriber's handler; a feed has none, since its reader is no handler.
+    /// The middlewares around each subscriber's delivery; around a feed's they stand where it is read.
     let chain: Chain?
 
     /// How many subscribers had their turn.

@@ -25,7 +25,9 @@ public protocol Middleware: Sendable {
     /// - for a handler that may suspend, or with a deadline, in a task of its own on the caller's loop (on the handler's,
     ///   if the caller is on none of the bus's). The task is cancelled, and the caller set free, when the deadline passes, when the
     ///   caller is cancelled, or when the handler is unregistered;
-    /// - for a message that nobody awaits, in a task of its own on the handler's loop, when its turn comes in the mailbox.
+    /// - for a message that nobody awaits, in a task of its own on the handler's loop, when its turn comes in the mailbox;
+    /// - for a message that is read from a subscription's sequence, in the reader's task, when it is read. One that is refused or
+    ///   answered there is not seen by the reader.
     ///
     /// A conformance in a module that does not have the upcoming feature `NonisolatedNonsendingByDefault` should say
     /// `nonisolated(nonsending)`, as above, or every message makes a detour through the global executor. One that

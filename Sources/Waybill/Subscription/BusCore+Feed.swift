@@ -6,7 +6,9 @@ extension BusCore {
     /// Puts a message into a feed, or its publisher into the line.
     func offer(_ message: inout Message, to feed: Feed, _ publication: inout Publication) {
         message.id = self.open()
-        switch feed.offer(message) {
+        var offered = message
+        if let chain = publication.chain { offered.surround(with: chain) }
+        switch feed.offer(offered) {
         case .kept, .read: publication.taken += 1
         case .replaced(let oldest):
             publication.taken += 1

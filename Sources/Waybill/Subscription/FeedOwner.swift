@@ -27,9 +27,35 @@ final class FeedOwner: Sendable {
                 self.feed.core.log(message.parameters.url, .deadlineExceeded(url: message.parameters.url))
                 continue
             }
-            self.feed.core.close(.replied)
-            return message
+            guard let chain = message.extras?.passage?.chain else {
+                self.feed.core.close(.replied)
+                return message
+            }
+            if let message = await self.pass(message, through: chain) { return message }
         }
+    }
+
+    /// Takes a message through the middlewares around its delivery, where the reader is.
+    ///
+    /// - Returns: the message as it got to the end; nil if one of them refused it, or answered in the reader's place.
+    private nonisolated(nonsending) func pass(_ message: Message, through chain: Chain) async -> Message? {
+        let core = self.feed.core
+        let arrived = Locked<Message?>(nil)
+        let end = Handler(
+            immediate: { message in arrived.withLock { $0 = message } },
+            mailbox: core.homeMailbox,
+            core: core
+        )
+        end.describe(as: .pattern(self.subscription.pattern))
+        // Nobody watches the deadline yet: whoever is about to read does not.
+        let stage = Stage(deadline: .never, hasWaited: true)
+        let outcome = await Delivery(chain, end, stage).outcome(of: message)
+        core.close(Tally(outcome))
+        if case .failed(let error) = outcome {
+            core.log(message.parameters.url, error)
+            return nil
+        }
+        return arrived.withLock { $0 }
     }
 
     private nonisolated(nonsending) func wait() async -> Message? {

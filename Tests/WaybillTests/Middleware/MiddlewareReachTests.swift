@@ -59,6 +59,53 @@ struct MiddlewareReachTests {
         #expect(self.bus.statistics.sent == 3 && self.bus.statistics.replied == 3)
     }
 
+    @Test(arguments: RouteTests.Place.allCases)
+    func `what is read from a sequence passes through when it is read`(place: RouteTests.Place) async throws {
+        struct Refusal: Error {}
+        let (bus, journal) = (self.bus, self.journal)
+        let messages = try bus.subscription(to: "app://topic/:n")
+        bus.use(Noting(name: "outer", journal: journal))
+        bus.use(
+            Doing { message in
+                switch message.parameters["n"] {
+                case "1": throw Refusal()
+                case "3": .answer(3)
+                default: .pass(message.with(headers: ["seen": "yes"]))
+                }
+            }
+        )
+        for number in 0..<5 { #expect(try await bus.publish("app://topic/\(number)") == 1) }
+        #expect(journal.entries.isEmpty && bus.statistics.inFlight == 5)
+        let read = await RouteTests.run(place, bus) {
+            var read: [String] = []
+            for await message in messages {
+                read.append("\(message.parameters["n"] ?? "") \(message.headers["seen"] ?? "no")")
+                if read.count == 3 { break }
+            }
+            return read
+        }
+        #expect(read == ["0 yes", "2 yes", "4 yes"])
+        #expect(journal.count == 10)
+        #expect(bus.statistics.replied == 4 && bus.statistics.failed == 1)
+        #expect(bus.statistics.sent == 5 && bus.statistics.inFlight == 0)
+    }
+
+    @Test func `a middleware that hangs before a reader is cut off by the deadline`() async throws {
+        let (started, end, cancelled) = (Gate(), Gate(), Gate())
+        let bus = self.bus
+        let messages = try bus.subscription(to: "app://topic/:n")
+        try bus.use(Hanging(started: started, end: end, cancelled: cancelled), for: "app://topic/0")
+        #expect(try await bus.publish("app://topic/0", deadline: .now + .milliseconds(50)) == 1)
+        #expect(try await bus.publish("app://topic/1") == 1)
+        for await message in messages {
+            #expect(message.parameters["n"] == "1")
+            break
+        }
+        await cancelled.wait()
+        end.open()
+        #expect(bus.statistics.expired == 1 && bus.statistics.replied == 1)
+    }
+
     @Test(arguments: AddingHandler.allCases, RouteTests.Place.allCases)
     func `return legs pass through, with the headers that the handler saw`(
         kind: AddingHandler,
