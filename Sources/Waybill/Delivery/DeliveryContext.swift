@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WaybillEventLoop
 
 /// What a route made inside a handler inherits from the message that is being handled.
@@ -75,7 +76,14 @@ extension Lane {
     /// Runs code that brings a context of its own, or none.
     fileprivate func clear<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = self.begin(.nobody)
-        defer { self.end(outer) }
+        let isCovering = outer.hops != Self.nobody
+        if isCovering { self.covered.store(self.covered.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+        defer {
+            if isCovering {
+                self.covered.store(self.covered.load(ordering: .relaxed) &- 1, ordering: .relaxed)
+            }
+            self.end(outer)
+        }
         return try body()
     }
 }

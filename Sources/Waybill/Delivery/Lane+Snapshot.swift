@@ -9,26 +9,22 @@ extension Lane {
     func use(_ snapshot: Snapshot) {
         let old = self.snapshot.load()
         self.snapshot.store(snapshot)
-        if self.isUsed {
-            self.replaced.store(self.replaced.load() + [old])
+        if self.pins.load(ordering: .relaxed) > 0, !self.isKeeping.load(ordering: .relaxed) {
+            self.pinned.store(old)
             self.isKeeping.store(true, ordering: .relaxed)
+        }
+        if self.isCalling || self.covered.load(ordering: .relaxed) > 0 {
+            self.replaced.store(self.replaced.load() + [old])
             self.letGoLater()
         }
         // What the last holder of a handler lets go of may use the bus, and so this lane.
         _ = consume old
     }
 
-    /// Whether somebody may be using the loop's snapshot: a handler below the caller on the stack, or a message that has pinned it.
-    ///
-    /// Who has pinned one while replaced ones are kept has pinned one of those.
-    private var isUsed: Bool {
-        self.isCalling || self.pins.load(ordering: .relaxed) > 0 && !self.isKeeping.load(ordering: .relaxed)
-    }
-
     /// Keeps the loop's snapshot until ``unpin()``.
     ///
-    /// - Returns: false if a reference has to be counted instead: so that those who have pinned a replaced one become fewer, and
-    ///   it goes, however many messages there are.
+    /// - Returns: false if a reference has to be counted instead: while one that was pinned is kept nobody else pins, so that it
+    ///   goes when those who did have come to an end, however many messages there are.
     @inline(__always)
     func pin() -> Bool {
         guard !self.isKeeping.load(ordering: .relaxed) else { return false }
@@ -43,14 +39,19 @@ extension Lane {
         if pins == 0, self.isKeeping.load(ordering: .relaxed) { self.letGoLater() }
     }
 
-    /// Lets go of what was replaced, when no handler is being called in place any more.
+    /// Lets go of what was replaced, when nothing of the bus is on the stack any more.
     @inline(never)
     private func letGoLater() {
         self.eventLoop.execute {
-            guard self.pins.load(ordering: .relaxed) == 0 else { return }
+            assert(!self.isCalling, "a loop runs nothing below a handler")
             let old = self.replaced.load()
             self.replaced.store([])
-            self.isKeeping.store(false, ordering: .relaxed)
+            if self.pins.load(ordering: .relaxed) == 0 {
+                let pinned = self.pinned.load()
+                self.pinned.store(nil)
+                self.isKeeping.store(false, ordering: .relaxed)
+                _ = consume pinned
+            }
             _ = consume old
         }
     }

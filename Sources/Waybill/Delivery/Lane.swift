@@ -16,13 +16,19 @@ final class Lane: Sendable {
     let topicSnapshot: LoopLocal<TopicSnapshot>
     private let empty: Snapshot
 
-    /// Snapshots that were replaced while somebody used what they hold without counting a reference.
+    /// Snapshots that were replaced while a handler of theirs may have been called in place, until the loop turns.
     let replaced: LoopLocal<[Snapshot]>
 
+    /// How many handlers are being called in place below code that has a context of its own.
+    let covered = Atomic<Int>(0)
+
+    /// How many messages use a snapshot while they meet middlewares.
+    let pins = Atomic<Int>(0)
+
+    /// That snapshot, if it has been replaced meanwhile, and whether it has.
+    let pinned: LoopLocal<Snapshot?>
     let isKeeping = Atomic<Bool>(false)
 
-    /// How many messages do so while they meet middlewares.
-    let pins = Atomic<Int>(0)
     private let isForgetting = Atomic<Bool>(false)
 
     // Written by the loop's thread only; atomic because that can be proven.
@@ -50,6 +56,7 @@ final class Lane: Sendable {
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
         self.empty = snapshot
         self.replaced = LoopLocal([], on: eventLoop)
+        self.pinned = LoopLocal(nil, on: eventLoop)
         self.topics = topics
         self.topicSnapshot = LoopLocal(Topics.empty, on: eventLoop)
     }

@@ -11,7 +11,7 @@ internal import WaybillRouting
 final class Directory: Sendable {
     /// Goes up with every change.
     let generation = Atomic<Int>(0)
-    /// Whether no middleware surrounds deliveries; who has no copy of the routes asks this first.
+    /// Whether no middleware surrounds deliveries; the plain route asks this first, and who has no copy of the routes.
     let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
 

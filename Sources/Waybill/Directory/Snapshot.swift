@@ -61,11 +61,7 @@ final class Snapshot: Sendable {
     /// Where a URL would lead.
     func reach(_ url: String) -> Reach { self.table.reach(url, self.connections) }
 
-    /// The handler of a route that this table has just matched.
-    @inline(__always)
-    func handler(at route: RouteID) -> Handler? { self.table[route] }
-
-    /// The same, for who holds the snapshot.
+    /// The handler of a route that this table has just matched, for who holds the snapshot.
     @inline(__always)
     func unretainedHandler(at route: RouteID) -> Unretained<Handler>? {
         self.table[route].map { Unretained($0) }

@@ -40,7 +40,7 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
 extension LoopLocal where Value: AnyObject {
     /// Runs a closure with the object, which is not retained meanwhile; the caller is on the loop's thread.
     ///
-    /// The closure must not lead to ``store(_:)``: nobody else holds the object.
+    /// Nobody else holds the object: after a ``store(_:)`` that the closure leads to, the closure must not use it.
     @inlinable
     @inline(__always)
     package func withUnretained<Result>(_ body: (Value) -> Result) -> Result {
@@ -67,5 +67,5 @@ extension LoopLocal where Value: AnyObject {
     }
 }
 
-// The loop's thread alone touches the value, by the contract of `value`; the last reference gone, whoever drops it.
+// The loop's thread alone touches the value, by the contract of `load` and `store`; the last reference gone, whoever drops it.
 extension LoopLocal: @unchecked Sendable {}

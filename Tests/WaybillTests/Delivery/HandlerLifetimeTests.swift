@@ -22,7 +22,7 @@ struct HandlerLifetimeTests {
 
     /// What a handler does to itself.
     enum End: CaseIterable, Sendable {
-        case unregister, replace, unregisterAndPublish
+        case unregister, replace, unregisterAndPublish, haveItUnregistered
     }
 
     /// Registers a handler that ends itself and then says whether what it holds is there, and how often.
@@ -30,6 +30,10 @@ struct HandlerLifetimeTests {
         let token = Token()
         let watch = Watch(token)
         let bus = self.bus
+        try self.bus.register("app://broom", on: Probe(eventLoop: bus.eventLoop)) { [weak bus] _, _ in
+            bus?.unregister("app://once")
+            await Task.yield()
+        }
         try self.bus.register("app://once") { [weak bus] message -> Int in
             let number = token.number
             if message.parameters["end"] == nil { return number }
@@ -42,6 +46,9 @@ struct HandlerLifetimeTests {
                 bus?.unregister("app://once")
                 // In place, as far as it gets: it looks at the routes as they are now.
                 Task.immediate { try await bus?.publish("app://news") }
+            case .haveItUnregistered:
+                // By another handler, whose first part runs here, on this handler's stack.
+                Task.immediate { try await bus?.route("app://broom") }
             }
             return watch.isTokenAlive ? number : 0
         }
