@@ -14,7 +14,7 @@ extension BusCore {
             // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
             let message = request.message(id: id, parameters: found.parameters, for: handler)
             handler.counters.begin()
-            let outcome = await self.hop(message, handler)
+            let outcome = await self.hop(message, handler).at(handler)
             if case .replied(let value) = outcome { self.conclude(message, value) }
             handler.counters.end(Tally(outcome))
             self.close(outcome, id, request.url, at: handler, message)
@@ -68,7 +68,7 @@ extension BusCore {
             do throws(RoutingError) {
                 try handler.mailbox.enter(message)
             } catch {
-                exchange.finish(.failed(error))
+                exchange.finish(.failed(error), at: handler)
                 return exchange
             }
         }

@@ -45,7 +45,7 @@ extension BusCore {
             eventLoop: actor.eventLoop,
             configuration: configuration,
             limit: self.configuration.mailboxLimit,
-            owner: ObjectIdentifier(actor)
+            owner: actor
         )
     }
 }

@@ -70,7 +70,7 @@ extension BusCore {
     @inline(never)
     private func close(_ error: any Error, thrownBy message: Message) {
         let error = RoutingError.thrown(error, by: message)
-        self.close(Tally(error.code))
+        self.close(.failed(error), message.id, message.parameters.url, message)
         self.log(message.parameters.url, error)
     }
 

@@ -17,7 +17,9 @@ extension BusCore {
         return lane.deliver(url, request, call)
     }
 
-    /// Whether the caller is on a lane's loop, may go on without suspending, and is no handler; counts one delivery if so.
+    /// Whether the caller is on a lane's loop, may go on without suspending, and is no handler.
+    ///
+    /// One delivery is counted against what the loop may do before it polls.
     @inline(__always)
     func admitsDelivery(on lane: Lane) -> Bool {
         guard self.phase.load(ordering: .relaxed) == .open, lane.unretainedLoop.admitsDelivery() else {

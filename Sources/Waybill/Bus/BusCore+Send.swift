@@ -67,12 +67,13 @@ extension BusCore {
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
-            let found = try self.find(request, on: self.currentLane)
+            let lane = self.currentLane
+            // Who awaits a place is told at once that there is nobody, whatever surrounds deliveries.
+            let found = try self.find(request, on: lane)
             let handler = found.handler
-            let parcel = Parcel(
-                message: request.message(id: id, parameters: found.parameters, for: handler),
-                handler: handler
-            )
+            var message = request.message(id: id, parameters: found.parameters, for: handler)
+            if let chain = lane.map({ $0.chain }) ?? self.directory.chain { message.surround(with: chain) }
+            let parcel = Parcel(message: message, handler: handler)
             guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(parcel) }
             if !handler.mailbox.takePlaceInTurn() { try await self.waitForPlace(request, handler) }
             handler.mailbox.leave(parcel)

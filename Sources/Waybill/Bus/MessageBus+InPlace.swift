@@ -50,16 +50,30 @@ extension MessageBus {
         as type: Value.Type
     ) async throws(RoutingError) -> Value {
         let delivered = await self.core.route(pending.request, after: pending.attempt)
-        return try delivered.outcome.value(as: type, url: pending.request.url)
+        return try self.value(of: delivered.outcome, as: type, url: pending.request.url)
     }
 
     /// The value of a handler that answers with another type than the one that is asked for.
     @usableFromInline
-    static func convert<Value: Sendable>(
+    func convert<Value: Sendable>(
         _ value: (any Sendable)?,
         to type: Value.Type,
         url: String
     ) throws(RoutingError) -> Value {
-        try Outcome.replied(value ?? ()).value(as: type, url: url)
+        try self.value(of: .replied(value ?? ()), as: type, url: url)
+    }
+
+    /// The value of a reply; one of another type than the one that is asked for is an error that names the route.
+    func value<Value: Sendable>(
+        of outcome: Outcome,
+        as type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
+        do throws(RoutingError) {
+            return try outcome.value(as: type, url: url)
+        } catch {
+            guard error.code == .typeMismatch, error.route == nil else { throw error }
+            throw error.at((try? self.core.directory.find(url, nil, on: nil))?.handler)
+        }
     }
 }

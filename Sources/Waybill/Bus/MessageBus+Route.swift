@@ -36,7 +36,7 @@ extension MessageBus {
         }
         if let pending { return try await self.finish(pending, as: Value.self) }
         if let value = answer.value { return value }
-        return try Self.convert(answer.other, to: Value.self, url: url)
+        return try self.convert(answer.other, to: Value.self, url: url)
     }
 
     /// Routes a URL with more than the URL says, and waits for the reply.
@@ -83,7 +83,7 @@ extension MessageBus {
         }
         if let pending { return try await self.finish(pending, as: Value.self) }
         if let value = answer.value { return value }
-        return try Self.convert(answer.other, to: Value.self, url: url)
+        return try self.convert(answer.other, to: Value.self, url: url)
     }
 
     /// Sends a message that nobody awaits.

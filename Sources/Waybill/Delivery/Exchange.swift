@@ -39,6 +39,7 @@ final class Exchange: Sendable {
     func finish(_ outcome: Outcome, at handler: Handler? = nil, _ conclusion: () -> Void = {}) {
         let effects = self.state.withLock { $0.finish(outcome) }
         guard let effects else { return }
+        let outcome = outcome.at(effects.handler ?? handler)
         conclusion()
         self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
         // Not before: who has the reply finds it in the books.

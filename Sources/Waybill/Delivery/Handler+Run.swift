@@ -29,9 +29,24 @@ extension Handler {
                     }
                 )
             } catch {
-                return .failed(.thrown(error, by: message))
+                return .failed(self.failure(error, of: message))
             }
         }
+    }
+
+    /// What comes of an error that it threw.
+    func failure(_ error: any Error, of message: Message) -> RoutingError {
+        (self.reason(for: error, of: message) ?? .thrown(error, by: message)).at(self)
+    }
+
+    /// What is behind an error, if it is not the handler's own, or a middleware's around it.
+    ///
+    /// After the deadline there is no other outcome. It cancels whoever is still at work, and so does the end of the handler: that
+    /// is the reason then, and not the cancellation.
+    func reason(for error: any Error, of message: Message) -> RoutingError? {
+        let url = message.parameters.url
+        if message.due.hasPassed(by: self.core.time) { return .deadlineExceeded(url: url) }
+        return error is CancellationError && Task.isCancelled && self.isGone ? self.reason(url) : nil
     }
 
     /// Calls a handler that cannot suspend, on its loop.
@@ -53,7 +68,7 @@ extension Handler {
         do {
             return .replied(try self.call(message))
         } catch {
-            return .failed(.thrown(error, by: message))
+            return .failed(self.failure(error, of: message))
         }
     }
 
@@ -71,7 +86,7 @@ extension Handler {
             Counters.increment(self.counters.repliedInPlace)
             message.extras?.isReturnOf?.end(.delivered)
         } catch {
-            self.settle(message, .failed(.thrown(error, by: message)))
+            self.settle(message, .failed(self.failure(error, of: message)))
         }
     }
 

@@ -149,7 +149,7 @@ extension Lane {
             handler.with { Counters.increment($0.counters.repliedInPlace) }
             return .called(id)
         } catch {
-            let error = RoutingError.thrown(error, at: url)
+            let error = handler.object.failure(error, of: message)
             let tally = Tally(error.code)
             handler.with { $0.counters.count(tally) }
             // Who watches dead letters is told above, where there is a bus.

@@ -6,6 +6,7 @@ extension BusCore {
     /// Ends a message that nobody awaits and that came to nothing.
     @inline(never)
     func deadLetter(_ message: Message, _ error: RoutingError, at handler: Handler? = nil) {
+        let error = error.at(handler)
         self.show(message.id, message.parameters.url, error, isAwaited: false, at: handler, message)
         self.close(.deadLettered)
         self.report(message.parameters.url, message, error)

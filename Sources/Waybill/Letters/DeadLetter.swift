@@ -28,9 +28,9 @@ public struct DeadLetter: Sendable {
 }
 
 extension DeadLetter: CustomStringConvertible {
-    /// One readable line: ID, route and error, which names the URL.
+    /// One readable line: ID and error, which names URL and route.
     public var description: String {
-        let route = self.pattern.map { " for \($0)" } ?? ""
+        let route = self.error.route == nil ? self.pattern.map { " for \($0)" } ?? "" : ""
         let url = self.error.url == self.url || self.url.isEmpty ? "" : " to \(self.url)"
         return "dead letter \(self.id)\(route)\(url): \(self.error)".onOneLine
     }

@@ -19,6 +19,10 @@ actor Mailbox: LoopBound {
 
     /// Whose mailbox it is, if it is in front of an actor.
     nonisolated let owner: ObjectIdentifier?
+    private nonisolated let ownerType: (any LoopBound.Type)?
+
+    /// The name of that actor's type.
+    nonisolated var module: String? { self.ownerType.map { "\($0)" } }
 
     /// Messages that were given to the mailbox and have not been started; in a serial one also the one in progress.
     nonisolated let waiting = Atomic<Int>(0)
@@ -70,14 +74,15 @@ actor Mailbox: LoopBound {
         eventLoop: EventLoop,
         configuration: MailboxConfiguration,
         limit: Int,
-        owner: ObjectIdentifier? = nil
+        owner: (any LoopBound)? = nil
     ) {
         self.eventLoop = eventLoop
         self.unretainedLoop = UnretainedEventLoop(eventLoop)
         self.limit = configuration.limit ?? limit
         self.whenFull = configuration.whenFull
         self.isSerial = configuration.isSerial
-        self.owner = owner
+        self.owner = owner.map { ObjectIdentifier($0) }
+        self.ownerType = owner.map { type(of: $0) }
         self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
     }
 

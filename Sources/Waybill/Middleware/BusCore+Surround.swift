@@ -40,14 +40,15 @@ extension BusCore {
         _ listener: Listener = noListener
     ) async -> Delivered {
         let handler = found.handler
-        guard handler.isImmediate || handler.failure != nil, !request.due.exists else {
+        guard handler.isImmediate && !handler.mailbox.isSerial || handler.failure != nil, !request.due.exists
+        else {
             let exchange = self.begin(request, found, id, around: chain)
             return self.delivered(request, await exchange.listen(listener), id, exchange.returnPath)
         }
         var message = request.message(id: id, parameters: found.parameters, for: handler)
         message.keepHeaders()
         handler.counters.begin()
-        let outcome = await Delivery(chain, handler, nil).outcome(of: message)
+        let outcome = await Delivery(chain, handler, nil).outcome(of: message).at(handler)
         if case .replied(let value) = outcome { self.conclude(message, value) }
         handler.counters.end(Tally(outcome))
         self.close(outcome, id, request.url, at: handler, message)

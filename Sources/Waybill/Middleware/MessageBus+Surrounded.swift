@@ -24,12 +24,11 @@ extension MessageBus {
         do throws(RoutingError) {
             value = try await Next(chain, 0, handler, nil).attempt(message)
         } catch {
-            self.close(opening, error, message)
-            throw error
+            throw self.close(opening, error, message, url)
         }
         self.close(opening)
         if let value = unbox(value, as: type) { return value }
-        return try Self.convert(value, to: type, url: url)
+        return try self.convert(value, to: type, url: url)
     }
 
     @usableFromInline
@@ -41,8 +40,13 @@ extension MessageBus {
 
     @usableFromInline
     @inline(never)
-    func close(_ opening: borrowing Opening, _ error: RoutingError, _ message: Message) {
-        opening.close(error, message, on: self.core)
+    func close(
+        _ opening: borrowing Opening,
+        _ error: RoutingError,
+        _ message: Message,
+        _ url: String
+    ) -> RoutingError {
+        opening.close(error, message, url, on: self.core)
     }
 
     /// The same for a message that cannot go the short way.
@@ -53,6 +57,6 @@ extension MessageBus {
         as type: Value.Type
     ) async throws(RoutingError) -> Value {
         let delivered = await self.core.route(Request(url: url))
-        return try delivered.outcome.value(as: type, url: url)
+        return try self.value(of: delivered.outcome, as: type, url: url)
     }
 }

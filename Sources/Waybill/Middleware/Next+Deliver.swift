@@ -19,7 +19,7 @@ extension Next {
             let next = Next(self.chain, index + 1, self.handler, self.stage)
             return try await links[index].code.handle(links[index].code.box, message, next)
         } catch {
-            throw Self.failure(error, of: message)
+            throw self.failure(error, of: message)
         }
     }
 
@@ -82,7 +82,7 @@ extension Next {
             do {
                 return try handler.call(message)
             } catch {
-                failure = .thrown(error, by: message)
+                failure = handler.failure(error, of: message)
                 return ()
             }
         }

@@ -64,7 +64,7 @@ public struct Next: ~Copyable, Sendable {
                             self.following
                         )
                     } catch {
-                        throw Self.failure(error, of: message)
+                        throw self.failure(error, of: message)
                     }
                 }
             } else {
@@ -96,7 +96,8 @@ public struct Next: ~Copyable, Sendable {
 
     @usableFromInline
     @inline(never)
-    static func failure(_ error: any Error, of message: Message) -> RoutingError {
-        .thrown(error, around: message)
+    func failure(_ error: any Error, of message: Message) -> RoutingError {
+        let handler = self.handler.object
+        return (handler.reason(for: error, of: message) ?? .thrown(error, around: message)).at(handler)
     }
 }

@@ -4,8 +4,8 @@ internal import WaybillRouting
 
 /// The start of a message that meets middlewares on its way to a handler that answers at once.
 ///
-/// It is open if the caller is on the bus's first loop, is no handler, and may go on without suspending. Otherwise nothing has
-/// been counted, and the message has to go the long way.
+/// It is open if the caller is on the bus's first loop, is no handler, and may go on without suspending. Otherwise nothing is in
+/// the books, and the message has to go the long way.
 @usableFromInline
 struct Opening: Sendable {
     @usableFromInline private(set) var chain: Unretained<Chain>?
@@ -28,7 +28,8 @@ struct Opening: Sendable {
         return lane.snapshot.withUnretained { snapshot in
             guard snapshot.generation == core.directory.generation.load(ordering: .acquiring),
                 let chain = snapshot.unretainedChain, let match = try? snapshot.match(url),
-                let handler = snapshot.unretainedHandler(at: match.route), handler.with({ $0.isImmediate })
+                let handler = snapshot.unretainedHandler(at: match.route),
+                handler.with({ $0.isImmediate && !$0.mailbox.isSerial })
             else { return .unsent }
             let parameters = (consume match).take()
             // What is returned has headers, which are kept on the long way.
@@ -57,11 +58,15 @@ struct Opening: Sendable {
     }
 
     /// Writes down that the message has failed.
-    func close(_ error: RoutingError, _ message: Message, on core: BusCore) {
+    ///
+    /// - Returns: the error, with the route that it is about.
+    func close(_ error: RoutingError, _ message: Message, _ url: String, on core: BusCore) -> RoutingError {
+        let error = error.at(self.handler?.object)
         let outcome = Outcome.failed(error)
         self.handler?.object.counters.count(Tally(outcome))
-        core.close(outcome, message.id, message.parameters.url, at: self.handler?.object, message)
+        core.close(outcome, message.id, url, at: self.handler?.object, message)
         self.letGo(on: core.home)
+        return error
     }
 
     @inline(__always)

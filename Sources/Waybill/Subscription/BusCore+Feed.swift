@@ -50,7 +50,7 @@ extension BusCore {
         }
         watch?.cancel()
         guard case .failed(let error) = end else { return 1 }
-        self.close(Tally(error.code))
+        self.close(.failed(error), queued.message.id, url, queued.message)
         self.log(url, error)
         return 0
     }

@@ -52,7 +52,11 @@ final class Feed: Sendable {
     /// Takes no more messages; what nobody has read is lost.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
-        for _ in left.messages { self.core.close(.deadLettered) }
+        for message in left.messages {
+            let error = reason(message.parameters.url)
+            self.core.show(message.id, message.parameters.url, error, isAwaited: false, message)
+            self.core.close(.deadLettered)
+        }
         if let first = left.messages.first { self.core.logUnread(left.messages.count, from: first, reason) }
         for queued in left.line { queued.end(.failed(reason(queued.message.parameters.url))) }
         for reader in left.readers { reader.resume(returning: nil) }

@@ -49,8 +49,8 @@ final class FeedOwner: Sendable {
         end.describe(as: .pattern(self.subscription.pattern))
         // Nobody watches the deadline yet: whoever is about to read does not.
         let stage = Stage(deadline: .never, hasWaited: true)
-        let outcome = await Delivery(chain, end, stage).outcome(of: message)
-        core.close(Tally(outcome))
+        let outcome = await Delivery(chain, end, stage).outcome(of: message).at(end)
+        core.close(outcome, message.id, message.parameters.url, at: end, message)
         if case .failed(let error) = outcome {
             core.log(message.parameters.url, error)
             return nil

@@ -63,10 +63,12 @@ extension RoutingError {
 }
 
 extension RoutingError: CustomStringConvertible {
-    /// One readable line: code, URL, sentence and cause; control characters are escaped.
+    /// One readable line: code, URL, route and module, sentence and cause; control characters are escaped.
     public var description: String {
-        let place = self.url.isEmpty ? "" : " \(self.url)"
+        let url = self.url.isEmpty ? "" : " \(self.url)"
+        let place = [self.route, self.module].compactMap(\.self).joined(separator: " of ")
+        let route = place.isEmpty ? "" : " (\(place))"
         let reason = self.cause.map { " (cause: \($0))" } ?? ""
-        return "\(self.code)\(place): \(self.message)\(reason)".onOneLine
+        return "\(self.code)\(url)\(route): \(self.message)\(reason)".onOneLine
     }
 }

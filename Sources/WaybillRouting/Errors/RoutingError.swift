@@ -16,7 +16,18 @@ public struct RoutingError: Error {
     ///   - message: one sentence for a person.
     ///   - cause: the error underneath, if another one led to this.
     public init(_ code: Code, url: String = "", message: String, cause: (any Error)? = nil) {
-        self.storage = Storage(code: code, url: url, message: message, cause: cause)
+        self.storage = Storage(code: code, url: url, message: message, cause: cause, route: nil, module: nil)
+    }
+
+    private init(_ error: RoutingError, route: String?, module: String?) {
+        self.storage = Storage(
+            code: error.code,
+            url: error.url,
+            message: error.message,
+            cause: error.cause,
+            route: route,
+            module: module
+        )
     }
 
     /// The kind of failure.
@@ -24,6 +35,18 @@ public struct RoutingError: Error {
 
     /// The URL, or the pattern, that the failure is about.
     public var url: String { self.storage.url }
+
+    /// The pattern of the route that the URL leads to, where the failure is that of a message that had found one.
+    public var route: String? { self.storage.route }
+
+    /// The type of the module that the route belongs to, if it belongs to one.
+    public var module: String? { self.storage.module }
+
+    /// The error, with the route and the module that it is about, unless it names them already.
+    package func at(route: String?, module: String?) -> RoutingError {
+        guard self.route == nil, route != nil || module != nil else { return self }
+        return RoutingError(self, route: route, module: module)
+    }
 
     /// What happened, in one sentence for a person.
     public var message: String { self.storage.message }
@@ -36,12 +59,23 @@ public struct RoutingError: Error {
         let url: String
         let message: String
         let cause: (any Error)?
+        let route: String?
+        let module: String?
 
-        init(code: Code, url: String, message: String, cause: (any Error)?) {
+        init(
+            code: Code,
+            url: String,
+            message: String,
+            cause: (any Error)?,
+            route: String?,
+            module: String?
+        ) {
             self.code = code
             self.url = url
             self.message = message
             self.cause = cause
+            self.route = route
+            self.module = module
         }
     }
 }

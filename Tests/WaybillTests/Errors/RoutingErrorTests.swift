@@ -44,6 +44,30 @@ struct RoutingErrorTests {
         }
     }
 
+    /// Where a handler is, and what stands before it.
+    @Test(arguments: AddingHandler.allCases, [false, true])
+    func `a failure names the route and the module`(kind: AddingHandler, isSurrounded: Bool) async throws {
+        let bus = self.bus
+        try kind.register(on: bus, Journal(), at: "app://add/:n")
+        if isSurrounded { bus.use(Doing { .pass($0) }) }
+        let letters = bus.deadLetters(limit: 16)
+        for deadline in [nil, ContinuousClock.now + .seconds(60)] {
+            let error = await failure { try await bus.route("app://add/x", deadline: deadline) }
+            #expect(error?.code == .invalidParameter && error?.route == "app://add/:n")
+            #expect(error?.module == (kind == .far || kind == .farLater ? "Probe" : nil))
+            #expect("\(error.map { "\($0)" } ?? "")".contains("app://add/x (app://add/:n"))
+        }
+        bus.send("app://add/y")
+        for await letter in letters {
+            #expect(letter.error.route == "app://add/:n" && letter.pattern == letter.error.route)
+            break
+        }
+        let typed = await failure { try await bus.route("app://add/1", as: String.self) }
+        #expect(typed?.code == .typeMismatch && typed?.route == "app://add/:n")
+        let nobody = await failure { try await bus.route("app://sub/1") }
+        #expect(nobody?.code == .noRoute && nobody?.route == nil)
+    }
+
     @Test func `a URL that was mistyped gets a suggestion`() async throws {
         try self.bus.register("app://user/detail") { _ in }
         let error = await failure { try await self.bus.route("app://usr/detail?x=1") }

@@ -204,7 +204,7 @@ struct DeadLetterTests {
         let letter = try #require(await self.letters(letters, count: 1).first)
         #expect(
             letter.description
-                == "dead letter \(letter.id) for app://bad/:id: refused app://bad/7: not\\ntoday"
+                == "dead letter \(letter.id): refused app://bad/7 (app://bad/:id): not\\ntoday"
         )
     }
 }

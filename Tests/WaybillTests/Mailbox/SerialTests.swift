@@ -147,12 +147,14 @@ struct SerialTests {
         #expect(steps.entries == ["outer", "inner"])
     }
 
-    @Test(arguments: Place.allCases)
+    @Test(arguments: Place.allCases, [false, true])
     func `who waits behind a message that hangs is freed by deadline, cancellation and removal`(
-        place: Place
+        place: Place,
+        isSurrounded: Bool
     ) async throws {
         let module = try self.module(place)
         let bus = self.bus
+        if isSurrounded { bus.use(Doing { .pass($0) }) }
         let (begun, held) = (Gate(), Gate())
         try bus.register("app://hang", on: module) { _, _ in
             begun.open()

@@ -32,6 +32,21 @@ struct MiddlewareReachTests {
         #expect(bus.statistics.sent == 50 && bus.statistics.replied == 50)
     }
 
+    @Test func `a message that is enqueued passes through, in order`() async throws {
+        let module = Probe(eventLoop: self.bus.eventLoop)
+        try self.bus.configureMailbox(of: module, MailboxConfiguration(limit: 2, whenFull: .suspend))
+        try self.bus.register("app://count", on: module) { module, message in
+            module.hear(try message.parameters.require("n"))
+        }
+        self.bus.use(Noting(name: "m", journal: self.journal))
+        for number in 0..<10 { try await self.bus.enqueue("app://count?n=\(number)") }
+        #expect(await self.bus.settles())
+        #expect(await module.heard == Array(0..<10))
+        #expect(self.journal.count == 20)
+        let error = await failure { try await self.bus.enqueue("app://nobody") }
+        #expect(error?.code == .noRoute)
+    }
+
     @Test func `a message that is sent and refused is a dead letter`() async throws {
         let letters = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: letters))

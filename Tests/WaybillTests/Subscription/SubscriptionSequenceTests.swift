@@ -226,9 +226,16 @@ struct SubscriptionSequenceTests {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         let messages = try bus.subscription(to: "app://a", limit: 8)
+        let letters = bus.deadLetters(limit: 16)
         for _ in 1...3 { try await bus.publish("app://a") }
         for await _ in messages { break }
         #expect(try await bus.publish("app://a") == 0)
+        var shown = 0
+        for await letter in letters {
+            #expect(letter.url == "app://a" && letter.message != nil && "\(letter.error.code)" == "noHandler")
+            shown += 1
+            if shown == 2 { break }
+        }
         #expect(bus.statistics.inFlight == 0 && bus.statistics.deadLettered == 2)
         #expect(log.count == 1 && log.entries.allSatisfy { $0.contains("count=2") })
         for await _ in messages { Issue.record("it has ended") }

@@ -40,6 +40,21 @@ struct MessageTraceTests {
         #expect(patterns.allSatisfy { $0 == "app://user/:uid" })
     }
 
+    @Test func `it sees the deadline that its caller sees`() async throws {
+        try self.bus.register("app://slow") { _ in try await Task.sleep(for: .seconds(60)) }
+        let trace = try self.bus.trace()
+        let error = await failure {
+            try await self.bus.route("app://slow", deadline: .now + .milliseconds(20))
+        }
+        #expect(error?.code == .deadlineExceeded)
+        var kinds: [RoutingError.Code?] = []
+        for await event in trace {
+            if case .failure(let error) = event.kind { kinds.append(error.code) } else { kinds.append(nil) }
+            if kinds.count == 2 { break }
+        }
+        #expect(kinds == [nil, .deadlineExceeded])
+    }
+
     @Test func `it is off before, and again when nobody can read it any more`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         #expect(self.isPlain)
