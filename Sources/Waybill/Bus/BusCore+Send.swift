@@ -92,6 +92,10 @@ extension BusCore {
         _ handler: Handler
     ) async throws(RoutingError) {
         let mailbox = handler.mailbox
+        if mailbox.isSerial, await mailbox.isBusy(with: DeliveryContext.ongoing) {
+            handler.counters.count(Tally(.deadlock))
+            throw RoutingError.deadlock(url: request.url).at(handler)
+        }
         mailbox.sendersWaiting.add(1, ordering: .relaxed)
         defer { mailbox.sendersWaiting.subtract(1, ordering: .relaxed) }
         while await !mailbox.waitForPlace() {

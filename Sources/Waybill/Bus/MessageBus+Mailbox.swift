@@ -30,7 +30,8 @@ extension MessageBus {
     ///   - parameters: values that join those of the URL and win over them.
     ///   - headers: text for the infrastructure, beside the parameters.
     /// - Throws: why the message did not get into a mailbox: `noRoute`, `mailboxFull`, `cancelled` if the sender was
-    ///   cancelled while it waited. What happens afterwards nobody is told.
+    ///   cancelled while it waited, `deadlock` if a serial module would wait for a place in its own full mailbox. What happens
+    ///   afterwards nobody is told.
     public nonisolated(nonsending) func enqueue(
         _ url: String,
         parameters: [String: any Sendable] = [:],

@@ -15,7 +15,7 @@ extension Mailbox {
 
     /// Runs a message of a serial mailbox when those before it have ended.
     private func performInTurn(_ message: Message, _ handler: Handler) async -> Outcome {
-        if let inProgress, DeliveryContext.ongoing.contains(inProgress) {
+        if self.isBusy(with: DeliveryContext.ongoing) {
             self.freePlace()
             return .failed(.deadlock(url: message.parameters.url))
         }
@@ -26,6 +26,9 @@ extension Mailbox {
         self.endTurn(handler.core)
         return outcome
     }
+
+    /// Whether a serial mailbox is busy with one of some messages: whoever is handling that waits for it in vain.
+    func isBusy(with ids: Set<CorrelationID>) -> Bool { self.inProgress.map(ids.contains) ?? false }
 
     private func run(_ message: Message, _ handler: Handler) async -> Outcome {
         if let error = handler.objection(to: message) { return .failed(error) }

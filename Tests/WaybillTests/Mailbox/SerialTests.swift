@@ -132,6 +132,30 @@ struct SerialTests {
         #expect(await bus.settles())
     }
 
+    @Test(arguments: Place.allCases)
+    func `a module that waits for a place in its own mailbox is told too`(place: Place) async throws {
+        let module = try self.module(
+            place,
+            MailboxConfiguration(limit: 2, whenFull: .suspend, isSerial: true)
+        )
+        let bus = self.bus
+        try bus.register("app://self/inner", on: module) { module, _ in module.hear(1) }
+        try bus.register("app://self/outer", on: module) { [weak bus] _, _ -> Int in
+            for count in 0..<10 {
+                do throws(RoutingError) {
+                    try await bus?.enqueue("app://self/inner")
+                } catch {
+                    #expect(error.code == .deadlock && error.route == "app://self/inner")
+                    return count
+                }
+            }
+            return 10
+        }
+        #expect(try await bus.route("app://self/outer", as: Int.self) == 2)
+        #expect(await bus.settles())
+        #expect(await module.heard == [1, 1])
+    }
+
     @Test func `a module may send itself a message`() async throws {
         let module = try self.module(.near)
         let bus = self.bus
