@@ -25,7 +25,11 @@ extension Lane {
             guard let handler = self.handler(of: match), let parameters = match.take()?.take() else {
                 return self.lost(url, id)
             }
-            return self.deliver(url, request, id, to: handler, parameters, call)
+            guard handler.with({ $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied }) else {
+                let found = Found(handler: handler.object, parameters: parameters)
+                return self.deliver(url, request, id, to: found, call)
+            }
+            return self.deliverInPlace(url, request, id, to: handler, parameters, call)
         } catch {
             return self.lost(url, id, error)
         }
@@ -78,26 +82,6 @@ extension Lane {
         }
     }
 
-    /// Delivers a request to a handler that the snapshot holds.
-    ///
-    /// Nobody else holds it, so that no reference is counted: what is replaced while a handler is called in place is kept until
-    /// it has returned.
-    @inline(__always)
-    private func deliver(
-        _ url: String,
-        _ request: Request?,
-        _ id: CorrelationID,
-        to handler: Unretained<Handler>,
-        _ parameters: consuming Parameters,
-        _ call: (Handler, Message) throws -> Void
-    ) -> Attempt {
-        guard handler.with({ $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied }) else {
-            let found = Found(handler: handler.object, parameters: parameters)
-            return self.deliver(url, request, id, to: found, call)
-        }
-        return self.deliverInPlace(url, request, id, to: handler, parameters, call)
-    }
-
     /// Delivers a request to a handler that may be elsewhere, may have others waiting, and may stand for several.
     @inline(never)
     private func deliver(
@@ -121,6 +105,10 @@ extension Lane {
         return handler.mailbox.assumeOnLoop { $0.catchUp(handler.core) } && !handler.isGone
     }
 
+    /// Calls the handler of a request, which is here, and before which nobody waits.
+    ///
+    /// Of a handler that the snapshot holds no reference is counted: what is replaced while a handler is called in place is
+    /// kept until it has returned.
     @inline(__always)
     private func deliverInPlace(
         _ url: String,

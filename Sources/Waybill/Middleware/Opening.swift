@@ -45,16 +45,21 @@ struct Opening: Sendable {
     @inline(__always)
     func close(on core: BusCore) {
         let lane = core.home
+        guard lane.isCurrent else { return self.closeElsewhere(core) }
+        lane.counters.close(.replied)
         self.handler?.with { handler in
-            guard lane.isCurrent else {
-                handler.counters.count(.replied)
-                return core.close(.replied)
-            }
-            lane.counters.close(.replied)
             guard handler.loop == lane.loop else { return handler.counters.count(.replied) }
             Counters.increment(handler.counters.repliedInPlace)
         }
-        self.letGo(on: lane)
+        if self.snapshot == nil { lane.unpin() }
+    }
+
+    /// The same where a middleware has left the loop.
+    @inline(never)
+    private func closeElsewhere(_ core: BusCore) {
+        self.handler?.object.counters.count(.replied)
+        core.close(.replied)
+        self.letGo(on: core.home)
     }
 
     /// Writes down that the message has failed.
@@ -69,10 +74,8 @@ struct Opening: Sendable {
         return error
     }
 
-    @inline(__always)
     private func letGo(on lane: Lane) {
         guard self.snapshot == nil else { return }
-        // A middleware may have left the loop.
         if lane.isCurrent { lane.unpin() } else { lane.eventLoop.execute { lane.unpin() } }
     }
 }
