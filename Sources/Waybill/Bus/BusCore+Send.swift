@@ -10,7 +10,7 @@ extension BusCore {
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
-            let chain = lane.map { $0.chain } ?? self.directory.chain
+            let chain = self.chain(on: lane)
             let found = try self.find(request, on: lane, around: chain)
             var message = request.message(id: id, parameters: found.parameters, for: found.handler)
             if let chain { message.surround(with: chain) }
@@ -72,7 +72,7 @@ extension BusCore {
             let found = try self.find(request, on: lane)
             let handler = found.handler
             var message = request.message(id: id, parameters: found.parameters, for: handler)
-            if let chain = lane.map({ $0.chain }) ?? self.directory.chain { message.surround(with: chain) }
+            if let chain = self.chain(on: lane) { message.surround(with: chain) }
             let parcel = Parcel(message: message, handler: handler)
             guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(parcel) }
             if !handler.mailbox.takePlaceInTurn() { try await self.waitForPlace(request, handler) }

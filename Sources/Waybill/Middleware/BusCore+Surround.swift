@@ -3,13 +3,24 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
+    /// The middlewares around deliveries, as they are now.
+    func chain(on lane: Lane?) -> Chain? {
+        guard let lane else { return self.directory.chain }
+        return lane.chain
+    }
+
+    /// Changes the middlewares, by adding one.
+    func surround(_ add: (inout Surroundings) -> Int?) -> MiddlewareRegistration {
+        MiddlewareRegistration(core: self, id: self.directory.surround(add))
+    }
+
     /// Routes a request through the middlewares.
     ///
     /// The request has inherited what it may, and there is no objection to it.
     nonisolated(nonsending) func routeSurrounded(_ request: Request, _ listener: Listener) async -> Delivered
     {
         let lane = self.currentLane
-        guard let chain = lane.map({ $0.chain }) ?? self.directory.chain else {
+        guard let chain = self.chain(on: lane) else {
             return await self.route(request, listener: listener)
         }
         return await self.route(request, around: chain, on: lane, listener)

@@ -43,15 +43,13 @@ extension MessageBus {
 
     @usableFromInline
     func use(_ middleware: MiddlewareCode) -> MiddlewareRegistration {
-        let id = self.core.directory.surround { $0.add(middleware, scope: nil) }
-        return MiddlewareRegistration(core: self.core, id: id)
+        self.core.surround { $0.add(middleware, scope: nil) }
     }
 
     @usableFromInline
     func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> MiddlewareRegistration
     {
         let scope = try self.core.configuration.scope(of: pattern)
-        let id = self.core.directory.surround { $0.add(middleware, scope: scope) }
-        return MiddlewareRegistration(core: self.core, id: id)
+        return self.core.surround { $0.add(middleware, scope: scope) }
     }
 }

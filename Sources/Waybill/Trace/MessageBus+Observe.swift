@@ -12,8 +12,7 @@ extension MessageBus {
             events(event)
             return true
         })
-        let id = self.core.directory.surround { $0.add(wiretap: MiddlewareCode(wiretap), scope: nil) }
-        return MiddlewareRegistration(core: self.core, id: id)
+        return self.core.surround { $0.add(wiretap: MiddlewareCode(wiretap), scope: nil) }
     }
 
     /// Tells of every dead letter, before it is counted.

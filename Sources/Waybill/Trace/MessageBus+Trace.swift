@@ -26,8 +26,7 @@ extension MessageBus {
             bufferingPolicy: .bufferingNewest(max(1, bufferLimit))
         )
         let wiretap = Wiretap(continuation)
-        let id = self.core.directory.surround { $0.add(wiretap: MiddlewareCode(wiretap), scope: scope) }
-        let registration = MiddlewareRegistration(core: self.core, id: id)
+        let registration = self.core.surround { $0.add(wiretap: MiddlewareCode(wiretap), scope: scope) }
         return MessageTrace(tap: MessageTrace.Tap(stream, wiretap.losses, registration))
     }
 }
