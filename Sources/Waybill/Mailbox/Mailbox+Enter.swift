@@ -4,25 +4,24 @@ internal import WaybillRouting
 
 // What senders do, on any thread.
 extension Mailbox {
-    /// Takes a place for a message that is awaited; it must be performed afterwards.
+    /// Lets a message in that is awaited; it must be performed afterwards.
     nonisolated func enter(_ message: borrowing Message) throws(RoutingError) {
         if self.unretainedLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
+        if self.whenFull == .suspend { return self.visit() }
         guard self.waiting.add(1, ordering: .relaxed).newValue > self.capacity else { return }
-        switch self.whenFull {
-        // Its caller is suspended as it is.
-        case .suspend: break
-        case .dropOldest: self.excess.add(1, ordering: .relaxed)
-        case .fail:
-            self.waiting.subtract(1, ordering: .relaxed)
-            throw .mailboxFull(url: message.parameters.url, limit: self.limit)
+        if self.whenFull == .dropOldest {
+            self.excess.add(1, ordering: .relaxed)
+            return
         }
+        self.waiting.subtract(1, ordering: .relaxed)
+        throw .mailboxFull(url: message.parameters.url, limit: self.limit)
     }
 
     /// Leaves a message that nobody awaits.
     @inline(__always)
     nonisolated func post(_ parcel: consuming Parcel) throws(RoutingError) {
         if self.unretainedLoop.isShutDown { throw parcel.refused(RoutingError.loopShutDown) }
-        guard self.waiting.add(1, ordering: .relaxed).newValue <= self.capacity else {
+        guard Self.places(self.waiting.add(1, ordering: .relaxed).newValue) <= self.capacity else {
             return try self.postAnyway(parcel)
         }
         self.leave(parcel)
@@ -59,12 +58,5 @@ extension Mailbox {
             self.excess.add(1, ordering: .relaxed)
         }
         self.leave(parcel)
-    }
-
-    /// Takes a place in a mailbox that suspends its senders, if there is one.
-    nonisolated func takePlace() -> Bool {
-        if self.waiting.add(1, ordering: .relaxed).newValue <= self.capacity { return true }
-        self.waiting.subtract(1, ordering: .relaxed)
-        return false
     }
 }

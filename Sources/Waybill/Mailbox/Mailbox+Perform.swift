@@ -4,10 +4,10 @@ internal import WaybillRouting
 
 // Messages that are awaited.
 extension Mailbox {
-    /// Runs a message that has a place in the queue, where its caller has come to.
+    /// Runs a message that was let in, where its caller has come to.
     func perform(_ message: Message, _ handler: Handler) async -> Outcome {
         if self.isSerial { return await self.performInTurn(message, handler) }
-        self.freePlace()
+        self.leaveQueue()
         if self.isToBeDropped { return .failed(.dropped(url: message.parameters.url, limit: self.limit)) }
         while !self.catchUp(handler.core) { await self.turn() }
         return await self.run(message, handler)
@@ -16,7 +16,7 @@ extension Mailbox {
     /// Runs a message of a serial mailbox when those before it have ended.
     private func performInTurn(_ message: Message, _ handler: Handler) async -> Outcome {
         if self.isBusy(with: DeliveryContext.ongoing) {
-            self.freePlace()
+            self.leaveQueue()
             return .failed(.deadlock(url: message.parameters.url))
         }
         guard await self.takeTurn(message.id, handler.core) else {
@@ -37,7 +37,7 @@ extension Mailbox {
         return await handler.run(message, isolation: self, inside: DeliveryContext.current)
     }
 
-    /// Runs a message that has a place in the queue in a task of its own, which inherits the caller's context.
+    /// Runs a message that was let in, in a task of its own, which inherits the caller's context.
     nonisolated func start(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
         if self.unretainedLoop.isInEventLoop {
             self.assumeOnLoop { $0.startInPlace(message, handler, exchange) }
@@ -55,7 +55,7 @@ extension Mailbox {
     }
 
     private func perform(_ message: Message, _ handler: Handler, _ exchange: Exchange) async {
-        guard !exchange.isOver else { return self.freePlace() }
+        guard !exchange.isOver else { return self.leaveQueue() }
         exchange.finish(await self.perform(message, handler), of: message)
     }
 

@@ -12,6 +12,38 @@ struct Place {
 
 // A mailbox that suspends its senders gives its places away in the order of arrival.
 extension Mailbox {
+    /// What a message counts in such a mailbox that takes up no place: its caller is suspended as it is, and keeps it.
+    ///
+    /// However many such callers there are, they leave the places to those who have no other.
+    private static let visitor = 1 << 32
+
+    /// How many places are taken, according to ``waiting``.
+    @inline(__always)
+    static func places(_ waiting: Int) -> Int { waiting & (Self.visitor - 1) }
+
+    nonisolated func visit() { self.waiting.add(Self.visitor, ordering: .relaxed) }
+
+    /// Takes an awaited message out of the queue.
+    func leaveQueue() {
+        if self.whenFull == .suspend {
+            self.waiting.subtract(Self.visitor, ordering: .relaxed)
+        } else {
+            self.freePlace()
+        }
+    }
+
+    /// Gives a message that was awaited in line the place of the one in progress.
+    func stay() {
+        if self.whenFull == .suspend { self.waiting.subtract(Self.visitor - 1, ordering: .relaxed) }
+    }
+
+    /// Takes a place, if there is one.
+    nonisolated func takePlace() -> Bool {
+        if Self.places(self.waiting.add(1, ordering: .relaxed).newValue) <= self.capacity { return true }
+        self.waiting.subtract(1, ordering: .relaxed)
+        return false
+    }
+
     /// Takes a place, unless somebody else waits for one.
     ///
     /// Or a sender that is quick enough would take every place that becomes free, and those who wait none.

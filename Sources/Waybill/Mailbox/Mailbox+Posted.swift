@@ -18,7 +18,7 @@ extension Mailbox {
     func catchUp(_ core: BusCore) -> Bool {
         if self.isSerial { return self.isFree(core) }
         // What is posted meanwhile is not waited for: that might never end.
-        var left = self.waiting.load(ordering: .relaxed)
+        var left = Self.places(self.waiting.load(ordering: .relaxed))
         guard left > 0, self.hasPosted else { return true }
         guard self.depth < Self.deepest else { return false }
         self.depth += 1

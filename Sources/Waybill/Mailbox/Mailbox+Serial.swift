@@ -24,6 +24,7 @@ extension Mailbox {
             return false
         }
         self.inProgress = id
+        self.stay()
         return true
     }
 

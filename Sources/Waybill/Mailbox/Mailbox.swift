@@ -25,6 +25,8 @@ actor Mailbox: LoopBound {
     nonisolated var module: String? { self.ownerType.map { "\($0)" } }
 
     /// Messages that were given to the mailbox and have not been started; in a serial one also the one in progress.
+    ///
+    /// Those that take up a place are counted in the lower half, a ``visitor`` in the upper one.
     nonisolated let waiting = Atomic<Int>(0)
 
     /// Whether there are such messages, as far as the calling thread knows.

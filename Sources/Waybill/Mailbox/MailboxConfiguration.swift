@@ -8,9 +8,11 @@ public struct MailboxConfiguration: Sendable, Hashable {
     public enum Overflow: Sendable, Hashable {
         /// It fails with `mailboxFull`; the default.
         case fail
-        /// Its sender waits, and is served in the order of arrival: a caller that awaits the reply, and
-        /// ``MessageBus/enqueue(_:parameters:headers:)``. What cannot wait, ``MessageBus/send(_:parameters:headers:)``,
-        /// fails.
+        /// Its sender waits, and is served in the order of arrival.
+        ///
+        /// A caller that awaits the reply waits anyway and takes up no place, so that only
+        /// ``MessageBus/enqueue(_:parameters:headers:)`` waits for one. What cannot wait,
+        /// ``MessageBus/send(_:parameters:headers:)``, fails.
         case suspend
         /// The message that has waited longest is dropped with `mailboxFull`, and is a dead letter if nobody awaits it.
         case dropOldest

@@ -129,6 +129,31 @@ struct OverflowTests {
         #expect(widest <= 8, "one sender was \(widest) messages ahead")
     }
 
+    @Test(arguments: [false, true])
+    func `callers that never stop asking leave the places to who waits for one`(isSerial: Bool) async throws {
+        let module = Probe(eventLoop: EventLoop())
+        try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: isSerial))
+        try self.bus.register("app://a", on: module) { _, _ in await Task.yield() }
+        let (bus, heard) = (self.bus, self.heard)
+        try bus.register("app://b/:n", on: module) { _, message in
+            heard.add(try message.parameters.require("n"))
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    while !Task.isCancelled { _ = await failure { try await bus.route("app://a") } }
+                }
+            }
+            #expect(await eventually { bus.statistics.replied > 100 })
+            for number in 0..<50 {
+                #expect(await failure { try await bus.enqueue("app://b/\(number)") } == nil)
+            }
+            group.cancelAll()
+        }
+        #expect(await bus.settles())
+        #expect(heard.entries == Array(0..<50))
+    }
+
     @Test func `what cannot wait is a dead letter`() async throws {
         _ = try self.module(.init(limit: 4, whenFull: .suspend))
         await self.hold()
