@@ -8,7 +8,8 @@ extension MessageBus {
     /// ```
     ///
     /// The closure runs where the caller is isolated, once for each reply and in their order; its value goes back to the
-    /// handler, which waits for it. An error that it throws is thrown to the handler.
+    /// handler, which waits for it. An error that it throws is thrown to the handler. What it routes belongs to the message
+    /// that the handler is handling, and has its deadline.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.

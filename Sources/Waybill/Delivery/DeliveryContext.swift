@@ -33,6 +33,22 @@ final class DeliveryContext: Sendable {
 
     @TaskLocal static var current: DeliveryContext?
 
+    /// Runs a caller's code for one of a handler's replies, in the handler's context and where the caller is isolated.
+    ///
+    /// A function that is `nonisolated(nonsending)` has to hand its isolation over: the default would be nil.
+    static func with<Result>(
+        _ context: DeliveryContext?,
+        isolation: isolated (any Actor)?,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        guard let context else { return try await body() }
+        return try await Self.$current.withValue(context) {
+            // Captured, the parameter isolates the closure to the caller.
+            _ = isolation
+            return try await body()
+        }
+    }
+
     /// The messages whose handlers do not go on before the calling code does.
     static var ongoing: Set<CorrelationID> {
         var ids: Set<CorrelationID> = []

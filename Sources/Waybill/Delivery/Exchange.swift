@@ -110,9 +110,13 @@ final class Exchange: Sendable {
         while true {
             switch await self.next() {
             case .finished(let outcome): return outcome
-            case .progress(let value):
+            case .progress(let value, let context):
                 do {
-                    self.answer(.success(try await listener(value)))
+                    // The handler goes on when the listener does: what that sends belongs to the handler's message.
+                    let answer = try await DeliveryContext.with(context, isolation: #isolation) {
+                        try await listener(value)
+                    }
+                    self.answer(.success(answer))
                 } catch {
                     self.answer(.failure(error))
                 }
@@ -140,7 +144,7 @@ final class Exchange: Sendable {
 
     /// Gives the caller a progress reply; the answer goes where it is said.
     func offer(_ value: any Sendable, answer: CheckedContinuation<any Sendable, any Error>) {
-        let progress = Progress(value: value, answer: answer)
+        let progress = Progress(value: value, context: .current, answer: answer)
         switch self.state.withLock({ $0.offer(progress) }) {
         case .deliver(let reader, let event): reader.resume(returning: event)
         case .keep: break
@@ -176,6 +180,8 @@ extension Exchange {
     /// A reply before the last one, and where its answer goes.
     struct Progress: Sendable {
         let value: any Sendable
+        /// What its handler is doing.
+        let context: DeliveryContext?
         let answer: CheckedContinuation<any Sendable, any Error>
     }
 
@@ -193,7 +199,7 @@ extension Exchange {
 
     /// What a caller hears.
     enum Event: Sendable {
-        case progress(any Sendable)
+        case progress(any Sendable, DeliveryContext?)
         case finished(Outcome)
     }
 

@@ -42,7 +42,7 @@ public struct Replies: AsyncSequence, Sendable {
             if self.isAnswerDue { conversation.answer() }
             self.isAnswerDue = false
             switch await conversation.next() {
-            case .progress(let value):
+            case .progress(let value, _):
                 self.isAnswerDue = true
                 self.progress += 1
                 return self.reply(

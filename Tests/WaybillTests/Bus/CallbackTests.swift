@@ -107,6 +107,41 @@ struct CallbackTests {
         #expect(errors.allSatisfy { "\($0?.message ?? "")".contains("Int") })
     }
 
+    @Test func `what the closure sends ends with the message that it answers`() async throws {
+        let held = Gate()
+        let bus = self.bus
+        try bus.register("app://upload") { message in
+            try await message.reply(with: 1, expecting: Int.self)
+        }
+        try bus.register("app://hangs") { _ -> Int in
+            await held.wait()
+            return 1
+        }
+        let error = await failure {
+            let _: Int = try await bus.route("app://upload", deadline: .now + .milliseconds(20)) { (_: Int) in
+                try await bus.route("app://hangs", as: Int.self)
+            }
+        }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(bus.statistics.expired == 2)
+        held.open()
+    }
+
+    @Test func `a caller and a handler that ask each other on and on are stopped`() async throws {
+        let bus = self.bus
+        try bus.register("app://upload") { message in
+            try await message.reply(with: 1, expecting: Int.self)
+        }
+        @Sendable func ask() async throws -> Int {
+            try await bus.route("app://upload") { (_: Int) in try await ask() }
+        }
+        var cause: (any Error)? = await failure { try await ask() }
+        var last: RoutingError?
+        while let inner = cause as? RoutingError { (last, cause) = (inner, inner.cause) }
+        #expect(last?.code == .hopLimitExceeded)
+        #expect(await bus.settles())
+    }
+
     @Test func `what the closure throws is thrown to the handler`() async throws {
         struct Refusal: Error {}
         try self.bus.register("app://upload") { message -> RoutingError? in

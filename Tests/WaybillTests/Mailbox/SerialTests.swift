@@ -132,6 +132,38 @@ struct SerialTests {
         #expect(await bus.settles())
     }
 
+    @Test(arguments: Place.allCases, [false, true])
+    func `a caller that asks a module which waits for its answer is told too`(
+        place: Place,
+        isThroughAnother: Bool
+    ) async throws {
+        let module = try self.module(place)
+        let bus = self.bus
+        try bus.register("app://inner", on: module) { _, _ in 1 }
+        try bus.register("app://between") { [weak bus] _ -> Int in
+            try await bus?.route("app://inner") ?? 0
+        }
+        try bus.register("app://ask", on: module) { _, message -> Int in
+            try await message.reply(with: "how many?", expecting: Int.self)
+        }
+        let url = isThroughAnother ? "app://between" : "app://inner"
+        let error = await failure {
+            let _: Int = try await bus.route("app://ask") { (_: String) in
+                try await bus.route(url, as: Int.self)
+            }
+        }
+        var codes: [RoutingError.Code] = []
+        var cause: (any Error)? = error
+        while let inner = cause as? RoutingError {
+            codes.append(inner.code)
+            cause = inner.cause
+        }
+        #expect(codes.last == .deadlock, "\(codes)")
+        // It is free again, and so is the caller.
+        #expect(try await bus.route("app://inner", as: Int.self) == 1)
+        #expect(await bus.settles())
+    }
+
     @Test(arguments: Place.allCases)
     func `a module that waits for a place in its own mailbox is told too`(place: Place) async throws {
         let module = try self.module(
