@@ -4,9 +4,13 @@ internal import WaybillRouting
 
 extension BusCore {
     /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
-    func send(_ request: consuming Request) {
+    ///
+    /// - Parameters:
+    ///   - request: what to send.
+    ///   - isOwn: whether the calling code sends it, so that it owes something to the message that is being handled.
+    func send(_ request: consuming Request, isOwn: Bool = true) {
         let lane = self.currentLane
-        if let inherited = self.inherited { request.inherit(from: inherited) }
+        if isOwn, let inherited = self.inherited { request.inherit(from: inherited) }
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }

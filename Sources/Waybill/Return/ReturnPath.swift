@@ -46,7 +46,8 @@ final class ReturnPath: Sendable {
             correlationID: self.correlationID,
             isReturnOf: self
         )
-        sender.send(Request(url: url, extras: extras, hops: self.hops + 1))
+        // Nobody waits for it, and so the deadline of who waited for the reply is not its own.
+        sender.send(Request(url: url, extras: extras, hops: self.hops + 1), isOwn: false)
         return true
     }
 

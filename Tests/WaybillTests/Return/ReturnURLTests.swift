@@ -107,6 +107,15 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: [Kind.now, .later])
+    func `the caller's deadline ends with the reply`(kind: Kind) async throws {
+        try self.register(kind)
+        let deadlines = Journal<ContinuousClock.Instant?>()
+        try self.bus.register("app://after") { deadlines.add($0.deadline) }
+        try await self.bus.route("app://pay#after", deadline: .now + .seconds(60), as: Void.self)
+        #expect(await eventually { deadlines.entries == [nil] })
+    }
+
+    @Test(arguments: [Kind.now, .later])
     func `a return leg owes nothing to whoever happens to run its message`(kind: Kind) async throws {
         try self.register(kind)
         let bus = self.bus
