@@ -17,6 +17,8 @@ public struct BusStatistics: Sendable, Equatable {
     public var cancelled = 0
     /// Messages that nobody took; and those that nobody awaited and that came to nothing.
     public var deadLettered = 0
+    /// Replies that came when their messages had ended otherwise, and were dropped; those messages are in another column.
+    public var lateReplies = 0
     /// Messages that have not ended yet.
     public var inFlight: Int { self.sent - self.ended }
 
@@ -30,6 +32,7 @@ public struct BusStatistics: Sendable, Equatable {
         self.expired += counters.expired.load(ordering: .acquiring)
         self.cancelled += counters.cancelled.load(ordering: .acquiring)
         self.deadLettered += counters.deadLettered.load(ordering: .acquiring)
+        self.lateReplies += counters.lateReplies.load(ordering: .acquiring)
     }
 }
 
@@ -43,6 +46,7 @@ extension BusStatistics: CustomStringConvertible {
         sum.expired += right.expired
         sum.cancelled += right.cancelled
         sum.deadLettered += right.deadLettered
+        sum.lateReplies += right.lateReplies
         return sum
     }
 
@@ -55,14 +59,16 @@ extension BusStatistics: CustomStringConvertible {
         difference.expired -= right.expired
         difference.cancelled -= right.cancelled
         difference.deadLettered -= right.deadLettered
+        difference.lateReplies -= right.lateReplies
         return difference
     }
 
-    /// One readable line, with every column.
+    /// One readable line, with every column; late replies are the last, if there were any.
     public var description: String {
         """
         \(self.sent) sent: \(self.replied) replied, \(self.failed) failed, \(self.expired) expired, \
-        \(self.cancelled) cancelled, \(self.deadLettered) dead-lettered, \(self.inFlight) in flight
+        \(self.cancelled) cancelled, \(self.deadLettered) dead-lettered, \(self.inFlight) in flight\
+        \(self.lateReplies == 0 ? "" : ", \(self.lateReplies) replied too late")
         """
     }
 }

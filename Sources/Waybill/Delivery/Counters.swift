@@ -11,6 +11,7 @@ final class Counters: Sendable {
     let expired = Atomic<Int>(0)
     let cancelled = Atomic<Int>(0)
     let deadLettered = Atomic<Int>(0)
+    let lateReplies = Atomic<Int>(0)
 
     /// Counts one, on the one thread that may write this set.
     @inline(__always)

@@ -34,11 +34,11 @@ final class Exchange: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: how it ends.
-    ///   - handler: who should have handled the message, if he has gone before the exchange was bound to him.
+    ///   - handler: who has handled the message, or should have, if he was gone before the exchange was bound to him.
     ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
     func finish(_ outcome: Outcome, at handler: Handler? = nil, _ conclusion: () -> Void = {}) {
         let effects = self.state.withLock { $0.finish(outcome) }
-        guard let effects else { return }
+        guard let effects else { return self.drop(outcome, at: handler) }
         let outcome = outcome.at(effects.handler ?? handler)
         conclusion()
         self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
@@ -48,6 +48,13 @@ final class Exchange: Sendable {
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }
         for progress in effects.unanswered { progress.answer.resume(throwing: Unheard()) }
+    }
+
+    /// Counts a reply that came when the exchange was over.
+    private func drop(_ outcome: Outcome, at handler: Handler?) {
+        guard case .replied = outcome else { return }
+        handler?.counters.countLateReply()
+        Counters.add(self.core.books.shared.lateReplies)
     }
 
     /// Writes down how the exchange ended, for the bus and for the route.
@@ -75,8 +82,8 @@ final class Exchange: Sendable {
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
     /// Ends the exchange as its handler did; the reply's value goes on to the return URL, if there is one.
-    func finish(_ outcome: Outcome, of message: Message) {
-        self.finish(outcome) {
+    func finish(_ outcome: Outcome, of message: Message, by handler: Handler) {
+        self.finish(outcome, at: handler) {
             switch self.origin {
             case .published, .attempt: return
             case .routed, .sent: break

@@ -14,6 +14,7 @@ struct RouteCounters: ~Copyable, Sendable {
     private let expired = Atomic<Int>(0)
     private let cancelled = Atomic<Int>(0)
     private let deadLettered = Atomic<Int>(0)
+    private let lateReplies = Atomic<Int>(0)
 
     /// Counts a message that ``end(_:)`` will follow.
     func begin() { Counters.add(self.inFlight) }
@@ -36,6 +37,9 @@ struct RouteCounters: ~Copyable, Sendable {
         }
     }
 
+    /// Counts a reply that came when its message had ended.
+    func countLateReply() { Counters.add(self.lateReplies) }
+
     var statistics: BusStatistics {
         // What is in flight is read first: one that ends meanwhile is counted twice for a moment, but never lost.
         let inFlight = self.inFlight.load(ordering: .acquiring)
@@ -46,6 +50,7 @@ struct RouteCounters: ~Copyable, Sendable {
         statistics.expired = self.expired.load(ordering: .acquiring)
         statistics.cancelled = self.cancelled.load(ordering: .acquiring)
         statistics.deadLettered = self.deadLettered.load(ordering: .acquiring)
+        statistics.lateReplies = self.lateReplies.load(ordering: .acquiring)
         statistics.sent = inFlight + statistics.ended
         return statistics
     }

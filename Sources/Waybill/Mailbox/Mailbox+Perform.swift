@@ -56,7 +56,7 @@ extension Mailbox {
 
     private func perform(_ message: Message, _ handler: Handler, _ exchange: Exchange) async {
         guard !exchange.isOver else { return self.leaveQueue() }
-        exchange.finish(await self.perform(message, handler), of: message)
+        exchange.finish(await self.perform(message, handler), of: message, by: handler)
     }
 
     private func turn() async {

@@ -94,7 +94,8 @@ extension Mailbox {
         exchange.bind(
             task: core.startTask {
                 Task.immediate {
-                    exchange.finish(await self.runUnawaited(message, handler), of: message)
+                    let outcome = await self.runUnawaited(message, handler)
+                    exchange.finish(outcome, of: message, by: handler)
                     self.endTurn(core)
                 }
             }

@@ -65,7 +65,7 @@ extension Anchor {
             _ = self
             return await delivery.outcome(of: message)
         }
-        exchange.finish(outcome, of: message)
+        exchange.finish(outcome, of: message, by: delivery.handler)
     }
 }
 

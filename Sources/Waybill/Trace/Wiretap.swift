@@ -5,6 +5,8 @@ internal import WaybillRouting
 final class Wiretap: Middleware {
     /// How many events came to nothing.
     let losses = Losses()
+    private typealias Kind = MessageTrace.Event.Kind
+
     private let events: @Sendable (MessageTrace.Event) -> Bool
     private let end: @Sendable () -> Void
 
@@ -42,7 +44,10 @@ final class Wiretap: Middleware {
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
-            self.tell(.reply(value), message, pattern, since: start)
+            let isLate = message.extras?.exchange?.isOver == true
+            // Its caller has had another outcome.
+            let kind = isLate ? .failure(next.failure(CancellationError(), of: message)) : Kind.reply(value)
+            self.tell(kind, message, pattern, since: start)
             return value
         } catch {
             self.tell(.failure(error), message, pattern, since: start)
@@ -51,7 +56,7 @@ final class Wiretap: Middleware {
     }
 
     private func tell(
-        _ kind: MessageTrace.Event.Kind,
+        _ kind: Kind,
         _ message: Message,
         _ pattern: String?,
         since start: ContinuousClock.Instant

@@ -31,9 +31,11 @@ struct CancellationTests {
         #expect(bus.statistics.cancelled == 1 && bus.statistics.inFlight == 0)
     }
 
-    @Test func `it does not wait for a handler that never looks up, and the late reply is dropped`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `it does not wait for a handler that never looks up, and the late reply is dropped and counted`(
+        isSurrounded: Bool
+    ) async throws {
+        if isSurrounded { self.bus.use(Doing { .pass($0) }) }
         let started = Gate()
         let never = Gate()
         let ended = Gate()
@@ -54,6 +56,9 @@ struct CancellationTests {
         await Probe(eventLoop: self.bus.eventLoop).run {}
         #expect(self.bus.statistics.sent == 1 && self.bus.statistics.cancelled == 1)
         #expect(self.bus.statistics.replied == 0 && heard.count == 0)
+        #expect(await eventually { self.bus.statistics.lateReplies == 1 })
+        #expect("\(self.bus.statistics)".hasSuffix("0 in flight, 1 replied too late"))
+        #expect(self.bus.routeStatistics.map(\.counts.lateReplies) == [1, 0])
     }
 
     @Test func `it travels down a chain of handlers`() async throws {

@@ -40,13 +40,18 @@ struct MessageTraceTests {
         #expect(patterns.allSatisfy { $0 == "app://user/:uid" })
     }
 
-    @Test func `it sees the deadline that its caller sees`() async throws {
-        try self.bus.register("app://slow") { _ in try await Task.sleep(for: .seconds(60)) }
+    @Test(arguments: [false, true])
+    func `it sees the deadline that its caller sees`(isDeaf: Bool) async throws {
+        let held = Gate()
+        try self.bus.register("app://slow") { _ in
+            if isDeaf { await held.wait() } else { try await Task.sleep(for: .seconds(60)) }
+        }
         let trace = try self.bus.trace()
         let error = await failure {
             try await self.bus.route("app://slow", deadline: .now + .milliseconds(20))
         }
         #expect(error?.code == .deadlineExceeded)
+        held.open()
         var kinds: [RoutingError.Code?] = []
         for await event in trace {
             if case .failure(let error) = event.kind { kinds.append(error.code) } else { kinds.append(nil) }
