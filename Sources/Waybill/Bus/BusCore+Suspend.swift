@@ -2,7 +2,8 @@ internal import WaybillEventLoop
 
 // The standard library's ways to suspend take the caller's isolation as a parameter, and in a function that is
 // `nonisolated(nonsending)` its default is nil: they would leave the caller's loop and come back by way of two threads.
-// So whatever suspends on a loop does it as a method of an actor of that loop; calling one from there is no hop.
+// So whatever suspends on a loop does it as a method of an actor of that loop, in a `Pause`; calling one from there is no
+// hop.
 extension BusCore {
     /// An actor with the executor that the caller is on, if that is an event loop.
     var anchor: Anchor? { self.currentLane?.anchor ?? EventLoop.current.map(Anchor.init) }
@@ -25,17 +26,19 @@ actor Anchor: LoopBound {
 
     /// Suspends until the loop has polled for I/O and timers, and the jobs before this one have run.
     func turn() async {
-        await withCheckedContinuation { continuation in
-            self.eventLoop.execute { continuation.resume() }
-        }
+        let pause = Pause<Void>(on: self.eventLoop)
+        self.eventLoop.execute { pause.resume(returning: ()) }
+        await pause.wait()
     }
 
     /// What comes next in an exchange.
     func next(in exchange: Exchange) async -> Exchange.Event {
-        await withTaskCancellationHandler {
+        let reader = Exchange.Reader(on: self.eventLoop)
+        return await withTaskCancellationHandler {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
-            return await withCheckedContinuation { exchange.read($0) }
+            exchange.read(reader)
+            return await reader.wait()
         } onCancel: {
             exchange.cancel()
         }
@@ -43,6 +46,6 @@ actor Anchor: LoopBound {
 
     /// Waits for the answer to a progress reply.
     func offer(_ value: any Sendable, in exchange: Exchange) async throws -> any Sendable {
-        try await withCheckedThrowingContinuation { exchange.offer(value, answer: $0) }
+        try await exchange.offer(value, answer: Exchange.Answer(on: self.eventLoop))
     }
 }

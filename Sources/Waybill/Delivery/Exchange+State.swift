@@ -55,9 +55,12 @@ extension Exchange {
             return self.reader.take()
         }
 
+        /// How it ended, if it has and may be known.
+        var known: Outcome? { self.isClosed ? self.outcome : nil }
+
         /// The next event, or nil if the reader has to wait for it.
         mutating func read(_ reader: Reader) -> Event? {
-            if self.isClosed, let outcome { return .finished(outcome) }
+            if let known { return .finished(known) }
             guard self.unread.isEmpty else { return self.show(self.unread.removeFirst()) }
             self.reader = reader
             return nil

@@ -47,7 +47,7 @@ final class Exchange: Sendable {
         effects.watch?.cancel()
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }
-        for progress in effects.unanswered { progress.answer.resume(throwing: Unheard()) }
+        for progress in effects.unanswered { progress.answer.resume(returning: .failure(Unheard())) }
     }
 
     /// Counts a reply that came when the exchange was over.
@@ -99,9 +99,13 @@ final class Exchange: Sendable {
     ///
     /// A caller that is cancelled while it waits ends the exchange.
     nonisolated(nonsending) func next() async -> Event {
+        // Most handlers have ended before anybody asks.
+        if let outcome = self.state.withLock({ $0.known }) { return .finished(outcome) }
         if let anchor = self.core.anchor { return await anchor.next(in: self) }
+        let reader = Reader(on: nil)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { self.read($0) }
+            self.read(reader)
+            return await reader.wait()
         } onCancel: {
             self.cancel()
         }
@@ -133,30 +137,31 @@ final class Exchange: Sendable {
 
     /// Answers the progress reply that came last, unless the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>) {
-        self.state.withLock { $0.answer() }?.answer.resume(with: result)
+        self.state.withLock { $0.answer() }?.answer.resume(returning: result)
     }
 
     /// Answers one progress reply, if it is the one that came last and the exchange is not over.
     func answer(_ result: Result<any Sendable, any Error>, to number: Int) -> Bool {
         guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }
-        progress.answer.resume(with: result)
+        progress.answer.resume(returning: result)
         return true
     }
 
     /// Gives the caller a progress reply and waits for its answer.
     nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
         if let anchor = self.core.anchor { return try await anchor.offer(value, in: self) }
-        return try await withCheckedThrowingContinuation { self.offer(value, answer: $0) }
+        return try await self.offer(value, answer: Answer(on: nil))
     }
 
-    /// Gives the caller a progress reply; the answer goes where it is said.
-    func offer(_ value: any Sendable, answer: CheckedContinuation<any Sendable, any Error>) {
+    /// Gives the caller a progress reply, and waits where it is said.
+    nonisolated(nonsending) func offer(_ value: any Sendable, answer: Answer) async throws -> any Sendable {
         let progress = Progress(value: value, context: .current, answer: answer)
         switch self.state.withLock({ $0.offer(progress) }) {
         case .deliver(let reader, let event): reader.resume(returning: event)
         case .keep: break
-        case .refuse: answer.resume(throwing: Unheard())
+        case .refuse: throw Unheard()
         }
+        return try await answer.wait().get()
     }
 
     /// Has the exchange fail when the handler is unregistered; false if it has been already.
@@ -189,7 +194,7 @@ extension Exchange {
         let value: any Sendable
         /// What its handler is doing.
         let context: DeliveryContext?
-        let answer: CheckedContinuation<any Sendable, any Error>
+        let answer: Answer
     }
 
     /// How the message came to the bus.
@@ -213,5 +218,9 @@ extension Exchange {
     /// Thrown to a handler whose caller does not listen, or no longer.
     struct Unheard: Error {}
 
-    typealias Reader = CheckedContinuation<Event, Never>
+    /// A caller who waits for what comes next.
+    typealias Reader = Pause<Event>
+
+    /// A handler that waits for its caller's answer.
+    typealias Answer = Pause<Result<any Sendable, any Error>>
 }

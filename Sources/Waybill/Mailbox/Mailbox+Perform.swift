@@ -60,8 +60,8 @@ extension Mailbox {
     }
 
     private func turn() async {
-        await withCheckedContinuation { continuation in
-            self.eventLoop.execute { continuation.resume() }
-        }
+        let pause = Pause<Void>(on: self.eventLoop)
+        self.eventLoop.execute { pause.resume(returning: ()) }
+        await pause.wait()
     }
 }

@@ -6,8 +6,8 @@ internal import WaybillRouting
 /// Somebody who waits for a place in a full mailbox.
 struct Place {
     let number: Int
-    /// Is told whether there is a place; if not, there is something else to see.
-    let continuation: CheckedContinuation<Bool, Never>
+    /// Ends with whether there is a place; if not, there is something else to see.
+    let pause: Pause<Bool>
 }
 
 // A mailbox that suspends its senders gives its places away in the order of arrival.
@@ -60,10 +60,10 @@ extension Mailbox {
         self.lastPlace += 1
         let number = self.lastPlace
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled { return continuation.resume(returning: false) }
-                self.places.append(Place(number: number, continuation: continuation))
-            }
+            if Task.isCancelled { return false }
+            let pause = Pause<Bool>(on: self.eventLoop)
+            self.places.append(Place(number: number, pause: pause))
+            return await pause.wait()
         } onCancel: {
             self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
         }
@@ -71,7 +71,7 @@ extension Mailbox {
 
     private func giveUp(_ number: Int) {
         guard let index = self.places.firstIndex(where: { $0.number == number }) else { return }
-        self.places.remove(at: index).continuation.resume(returning: false)
+        self.places.remove(at: index).pause.resume(returning: false)
     }
 
     /// Gives the place of a message that is started to who waits first for one.
@@ -83,7 +83,7 @@ extension Mailbox {
 
     private func passPlaceOn() {
         while !self.places.isEmpty, self.takePlace() {
-            self.places.removeFirst().continuation.resume(returning: true)
+            self.places.removeFirst().pause.resume(returning: true)
         }
     }
 
@@ -91,6 +91,6 @@ extension Mailbox {
     func recheckPlaces() {
         let waiting = self.places
         self.places = []
-        for place in waiting { place.continuation.resume(returning: false) }
+        for place in waiting { place.pause.resume(returning: false) }
     }
 }

@@ -15,9 +15,9 @@ extension Mailbox {
         if !self.isFree(core) {
             let next = self.posted.withLock { $0.end }
             if self.line.isEmpty { self.turnNumber = next }
-            await withCheckedContinuation {
-                self.line.append(Turn(id: id, continuation: $0, next: next))
-            }
+            let pause = Pause<Void>(on: self.eventLoop)
+            self.line.append(Turn(id: id, pause: pause, next: next))
+            await pause.wait()
         }
         if self.isToBeDropped {
             self.endTurn(core)
@@ -70,7 +70,7 @@ extension Mailbox {
         let turn = self.line.removeFirst()
         self.turnNumber = self.line.first?.next ?? .max
         self.inProgress = turn.id
-        turn.continuation.resume()
+        turn.pause.resume(returning: ())
     }
 
     private func advanceLater() {

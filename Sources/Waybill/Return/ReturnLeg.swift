@@ -52,8 +52,10 @@ public struct ReturnLeg: Sendable {
 extension ReturnPath {
     fileprivate nonisolated(nonsending) func end() async -> ReturnLeg.Outcome {
         let number = self.nextNumber()
+        let waiter = Waiter(on: nil)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { self.wait(number, $0) }
+            self.wait(number, waiter)
+            return await waiter.wait()
         } onCancel: {
             self.giveUp(number)
         }
@@ -64,10 +66,12 @@ extension Anchor {
     /// Waits for the end of a return leg.
     fileprivate func end(of path: ReturnPath) async -> ReturnLeg.Outcome {
         let number = path.nextNumber()
+        let waiter = ReturnPath.Waiter(on: self.eventLoop)
         return await withTaskCancellationHandler {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
-            return await withCheckedContinuation { path.wait(number, $0) }
+            path.wait(number, waiter)
+            return await waiter.wait()
         } onCancel: {
             path.giveUp(number)
         }

@@ -11,12 +11,15 @@ final class ReturnPath: Sendable {
     private let hops: Int
     private let state: Locked<State>
 
+    /// Somebody who waits for the outcome.
+    typealias Waiter = Pause<ReturnLeg.Outcome>
+
     private struct State {
         var url: String
         var outcome = ReturnLeg.Outcome.underway
         /// Whoever can send the value, until it has been sent or declined: a reply that is kept must not keep the bus.
         var sender: BusCore?
-        var waiting: [Int: CheckedContinuation<ReturnLeg.Outcome, Never>] = [:]
+        var waiting: [Int: Waiter] = [:]
         var lastNumber = 0
     }
 
@@ -89,7 +92,7 @@ extension ReturnPath {
     }
 
     /// Resumes somebody with the outcome, as soon as there is one.
-    func wait(_ number: Int, _ waiter: CheckedContinuation<ReturnLeg.Outcome, Never>) {
+    func wait(_ number: Int, _ waiter: Waiter) {
         let outcome = self.state.withLock { state in
             // Set free before he came.
             if case .underway = state.outcome, !Task.isCancelled {

@@ -42,8 +42,10 @@ extension BusCore {
         if let anchor = self.anchor {
             end = await anchor.wait(for: queued)
         } else {
+            let publisher = QueuedMessage.Publisher(on: nil)
             end = await withTaskCancellationHandler {
-                await withCheckedContinuation { queued.wait($0) }
+                queued.wait(publisher)
+                return await publisher.wait()
             } onCancel: {
                 queued.giveUp(.cancelled(url: url))
             }
@@ -59,10 +61,12 @@ extension BusCore {
 extension Anchor {
     /// Waits until a message is in its feed.
     func wait(for queued: QueuedMessage) async -> QueuedMessage.End {
-        await withTaskCancellationHandler {
+        let publisher = QueuedMessage.Publisher(on: self.eventLoop)
+        return await withTaskCancellationHandler {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
-            return await withCheckedContinuation { queued.wait($0) }
+            queued.wait(publisher)
+            return await publisher.wait()
         } onCancel: {
             queued.giveUp(.cancelled(url: queued.message.parameters.url))
         }
@@ -70,9 +74,11 @@ extension Anchor {
 
     /// Waits for the next message of a feed.
     func next(in feed: Feed, _ subscription: Subscription) async -> Message? {
-        await withTaskCancellationHandler {
+        let reader = Feed.Reader(on: self.eventLoop)
+        return await withTaskCancellationHandler {
             _ = self
-            return await withCheckedContinuation { feed.read($0) }
+            feed.read(reader)
+            return await reader.wait()
         } onCancel: {
             subscription.cancel()
         }

@@ -7,7 +7,7 @@ internal import WaybillRouting
 /// A message in it is in flight until it is read. What becomes of each is decided by ``FeedState``; this class does it,
 /// outside the lock. A feed belongs to no event loop: whoever publishes puts the message in.
 final class Feed: Sendable {
-    typealias Reader = CheckedContinuation<Message?, Never>
+    typealias Reader = Pause<Message?>
 
     let core: BusCore
     private let state: Locked<FeedState>

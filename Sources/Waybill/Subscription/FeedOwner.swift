@@ -60,8 +60,10 @@ final class FeedOwner: Sendable {
 
     private nonisolated(nonsending) func wait() async -> Message? {
         if let anchor = self.feed.core.anchor { return await anchor.next(in: self.feed, self.subscription) }
+        let reader = Feed.Reader(on: nil)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { self.feed.read($0) }
+            self.feed.read(reader)
+            return await reader.wait()
         } onCancel: {
             self.subscription.cancel()
         }

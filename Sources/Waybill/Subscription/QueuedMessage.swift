@@ -14,9 +14,11 @@ final class QueuedMessage: Sendable {
     let feed: Feed
     private let state = Locked(State())
 
+    typealias Publisher = Pause<End>
+
     private struct State {
         var end: End?
-        var publisher: CheckedContinuation<End, Never>?
+        var publisher: Publisher?
     }
 
     init(_ message: Message, in feed: Feed) {
@@ -34,7 +36,7 @@ final class QueuedMessage: Sendable {
     }
 
     /// Resumes the publisher when the wait ends.
-    func wait(_ publisher: CheckedContinuation<End, Never>) {
+    func wait(_ publisher: Publisher) {
         let end = self.state.withLock { state in
             if state.end == nil { state.publisher = publisher }
             return state.end

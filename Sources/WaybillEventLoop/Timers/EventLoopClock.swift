@@ -20,24 +20,45 @@ public struct EventLoopClock: Clock {
     /// One millisecond: libuv counts no finer.
     public var minimumResolution: Duration { .milliseconds(1) }
 
-    /// Suspends the caller until the deadline, from any context.
+    /// Suspends the caller until the deadline, from any context and where the caller is isolated.
     ///
     /// - Parameters:
     ///   - deadline: When to go on.
     ///   - tolerance: Not used; sleeps of one loop share one timer anyway.
     /// - Throws: `CancellationError` when the task is cancelled, and ``EventLoopError`` with the code `shutDown` when
     ///   the loop has shut down or does so meanwhile.
-    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    public nonisolated(nonsending) func sleep(
+        until deadline: Instant,
+        tolerance: Duration? = nil
+    ) async throws {
         try Task.checkCancellation()
+        defer { self.eventLoop.time.manual?.goesOn() }
+        // As an argument the isolation is the caller's; as a default further down it would be nil.
+        try await self.wait(until: deadline, isolation: #isolation)
+    }
+
+    /// Suspends the caller for a while, from any context and where the caller is isolated.
+    ///
+    /// The standard library's own way to say so would leave the loop first.
+    ///
+    /// - Parameters:
+    ///   - duration: How long.
+    ///   - tolerance: Not used; sleeps of one loop share one timer anyway.
+    /// - Throws: What ``sleep(until:tolerance:)`` throws.
+    public nonisolated(nonsending) func sleep(for duration: Duration, tolerance: Duration? = nil) async throws
+    {
+        try await self.sleep(until: self.now.advanced(by: duration))
+    }
+
+    private func wait(until deadline: Instant, isolation: isolated (any Actor)?) async throws {
         let core = self.eventLoop.core
         let timer = ScheduledTimer(core: core)
-        let time = self.eventLoop.time
-        defer { time.manual?.goesOn() }
+        let sleeper = TimerPayload.Sleeper(on: EventLoop.current, self.eventLoop.time)
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let payload = TimerPayload.sleeper(TimerPayload.Sleeper(continuation, time))
-                core.schedule(timer, payload, at: MonotonicTime.nanoseconds(of: deadline))
-            }
+            // Captured, the parameter isolates the closure to the caller.
+            _ = isolation
+            core.schedule(timer, .sleeper(sleeper), at: MonotonicTime.nanoseconds(of: deadline))
+            try await sleeper.sleep()
         } onCancel: {
             timer.cancel()
         }

@@ -6,20 +6,21 @@ enum TimerPayload: Sendable {
     case told(@Sendable (ScheduledTimer.Event) -> Void)
     case sleeper(Sleeper)
 
-    /// A task that waits; boxed, since the compiler does not know how a continuation is laid out, and moving a payload
-    /// about would take calls into the runtime.
+    /// A task that waits.
     final class Sleeper: Sendable {
-        private let continuation: CheckedContinuation<Void, any Error>
+        private let pause: Pause<Result<Void, any Error>>
         private let time: ManualTime?
 
-        init(_ continuation: CheckedContinuation<Void, any Error>, _ time: TimeSource) {
-            self.continuation = continuation
+        init(on loop: EventLoop?, _ time: TimeSource) {
+            self.pause = Pause(on: loop)
             self.time = time.manual
         }
 
+        nonisolated(nonsending) func sleep() async throws { try await self.pause.wait().get() }
+
         func wake(_ result: Result<Void, any Error> = .success(())) {
             self.time?.isWaking()
-            self.continuation.resume(with: result)
+            self.pause.resume(returning: result)
         }
     }
 

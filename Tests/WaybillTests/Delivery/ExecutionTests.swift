@@ -1,6 +1,7 @@
 import Testing
 import Waybill
-import WaybillEventLoop
+
+@testable import WaybillEventLoop
 
 /// Where code runs: a handler on its loop, its caller where it was.
 @Suite(.timeLimit(.minutes(1)))
@@ -39,6 +40,29 @@ struct ExecutionTests {
             steps.append(near.eventLoop.isInEventLoop)
             return steps
         }
+    }
+
+    @Test(arguments: [false, true])
+    func `a caller and a handler on one loop need no other thread`(isSerial: Bool) async throws {
+        let bus = self.bus
+        let near = Probe(eventLoop: bus.eventLoop)
+        try bus.configureMailbox(of: near, .init(isSerial: isSerial))
+        try bus.register("app://talk", on: near) { near, message in
+            var sum = 0
+            for number in 0..<100 { sum += try await message.reply(with: number, expecting: Int.self) }
+            return near.hear(sum)
+        }
+        let caller = Probe(eventLoop: bus.eventLoop)
+        let pushes = try await caller.act { caller in
+            let before = caller.eventLoop.core.inbox.pushCount
+            let sum: Int = try await bus.route("app://talk") { (number: Int) in
+                caller.eventLoop.preconditionInEventLoop()
+                return number
+            }
+            #expect(sum == 4_950)
+            return caller.eventLoop.core.inbox.pushCount - before
+        }
+        #expect(pushes == 0)
     }
 
     static let urls = ["app://now", "app://later", "app://far/now", "app://far/later", "app://near/later"]

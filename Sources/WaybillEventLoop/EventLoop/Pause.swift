@@ -1,0 +1,64 @@
+internal import Synchronization
+
+/// Makes a task wait on an event loop, once, and go straight on there when it is resumed.
+///
+/// A continuation of the standard library makes a detour: Swift resumes it on the default executor, whatever the actor,
+/// and only from there the task goes on to the actor's. For an actor of a loop these are two changes of thread, even
+/// where the loop itself resumes it.
+///
+/// So this is an actor that is its own executor. Calling it hands it the rest of the calling task as a job; it keeps
+/// that until it is resumed, and then gives it to the loop.
+package actor Pause<Value: Sendable>: SerialExecutor {
+    private nonisolated let loop: EventLoop?
+
+    // Whoever comes first, the task with its job or somebody with the value, leaves it; whoever comes second finds both.
+    private nonisolated let isOneThere = Atomic<Bool>(false)
+    private nonisolated(unsafe) var job: UnownedJob?
+    private nonisolated(unsafe) var value: Value?
+
+    /// Prepares a pause.
+    ///
+    /// - Parameter loop: where the task waits; nil for the default executor, from where it goes on to wherever it belongs.
+    package init(on loop: EventLoop?) { self.loop = loop }
+
+    /// Waits until the task is resumed; may be called once.
+    ///
+    /// - Returns: what it was resumed with.
+    package func wait() -> Value {
+        guard let value = unsafe self.value else { preconditionFailure("a task went on by itself") }
+        return value
+    }
+
+    /// Has the task go on, now or as soon as it waits; must be called once.
+    package nonisolated func resume(returning value: Value) {
+        // Nobody reads it before the job runs.
+        unsafe self.value = value
+        if self.isSecond { self.goOn() }
+    }
+
+    /// Takes the rest of the waiting task; the runtime calls this.
+    package nonisolated func enqueue(_ job: consuming ExecutorJob) {
+        // Only the second to come reads it.
+        unsafe self.job = UnownedJob(job)
+        if self.isSecond { self.goOn() }
+    }
+
+    private nonisolated var isSecond: Bool {
+        self.isOneThere.exchange(true, ordering: .acquiringAndReleasing)
+    }
+
+    private nonisolated func goOn() {
+        guard let job = unsafe self.job else { preconditionFailure("a task was resumed twice") }
+        unsafe self.job = nil
+        if let loop {
+            // As the loop's own: there is nothing in this actor that the loop's other jobs could get in the way of.
+            loop.core.submit(WorkItem(job, as: .actorJob))
+        } else {
+            globalConcurrentExecutor.enqueue(ExecutorJob(job))
+        }
+    }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+}

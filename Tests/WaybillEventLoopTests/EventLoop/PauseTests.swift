@@ -1,0 +1,83 @@
+import Testing
+
+@testable import WaybillEventLoop
+
+/// Waiting on a loop.
+@Suite(.timeLimit(.minutes(1)))
+struct PauseTests {
+    /// Waits, in every way.
+    private actor Waiter: LoopBound {
+        let eventLoop: EventLoop
+        init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+        /// Waits again and again, is resumed by its own loop, and says what others have queued there meanwhile.
+        func waitAtHome(times: Int) async -> UInt {
+            let before = self.eventLoop.core.inbox.pushCount
+            for number in 0..<times {
+                let pause = Pause<Int>(on: self.eventLoop)
+                self.eventLoop.execute { pause.resume(returning: number) }
+                #expect(await pause.wait() == number)
+                self.eventLoop.preconditionInEventLoop()
+            }
+            return self.eventLoop.core.inbox.pushCount - before
+        }
+
+        /// Sleeps again and again, and says what others have queued on the loop meanwhile.
+        func sleep(times: Int) async throws -> UInt {
+            let before = self.eventLoop.core.inbox.pushCount
+            for _ in 0..<times {
+                try await self.eventLoop.clock.sleep(for: .milliseconds(1))
+                self.eventLoop.preconditionInEventLoop()
+                try await self.eventLoop.clock.sleep(until: .now + .milliseconds(1))
+                self.eventLoop.preconditionInEventLoop()
+            }
+            return self.eventLoop.core.inbox.pushCount - before
+        }
+
+        func wait(in pause: Pause<String>) async -> String {
+            let value = await pause.wait()
+            self.eventLoop.preconditionInEventLoop()
+            return value
+        }
+    }
+
+    @Test func `a loop that resumes its own task needs no other thread for it`() async {
+        let waiter = Waiter(eventLoop: EventLoop())
+        #expect(await waiter.waitAtHome(times: 100) == 0)
+    }
+
+    @Test func `a loop that wakes its own sleepers needs no other thread for it`() async throws {
+        let waiter = Waiter(eventLoop: EventLoop())
+        #expect(try await waiter.sleep(times: 10) == 0)
+    }
+
+    @Test func `the value may come before the wait and after, from any thread`() async {
+        let waiter = Waiter(eventLoop: EventLoop())
+        for round in 0..<1_000 {
+            let pause = Pause<String>(on: waiter.eventLoop)
+            async let value = waiter.wait(in: pause)
+            if round.isMultiple(of: 2) { await Task.yield() }
+            pause.resume(returning: "\(round)")
+            #expect(await value == "\(round)")
+        }
+    }
+
+    @MainActor @Test func `without a loop the task goes on where it belongs`() async {
+        for _ in 0..<100 {
+            let pause = Pause<Int>(on: nil)
+            Task.detached { pause.resume(returning: 1) }
+            #expect(await pause.wait() == 1)
+            MainActor.assertIsolated()
+        }
+    }
+
+    @Test func `who waits on a loop that is gone goes on all the same`() async {
+        let waiter = Waiter(eventLoop: EventLoop())
+        let pause = Pause<String>(on: waiter.eventLoop)
+        async let value = waiter.wait(in: pause)
+        await waiter.eventLoop.run {}
+        await waiter.eventLoop.shutDown()
+        pause.resume(returning: "late")
+        #expect(await value == "late")
+    }
+}
