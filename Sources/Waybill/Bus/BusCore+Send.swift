@@ -100,20 +100,24 @@ extension BusCore {
             handler.counters.count(Tally(.deadlock))
             throw RoutingError.deadlock(url: request.url).at(handler)
         }
-        mailbox.sendersWaiting.add(1, ordering: .relaxed)
+        mailbox.sendersWaiting.add(1, ordering: .sequentiallyConsistent)
         defer { mailbox.sendersWaiting.subtract(1, ordering: .relaxed) }
-        while await !mailbox.waitForPlace() {
+        while await !mailbox.waitForPlace(self, until: request.due) {
             if let error = self.reasonToGiveUp(request, handler) { throw error }
         }
     }
 
     /// Why a message should not wait for a place any longer, if so.
     private func reasonToGiveUp(_ request: borrowing Request, _ handler: Handler) -> RoutingError? {
-        guard Task.isCancelled || handler.isGone else { return nil }
+        // The deadline cancels who is at work, and is the reason then.
+        let isLate = request.due.hasPassed(by: self.time)
+        guard isLate || Task.isCancelled || handler.isGone else { return nil }
         let error =
-            Task.isCancelled ? RoutingError.cancelled(url: request.url) : handler.reason(request.url)
+            if isLate { RoutingError.deadlineExceeded(url: request.url) } else if Task.isCancelled {
+                RoutingError.cancelled(url: request.url)
+            } else { handler.reason(request.url) }
         handler.counters.count(Tally(error.code))
-        return error
+        return error.at(handler)
     }
 
     func find(_ request: borrowing Request, on lane: Lane?) throws(RoutingError) -> Found {

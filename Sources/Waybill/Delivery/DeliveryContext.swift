@@ -76,16 +76,6 @@ extension BusCore {
         guard let lane = self.currentLane else { return start() }
         return lane.clear(start)
     }
-
-    /// Runs code that has nothing to do with what the calling task handles.
-    func apart(_ body: () -> Void) {
-        func withoutContext() {
-            if DeliveryContext.current == nil { return body() }
-            DeliveryContext.$current.withValue(nil, operation: body)
-        }
-        guard let lane = self.currentLane else { return withoutContext() }
-        lane.clear(withoutContext)
-    }
 }
 
 extension Lane {

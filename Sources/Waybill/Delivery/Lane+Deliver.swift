@@ -92,17 +92,17 @@ extension Lane {
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
         let handler = found.handler.member(on: self.loop, found.parameters, request?.parameters)
-        guard handler.isImmediate, handler.loop == self.loop, self.catchUp(with: handler) else {
+        guard handler.isImmediate, handler.loop == self.loop, self.isClear(before: handler) else {
             return .handOver(Found(handler: handler, parameters: found.parameters), id)
         }
         defer { withExtendedLifetime(handler) {} }
         return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)
     }
 
-    /// Has what waits in front of a handler handled; false if something is left, or the handler has gone meanwhile.
-    private func catchUp(with handler: Handler) -> Bool {
+    /// Whether nothing waits in front of a handler.
+    private func isClear(before handler: Handler) -> Bool {
         guard handler.mailbox.isOccupied else { return true }
-        return handler.mailbox.assumeOnLoop { $0.catchUp(handler.core) } && !handler.isGone
+        return handler.mailbox.assumeOnLoop { $0.isClear }
     }
 
     /// Calls the handler of a request, which is here, and before which nobody waits.

@@ -47,7 +47,7 @@ extension Mailbox {
     @inline(never)
     private nonisolated func postAnyway(_ parcel: consuming Parcel) throws(RoutingError) {
         guard self.whenFull == .dropOldest else {
-            self.waiting.subtract(1, ordering: .relaxed)
+            self.giveBackPlace()
             throw parcel.refused { .mailboxFull(url: $0, limit: self.limit) }
         }
         // While the loop is busy nobody there drops anything, and the queue must not grow for ever.

@@ -9,22 +9,32 @@ extension Mailbox {
         if self.isSerial { return await self.performInTurn(message, handler) }
         self.leaveQueue()
         if self.isToBeDropped { return .failed(.dropped(url: message.parameters.url, limit: self.limit)) }
-        while !self.catchUp(handler.core) { await self.turn() }
+        await self.waitForEarlier()
         return await self.run(message, handler)
+    }
+
+    /// Lets the loop run what was posted before now.
+    ///
+    /// Not here and now: whoever sent it, it was not the task that happens to come by, and it must see neither that
+    /// task's values nor its cancellation.
+    private func waitForEarlier() async {
+        guard self.isOccupied, self.hasPosted else { return }
+        // What is posted meanwhile is not waited for: that might never end.
+        let end = self.posted.withLock { $0.end }
+        while self.hasPosted, self.number < end { await self.turn() }
     }
 
     /// Runs a message of a serial mailbox when those before it have ended.
     private func performInTurn(_ message: Message, _ handler: Handler) async -> Outcome {
-        if self.isBusy(with: DeliveryContext.ongoing) {
-            self.leaveQueue()
+        // An earlier attempt of the message itself, which a middleware has given up, comes to an end.
+        if self.isBusy(with: DeliveryContext.ongoing.subtracting([message.id])) {
+            self.giveUpQueue()
             return .failed(.deadlock(url: message.parameters.url))
         }
-        guard await self.takeTurn(message.id, handler.core) else {
-            return .failed(.dropped(url: message.parameters.url, limit: self.limit))
-        }
-        let outcome = await self.run(message, handler)
-        self.endTurn(handler.core)
-        return outcome
+        guard await self.takeTurn(message.id) else { return .failed(.cancelled(url: message.parameters.url)) }
+        defer { self.endTurn() }
+        if self.isToBeDropped { return .failed(.dropped(url: message.parameters.url, limit: self.limit)) }
+        return await self.run(message, handler)
     }
 
     /// Whether a serial mailbox is busy with one of some messages: whoever is handling that waits for it in vain.
@@ -55,7 +65,7 @@ extension Mailbox {
     }
 
     private func perform(_ message: Message, _ handler: Handler, _ exchange: Exchange) async {
-        guard !exchange.isOver else { return self.leaveQueue() }
+        guard !exchange.isOver else { return self.giveUpQueue() }
         exchange.finish(await self.perform(message, handler), of: message, by: handler)
     }
 

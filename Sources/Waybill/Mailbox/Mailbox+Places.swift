@@ -23,7 +23,7 @@ extension Mailbox {
 
     nonisolated func visit() { self.waiting.add(Self.visitor, ordering: .relaxed) }
 
-    /// Takes an awaited message out of the queue.
+    /// Takes an awaited message out of the queue, since it is started.
     func leaveQueue() {
         if self.whenFull == .suspend {
             self.waiting.subtract(Self.visitor, ordering: .relaxed)
@@ -37,11 +37,40 @@ extension Mailbox {
         if self.whenFull == .suspend { self.waiting.subtract(Self.visitor - 1, ordering: .relaxed) }
     }
 
+    /// The same for one that is not going to be started.
+    func giveUpQueue() {
+        self.leaveQueue()
+        self.dropOneLess()
+    }
+
+    /// A message has gone by itself, and made the room for which another would have been dropped.
+    func dropOneLess() {
+        guard self.excess.load(ordering: .relaxed) > 0 else { return }
+        self.excess.subtract(1, ordering: .relaxed)
+    }
+
     /// Takes a place, if there is one.
+    ///
+    /// It is never taken on trial: whoever gives places away at that moment would think that there is none.
     nonisolated func takePlace() -> Bool {
-        if Self.places(self.waiting.add(1, ordering: .relaxed).newValue) <= self.capacity { return true }
-        self.waiting.subtract(1, ordering: .relaxed)
+        var waiting = self.waiting.load(ordering: .sequentiallyConsistent)
+        while Self.places(waiting) < self.capacity {
+            let (isTaken, seen) = self.waiting.weakCompareExchange(
+                expected: waiting,
+                desired: waiting + 1,
+                ordering: .sequentiallyConsistent
+            )
+            if isTaken { return true }
+            waiting = seen
+        }
         return false
+    }
+
+    /// Gives a place back that a message was too many for; it may have hidden the one that somebody waits for.
+    nonisolated func giveBackPlace() {
+        self.waiting.subtract(1, ordering: .sequentiallyConsistent)
+        guard self.sendersWaiting.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        self.eventLoop.execute { self.assumeOnLoop { $0.passPlaceOn() } }
     }
 
     /// Takes a place, unless somebody else waits for one.
@@ -53,20 +82,31 @@ extension Mailbox {
 
     /// Waits for a place.
     ///
-    /// - Returns: whether there is one; if not, the sender has been cancelled, or should look whether its handler is still
-    ///   there.
-    func waitForPlace() async -> Bool {
+    /// - Parameters:
+    ///   - core: the bus of the sender.
+    ///   - due: when it stops waiting.
+    /// - Returns: whether there is one; if not, the sender has been cancelled, its time is up, or it should look whether its
+    ///   handler is still there.
+    func waitForPlace(_ core: BusCore, until due: Deadline) async -> Bool {
         if self.places.isEmpty, self.takePlace() { return true }
         self.lastPlace += 1
         let number = self.lastPlace
+        let watch: DeadlineWatch? =
+            due.exists
+            ? DeadlineWatch(due, by: core.time, on: self.eventLoop) { self.giveUpLater(number) } : nil
+        defer { watch?.cancel() }
         return await withTaskCancellationHandler {
             if Task.isCancelled { return false }
             let pause = Pause<Bool>(on: self.eventLoop)
             self.places.append(Place(number: number, pause: pause))
             return await pause.wait()
         } onCancel: {
-            self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
+            self.giveUpLater(number)
         }
+    }
+
+    private nonisolated func giveUpLater(_ number: Int) {
+        self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
     }
 
     private func giveUp(_ number: Int) {

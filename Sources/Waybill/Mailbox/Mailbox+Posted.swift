@@ -5,33 +5,8 @@ internal import WaybillRouting
 
 // Messages that nobody awaits.
 extension Mailbox {
-    /// How deep ``catchUp()`` may call itself: the stack has an end.
-    private static let deepest = 8
-
-    /// Runs what was posted before now.
-    ///
-    /// A handler that runs here may route to its own module and so come here again. Each takes one message at a time,
-    /// oldest first, and so the order holds; but the deepest has to wait.
-    ///
-    /// - Parameter core: the bus of whoever comes by.
-    /// - Returns: false if the caller has to let the loop turn first and try again, or has to wait for its turn.
-    func catchUp(_ core: BusCore) -> Bool {
-        if self.isSerial { return self.isFree(core) }
-        // What is posted meanwhile is not waited for: that might never end.
-        var left = Self.places(self.waiting.load(ordering: .relaxed))
-        guard left > 0, self.hasPosted else { return true }
-        guard self.depth < Self.deepest else { return false }
-        self.depth += 1
-        defer { self.depth -= 1 }
-        // Whoever sent it, it was not the task that happens to come by.
-        core.apart {
-            while left > 0, let parcel = self.next() {
-                left -= 1
-                self.start(parcel)
-            }
-        }
-        return true
-    }
+    /// Whether nothing that was sent before waits in front of a message that has come to the loop now.
+    var isClear: Bool { self.isSerial ? self.isFree : !self.hasPosted }
 
     /// Whether something has been posted and not been started.
     var hasPosted: Bool {
@@ -58,7 +33,9 @@ extension Mailbox {
     /// The oldest message that nobody awaits.
     func next(isLast: Bool = false) -> Parcel? {
         if self.batch.isEmpty { self.collect(isLast: isLast) }
-        return self.batch.popFirst()
+        guard let parcel = self.batch.popFirst() else { return nil }
+        self.number += 1
+        return parcel
     }
 
     private func start(_ parcel: borrowing Parcel) {
@@ -72,10 +49,10 @@ extension Mailbox {
         let isLate = parcel.handler.isGone || parcel.message.due.exists
         if isLate, let error = parcel.handler.objection(to: parcel.message) {
             parcel.deadLetter(error)
-            self.endTurn(parcel.handler.core)
+            self.endTurn()
         } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.chain == nil {
             parcel.handler.settle(parcel.message)
-            self.endTurn(parcel.handler.core)
+            self.endTurn()
         } else {
             self.runSuspending(parcel.message, parcel.handler)
         }
@@ -88,15 +65,18 @@ extension Mailbox {
         guard exchange.bind(handler: handler) else {
             handler.counters.count(.deadLettered)
             exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
-            return self.endTurn(core)
+            return self.endTurn()
         }
         if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
+        let isSurrounded = message.extras?.passage?.chain != nil
+        let attempts = self.isSerial && isSurrounded ? Stage.Attempts() : nil
         exchange.bind(
             task: core.startTask {
                 Task.immediate {
-                    let outcome = await self.runUnawaited(message, handler)
+                    let outcome = await self.runUnawaited(message, handler, attempts)
                     exchange.finish(outcome, of: message, by: handler)
-                    self.endTurn(core)
+                    await attempts?.end()
+                    self.endTurn()
                 }
             }
         )

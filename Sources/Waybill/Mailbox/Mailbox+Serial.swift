@@ -7,20 +7,11 @@ internal import WaybillRouting
 extension Mailbox {
     /// Waits until the messages that came before have ended.
     ///
-    /// - Parameters:
-    ///   - id: the message's.
-    ///   - core: the bus of its caller.
-    /// - Returns: whether it is the message's turn; false if it was dropped. ``endTurn(_:)`` must follow a turn.
-    func takeTurn(_ id: CorrelationID, _ core: BusCore) async -> Bool {
-        if !self.isFree(core) {
-            let next = self.posted.withLock { $0.end }
-            if self.line.isEmpty { self.turnNumber = next }
-            let pause = Pause<Void>(on: self.eventLoop)
-            self.line.append(Turn(id: id, pause: pause, next: next))
-            await pause.wait()
-        }
-        if self.isToBeDropped {
-            self.endTurn(core)
+    /// - Parameter id: the message's.
+    /// - Returns: whether it is the message's turn, which ``endTurn()`` has to end; false if its task was cancelled.
+    func takeTurn(_ id: CorrelationID) async -> Bool {
+        if !self.isFree, await !self.waitForTurn(id) {
+            self.giveUpQueue()
             return false
         }
         self.inProgress = id
@@ -28,21 +19,49 @@ extension Mailbox {
         return true
     }
 
-    /// Ends the message in progress of a serial mailbox and starts the next.
+    private func waitForTurn(_ id: CorrelationID) async -> Bool {
+        let next = self.posted.withLock { $0.end }
+        if self.line.isEmpty { self.turnNumber = next }
+        let pause = Pause<Bool>(on: self.eventLoop)
+        self.line.append(Turn(id: id, pause: pause, next: next))
+        return await withTaskCancellationHandler {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await pause.wait()
+        } onCancel: {
+            self.eventLoop.execute { self.assumeOnLoop { $0.giveUpTurn(pause) } }
+        }
+    }
+
+    private func giveUpTurn(_ pause: Pause<Bool>) {
+        guard let index = self.line.firstIndex(where: { $0.pause === pause }) else { return }
+        self.line.remove(at: index)
+        self.turnNumber = self.line.first?.next ?? .max
+        pause.resume(returning: false)
+    }
+
+    /// Ends the message in progress of a serial mailbox and has the next started.
     @inline(__always)
-    func endTurn(_ core: @autoclosure () -> BusCore) {
+    func endTurn() {
         guard self.isSerial else { return }
         self.inProgress = nil
         self.freePlace()
-        // Who comes next has nothing to do with the task that has ended.
-        if !self.isAdvancing { core().apart { self.advance() } }
+        if !self.isAdvancing { self.goOn() }
+    }
+
+    /// Starts the next message, but not in the task that has ended one: who comes next has nothing to do with that.
+    private func goOn() {
+        if self.batch.isEmpty { self.collect(isLast: true) }
+        if !self.line.isEmpty, self.number >= self.turnNumber {
+            self.startTurn()
+        } else if !self.batch.isEmpty {
+            self.advanceLater()
+        }
     }
 
     /// Whether nobody is before a message that has come to the loop now.
-    func isFree(_ core: BusCore) -> Bool {
-        // Whoever sent it, it was not the task that happens to come by.
-        if self.inProgress == nil, !self.isAdvancing { core.apart { self.advance() } }
-        return self.inProgress == nil && !self.isAdvancing && !self.isPausing
+    var isFree: Bool {
+        self.inProgress == nil && !self.isAdvancing && !self.isPausing && self.line.isEmpty && !self.hasPosted
     }
 
     /// Starts one message after the other, as long as each ends at once.
@@ -70,7 +89,7 @@ extension Mailbox {
         let turn = self.line.removeFirst()
         self.turnNumber = self.line.first?.next ?? .max
         self.inProgress = turn.id
-        turn.pause.resume(returning: ())
+        turn.pause.resume(returning: true)
     }
 
     private func advanceLater() {
@@ -82,7 +101,7 @@ extension Mailbox {
         self.inProgress = parcel.message.id
         if self.isToBeDropped {
             parcel.drop(limit: self.limit)
-            self.endTurn(parcel.handler.core)
+            self.endTurn()
         } else {
             self.run(parcel)
         }
@@ -107,6 +126,7 @@ extension Mailbox {
         self.number += 1
         if parcel.handler.isGone {
             self.freePlace()
+            self.dropOneLess()
             parcel.deadLetter(parcel.handler.reason(parcel.message.parameters.url))
         } else {
             kept.append(parcel)

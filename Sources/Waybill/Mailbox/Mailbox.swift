@@ -63,9 +63,6 @@ actor Mailbox: LoopBound {
     var places: Deque<Place> = []
     var lastPlace = 0
 
-    /// How many calls of ``catchUp()`` are under way, one inside the other.
-    var depth = 0
-
     /// Keeps plain closures on the loop.
     ///
     /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift 6.3): without
@@ -80,7 +77,9 @@ actor Mailbox: LoopBound {
     ) {
         self.eventLoop = eventLoop
         self.unretainedLoop = UnretainedEventLoop(eventLoop)
-        self.limit = configuration.limit ?? limit
+        let limit = configuration.limit ?? limit
+        // One that is not serial would take nothing that has to wait for the loop.
+        self.limit = max(limit, configuration.isSerial ? 0 : 1)
         self.whenFull = configuration.whenFull
         self.isSerial = configuration.isSerial
         self.owner = owner.map { ObjectIdentifier($0) }

@@ -18,7 +18,7 @@ public struct MailboxConfiguration: Sendable, Hashable {
         case dropOldest
     }
 
-    /// How many messages may wait; nil for the bus's own limit.
+    /// How many messages may wait, at least 1, or 0 for a serial module; nil for the bus's own limit.
     public var limit: Int?
 
     /// What happens to one more.

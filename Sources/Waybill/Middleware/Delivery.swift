@@ -34,27 +34,37 @@ struct Delivery: Sendable {
 
     /// Delivers a message in a task of its own, on the caller's loop if it is one of the bus's, and ends an exchange with
     /// the outcome.
-    func start(_ message: Message, for exchange: Exchange) {
+    @discardableResult
+    func start(_ message: Message, for exchange: Exchange) -> Task<Void, Never> {
         let anchor = self.handler.core.currentLane?.anchor ?? Anchor(self.handler.mailbox.eventLoop)
-        anchor.start(self, message, for: exchange)
+        let task = anchor.start(self, message, for: exchange)
+        exchange.bind(task: task)
+        return task
     }
 }
 
 extension Anchor {
     /// Starts a delivery in a task that is isolated to this actor.
-    fileprivate nonisolated func start(_ delivery: Delivery, _ message: Message, for exchange: Exchange) {
+    fileprivate nonisolated func start(
+        _ delivery: Delivery,
+        _ message: Message,
+        for exchange: Exchange
+    ) -> Task<Void, Never> {
         if self.eventLoop.isInEventLoop {
             self.assumeOnLoop { $0.startInPlace(delivery, message, for: exchange) }
         } else {
-            exchange.bind(task: Task.immediate { await self.run(delivery, message, for: exchange) })
+            Task.immediate { await self.run(delivery, message, for: exchange) }
         }
     }
 
-    private func startInPlace(_ delivery: Delivery, _ message: Message, for exchange: Exchange) {
-        let task = delivery.handler.core.startTask {
+    private func startInPlace(
+        _ delivery: Delivery,
+        _ message: Message,
+        for exchange: Exchange
+    ) -> Task<Void, Never> {
+        delivery.handler.core.startTask {
             Task.immediate { await self.run(delivery, message, for: exchange) }
         }
-        exchange.bind(task: task)
     }
 
     private func run(_ delivery: Delivery, _ message: Message, for exchange: Exchange) async {
@@ -71,11 +81,15 @@ extension Anchor {
 
 extension Mailbox {
     /// Runs a message that nobody awaits, and the middlewares around its handler.
-    func runUnawaited(_ message: Message, _ handler: Handler) async -> Outcome {
+    func runUnawaited(
+        _ message: Message,
+        _ handler: Handler,
+        _ attempts: Stage.Attempts?
+    ) async -> Outcome {
         guard let chain = message.extras?.passage?.chain else {
             return await handler.run(message, isolation: self, inside: nil)
         }
-        let stage = Stage(deadline: message.due, hasWaited: true)
+        let stage = Stage(deadline: message.due, hasWaited: true, attempts: attempts)
         let delivery = Delivery(chain, handler, stage)
         return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: nil)) {
             // Without a mention of the actor the closure would not be isolated to it.

@@ -40,8 +40,10 @@ extension Next {
         guard !deadline.hasPassed(by: core.time) else { throw .deadlineExceeded(url: url) }
         let exchange = Exchange(message.id, url: url, core: core, .attempt)
         exchange.expire(at: deadline, on: core.currentLane?.eventLoop)
-        let stage = Stage(deadline: deadline, hasWaited: self.stage?.object.hasWaited == true)
-        Delivery(self.chain.object, from: self.index, handler, stage).start(message, for: exchange)
+        let outer = self.stage?.object
+        let stage = Stage(deadline: deadline, hasWaited: outer?.hasWaited == true, attempts: outer?.attempts)
+        let task = Delivery(self.chain.object, from: self.index, handler, stage).start(message, for: exchange)
+        outer?.attempts?.add(task)
         return try await exchange.listen(noListener).value()
     }
 

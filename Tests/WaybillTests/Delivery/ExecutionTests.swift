@@ -42,6 +42,47 @@ struct ExecutionTests {
         }
     }
 
+    enum Request { @TaskLocal static var name = "nobody" }
+
+    @Test(arguments: [false, true])
+    func `what was sent owes nothing to the task that happens to come by`(isSerial: Bool) async throws {
+        let bus = self.bus
+        let module = Probe(eventLoop: bus.eventLoop)
+        try bus.configureMailbox(of: module, .init(isSerial: isSerial))
+        let heard = Journal<String>()
+        let (begun, held) = (Gate(), Gate())
+        try bus.register("app://note", on: module) { _, _ in heard.add("\(Request.name) \(Task.isCancelled)")
+        }
+        try bus.register("app://note/later", on: module) { _, _ async in
+            heard.add("\(Request.name) \(Task.isCancelled)")
+        }
+        try bus.register("app://get", on: module) { _, _ in }
+        try bus.register("app://hold", on: module) { _, _ in
+            begun.open()
+            await held.wait()
+        }
+        // Behind a task that ends, and then in front of one that comes.
+        let ending = Task {
+            await Request.$name.withValue("ending") { await failure { try await bus.route("app://hold") } }
+        }
+        await begun.wait()
+        bus.send("app://note")
+        bus.send("app://note/later")
+        ending.cancel()
+        _ = await ending.value
+        held.open()
+        let caller = Probe(eventLoop: bus.eventLoop)
+        await Request.$name.withValue("coming") {
+            await caller.run {
+                bus.send("app://note")
+                bus.send("app://note/later")
+                _ = await failure { try await bus.route("app://get") }
+            }
+        }
+        #expect(await bus.settles())
+        #expect(heard.entries == Array(repeating: "nobody false", count: 4))
+    }
+
     @Test(arguments: [false, true])
     func `a caller and a handler on one loop need no other thread`(isSerial: Bool) async throws {
         let bus = self.bus

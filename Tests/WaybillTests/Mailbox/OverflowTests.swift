@@ -154,6 +154,96 @@ struct OverflowTests {
         #expect(heard.entries == Array(0..<50))
     }
 
+    @Test func `a sender that waits is not forgotten while others find the mailbox full`() async throws {
+        let module = Probe(eventLoop: EventLoop())
+        let bus = self.bus
+        try bus.configureMailbox(of: module, .init(limit: 0, whenFull: .suspend, isSerial: true))
+        let gates = Locked((Gate(), Gate()))
+        let isOver = Journal<Bool>()
+        try bus.register("app://hold", on: module) { _, _ in
+            let (begun, held) = gates.withLock { $0 }
+            begun.open()
+            await held.wait()
+            isOver.add(true)
+        }
+        try bus.register("app://a", on: module) { _, _ in }
+        for round in 1...Scale.of(400) {
+            let (begun, held) = (Gate(), Gate())
+            gates.withLock { $0 = (begun, held) }
+            bus.send("app://hold")
+            await begun.wait()
+            let sender = Task { await failure { try await bus.enqueue("app://a") } }
+            #expect(await eventually { bus.statistics.inFlight == 2 })
+            await onThread {
+                held.open()
+                while isOver.count < round { bus.send("app://a") }
+                for _ in 0..<Int.random(in: 0..<12) { bus.send("app://a") }
+            }
+            guard await eventually({ bus.statistics.inFlight == 0 }) else {
+                Issue.record("round \(round): nobody is before the sender: \(bus.statistics)")
+                return sender.cancel()
+            }
+            #expect(await sender.value == nil)
+        }
+    }
+
+    @Test func `a sender that waits for a place is freed when its time is up`() async throws {
+        _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true))
+        await self.hold()
+        let bus = self.bus
+        bus.send("app://a/1")
+        try bus.register("app://asks") { [weak bus] _ in try await bus?.enqueue("app://a/2") }
+        let error = await failure {
+            try await bus.route("app://asks", deadline: .now + .milliseconds(20))
+        }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(await eventually { bus.statistics.expired == 2 })
+        self.held.open()
+        #expect(await bus.settles())
+        #expect(self.heard.entries == [1])
+    }
+
+    @Test func `a mailbox that holds nothing takes what can be handled all the same`() async throws {
+        _ = try self.module(.init(limit: 0, whenFull: .suspend))
+        try await self.bus.enqueue("app://a/1")
+        #expect(await self.bus.settles())
+        #expect(self.heard.entries == [1])
+    }
+
+    @Test(arguments: [false, true])
+    func `who has given up makes room, and nobody is dropped for it`(isSerial: Bool) async throws {
+        _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
+        await self.hold()
+        let bus = self.bus
+        for number in 0..<6 {
+            let error = await failure {
+                try await bus.route("app://a/\(number)", deadline: .now + .milliseconds(5))
+            }
+            #expect(error?.code == .deadlineExceeded)
+        }
+        self.held.open()
+        #expect(await bus.settles())
+        for number in 6..<12 { #expect(await failure { try await bus.route("app://a/\(number)") } == nil) }
+        #expect(self.heard.entries == Array(6..<12))
+    }
+
+    @Test func `who has given up holds no place in the line of a serial module`() async throws {
+        _ = try self.module(.init(limit: 2, isSerial: true))
+        await self.hold()
+        let bus = self.bus
+        for number in 0..<6 {
+            let error = await failure {
+                try await bus.route("app://a/\(number)", deadline: .now + .milliseconds(5))
+            }
+            #expect(error?.code == .deadlineExceeded)
+        }
+        async let last: Int = bus.route("app://a/6")
+        #expect(await eventually { bus.statistics.sent == 8 })
+        self.held.open()
+        #expect(try await last == 6)
+        #expect(self.heard.entries == [6])
+    }
+
     @Test func `what cannot wait is a dead letter`() async throws {
         _ = try self.module(.init(limit: 4, whenFull: .suspend))
         await self.hold()

@@ -188,6 +188,58 @@ struct SerialTests {
         #expect(await module.heard == [1, 1])
     }
 
+    @Test func `a message that a middleware has given up ends before the next begins`() async throws {
+        let module = try self.module(.far)
+        let bus = self.bus
+        let steps = self.steps
+        let held = Gate()
+        try bus.register("app://a/:n", on: module) { _, message in
+            let number: Int = try message.parameters.require("n")
+            steps.add("+\(number)")
+            if number == 1 { await held.wait() }
+            steps.add("-\(number)")
+        }
+        try bus.use(TimeoutMiddleware(.milliseconds(10)), for: "app://a/1")
+        bus.send("app://a/1")
+        bus.send("app://a/2")
+        #expect(await eventually { bus.statistics.deadLettered == 1 })
+        async let third: Void = bus.route("app://a/3")
+        #expect(await eventually { bus.statistics.sent == 3 })
+        #expect(steps.entries == ["+1"])
+        held.open()
+        try await third
+        #expect(steps.entries == ["+1", "-1", "+2", "-2", "+3", "-3"])
+    }
+
+    @Test func `a second attempt waits for the end of the first`() async throws {
+        let module = try self.module(.near)
+        let bus = self.bus
+        let (steps, late) = (self.steps, Gate())
+        try bus.register("app://a", on: module) { _, _ -> Int in
+            steps.add("begin")
+            if steps.count == 1 {
+                await late.wait()
+                steps.add("end")
+                return 1
+            }
+            return 2
+        }
+        bus.use(
+            try RetryMiddleware(
+                idempotent: ["app://a"],
+                attempts: 3,
+                backoff: Backoff(first: .milliseconds(1)),
+                codes: [.deadlineExceeded]
+            )
+        )
+        bus.use(TimeoutMiddleware(.milliseconds(100)))
+        async let answer: Int = bus.route("app://a")
+        try await Task.sleep(for: .milliseconds(130))
+        late.open()
+        #expect(try await answer == 2)
+        #expect(steps.entries == ["begin", "end", "begin"])
+    }
+
     @Test func `a module may send itself a message`() async throws {
         let module = try self.module(.near)
         let bus = self.bus

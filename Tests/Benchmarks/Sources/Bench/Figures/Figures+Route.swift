@@ -94,6 +94,19 @@ extension Figures {
                 }
             ),
             Figure(
+                "route.cross-loop-64-async",
+                subject: Subject("route, the handler awaits an actor") { count in
+                    try await parking.caller.inFlight(64, count) {
+                        try await parking.caller.route(Office.suspending, on: parking.bus, $0)
+                    }
+                },
+                peer: Subject("actor calls, the same loops") { count in
+                    try await parking.caller.inFlight(64, count) {
+                        await parking.caller.call(parking.module, $0)
+                    }
+                }
+            ),
+            Figure(
                 "route.cross-loop-64-spin",
                 subject: Subject("route") { count in
                     try await spinning.caller.inFlight(64, count) {

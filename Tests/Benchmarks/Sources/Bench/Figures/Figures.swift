@@ -25,7 +25,7 @@ enum Figures {
             Group(
                 names: [
                     "route.cross-loop", "route.cross-loop-parked", "route.cross-loop-64",
-                    "route.cross-loop-64-spin",
+                    "route.cross-loop-64-async", "route.cross-loop-64-spin",
                 ],
                 make: Self.crossLoop
             ),
