@@ -26,6 +26,7 @@ extension BusCore {
     }
 
     nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
+        if handler.mailbox.isHere(for: handler) { return await handler.mailbox.performHere(message, handler) }
         do throws(RoutingError) {
             try handler.mailbox.enter(message)
         } catch {

@@ -56,7 +56,8 @@ extension BusCore {
             }
             switch outcome {
             case .taken: publication.taken &+= 1
-            case .failed(let error): self.close(error, thrownBy: message)
+            case .failed(let error):
+                self.close(error, thrownBy: message, at: audience.subscribers[place].handler)
             case .notReady: self.tell(audience.subscribers[place], &message, &publication)
             }
             // Who came here was admitted for one, so each time somebody is told.
@@ -68,9 +69,9 @@ extension BusCore {
     }
 
     @inline(never)
-    private func close(_ error: any Error, thrownBy message: Message) {
-        let error = RoutingError.thrown(error, by: message)
-        self.close(.failed(error), message.id, message.parameters.url, message)
+    private func close(_ error: any Error, thrownBy message: Message, at handler: Handler?) {
+        let error = RoutingError.thrown(error, by: message).at(handler)
+        self.close(.failed(error), message.id, message.parameters.url, at: handler, message)
         self.log(message.parameters.url, error)
     }
 

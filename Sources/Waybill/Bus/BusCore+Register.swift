@@ -80,7 +80,7 @@ extension BusCore {
             table.removeAll()
             return handlers + connections.remove { _ in true }.map(\.handler)
         }
-        self.directory.surround { $0.close() }
+        self.endTraces(self.directory.surround { $0.close() })
         for handler in removed.compactMap(\.self) {
             handler.retire(with: RoutingError.shutDown, sparing: spared)
         }
@@ -101,5 +101,11 @@ extension BusCore {
         self.unwatch()
         self.forget()
         self.closeDeadLetters()
+    }
+
+    /// Ends traces that do not end by themselves within a second: a message on its way still holds them.
+    private func endTraces(_ ends: [@Sendable () -> Void]) {
+        guard !ends.isEmpty else { return }
+        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) { for end in ends { end() } }
     }
 }

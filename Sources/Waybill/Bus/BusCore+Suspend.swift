@@ -46,6 +46,12 @@ actor Anchor: LoopBound {
 
     /// Waits for the answer to a progress reply.
     func offer(_ value: any Sendable, in exchange: Exchange) async throws -> any Sendable {
-        try await exchange.offer(value, answer: Exchange.Answer(on: self.eventLoop))
+        let answer = Exchange.Answer(on: self.eventLoop)
+        return try await withTaskCancellationHandler {
+            _ = self
+            return try await exchange.offer(value, answer: answer)
+        } onCancel: {
+            exchange.withdraw(answer)
+        }
     }
 }

@@ -35,7 +35,7 @@ extension MessageBus {
             }
             return try await onReply(update)
         }
-        return try delivered.outcome.value(as: Value.self, url: url)
+        return try self.value(of: delivered.outcome, as: Value.self, url: url)
     }
 
     /// The replies to a request, one by one, the last one included.

@@ -73,7 +73,7 @@ extension MessageBus {
         whenFull: MailboxConfiguration.Overflow = .fail
     ) throws(RoutingError) -> SubscriptionSequence {
         let limit = limit ?? self.core.configuration.mailboxLimit
-        let feed = Feed(limit: limit, whenFull: whenFull, core: self.core)
+        let feed = Feed(of: pattern, limit: limit, whenFull: whenFull, core: self.core)
         return SubscriptionSequence(feed, try self.core.subscribe(Subscriber(feed), pattern))
     }
 

@@ -4,15 +4,24 @@ internal import WaybillRouting
 final class Conversation: Sendable {
     let id: CorrelationID
     let exchange: Exchange
+    /// The message, if only middlewares stand between it and the uncaught handler.
+    private let unmatched: Message?
 
-    init(id: CorrelationID, exchange: Exchange) {
+    init(id: CorrelationID, exchange: Exchange, unmatched: Message? = nil) {
         self.id = id
         self.exchange = exchange
+        self.unmatched = unmatched
     }
 
     deinit { self.exchange.cancel() }
 
-    nonisolated(nonsending) func next() async -> Exchange.Event { await self.exchange.next() }
+    nonisolated(nonsending) func next() async -> Exchange.Event {
+        let event = await self.exchange.next()
+        if let unmatched, case .finished(.failed(let error)) = event, error.code == .noRoute {
+            self.exchange.core.tellUncaught(unmatched)
+        }
+        return event
+    }
 
     /// Lets the handler go on that waits for an answer to what came last.
     func answer() { self.exchange.answer(.success(())) }
@@ -29,7 +38,11 @@ extension BusCore {
             if let error = self.objection(to: request) { throw error }
             let chain = self.directory.chain
             let found = try self.find(request, on: self.currentLane, around: chain)
-            return Conversation(id: id, exchange: self.begin(request, found, id, around: chain))
+            return Conversation(
+                id: id,
+                exchange: self.begin(request, found, id, around: chain),
+                unmatched: found.handler.failure == nil ? nil : self.unmatched(request, id: id)
+            )
         } catch {
             let exchange = Exchange(id, url: request.url, core: self)
             exchange.finish(.failed(error))

@@ -19,6 +19,8 @@ extension Exchange {
 
         /// What the end of an exchange sets free.
         struct Effects {
+            /// How it has ended, and where.
+            var outcome: Outcome
             var unanswered: [Progress]
             var task: Task<Void, Never>?
             var watch: DeadlineWatch?
@@ -32,10 +34,12 @@ extension Exchange {
         }
 
         /// Decides the outcome; ``close()`` must follow when it is in the books.
-        mutating func finish(_ outcome: Outcome) -> Effects? {
+        mutating func finish(_ outcome: Outcome, at handler: Handler?) -> Effects? {
             guard self.outcome == nil else { return nil }
+            let outcome = outcome.at(self.handler ?? handler)
             self.outcome = outcome
             let effects = Effects(
+                outcome: outcome,
                 unanswered: self.unread + (self.seen.map { [$0] } ?? []),
                 task: self.task,
                 watch: self.watch,
@@ -85,6 +89,17 @@ extension Exchange {
             if let reader = self.reader.take() { return .deliver(reader, self.show(progress)) }
             self.unread.append(progress)
             return .keep
+        }
+
+        /// Takes a reply back that has not been answered; false if there is none.
+        mutating func withdraw(_ answer: Answer) -> Bool {
+            if let seen, seen.answer === answer {
+                self.seen = nil
+                return true
+            }
+            guard let index = self.unread.firstIndex(where: { $0.answer === answer }) else { return false }
+            self.unread.remove(at: index)
+            return true
         }
 
         /// Keeps the handler that knows of the exchange; true if the exchange is over and it should forget it.

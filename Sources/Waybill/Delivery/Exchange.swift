@@ -37,9 +37,9 @@ final class Exchange: Sendable {
     ///   - handler: who has handled the message, or should have, if he was gone before the exchange was bound to him.
     ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
     func finish(_ outcome: Outcome, at handler: Handler? = nil, _ conclusion: () -> Void = {}) {
-        let effects = self.state.withLock { $0.finish(outcome) }
+        let effects = self.state.withLock { $0.finish(outcome, at: handler) }
         guard let effects else { return self.drop(outcome, at: handler) }
-        let outcome = outcome.at(effects.handler ?? handler)
+        let outcome = effects.outcome
         conclusion()
         self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
         // Not before: who has the reply finds it in the books.
@@ -150,7 +150,12 @@ final class Exchange: Sendable {
     /// Gives the caller a progress reply and waits for its answer.
     nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
         if let anchor = self.core.anchor { return try await anchor.offer(value, in: self) }
-        return try await self.offer(value, answer: Answer(on: nil))
+        let answer = Answer(on: nil)
+        return try await withTaskCancellationHandler {
+            try await self.offer(value, answer: answer)
+        } onCancel: {
+            self.withdraw(answer)
+        }
     }
 
     /// Gives the caller a progress reply, and waits where it is said.
@@ -161,7 +166,14 @@ final class Exchange: Sendable {
         case .keep: break
         case .refuse: throw Unheard()
         }
+        if Task.isCancelled { self.withdraw(answer) }
         return try await answer.wait().get()
+    }
+
+    /// Sets a handler free that does not want to wait for an answer any longer.
+    func withdraw(_ answer: Answer) {
+        guard self.state.withLock({ $0.withdraw(answer) }) else { return }
+        answer.resume(returning: .failure(Unheard()))
     }
 
     /// Has the exchange fail when the handler is unregistered; false if it has been already.

@@ -7,9 +7,11 @@ extension BusCore {
     @inline(never)
     func deadLetter(_ message: Message, _ error: RoutingError, at handler: Handler? = nil) {
         let error = error.at(handler)
+        // Its handler may have failed with that very code.
+        let isMatched = handler.map { $0.failure == nil } ?? false
         self.show(message.id, message.parameters.url, error, isAwaited: false, at: handler, message)
         self.close(.deadLettered)
-        self.report(message.parameters.url, message, error)
+        self.report(message.parameters.url, isMatched ? nil : message, error)
         message.extras?.isReturnOf?.end(.failed(error))
     }
 
@@ -50,7 +52,7 @@ extension BusCore {
                 url: url,
                 message: message(),
                 error: error,
-                pattern: handler?.pattern,
+                pattern: handler?.pattern ?? error.route,
                 isAwaited: isAwaited,
                 time: .now
             )

@@ -13,6 +13,18 @@ extension Mailbox {
         return await self.run(message, handler)
     }
 
+    /// Whether a handler's messages need no place: their callers are on its loop, and would call it in place if nothing had been
+    /// posted before.
+    nonisolated func isHere(for handler: Handler) -> Bool {
+        handler.isImmediate && !self.isSerial && self.unretainedLoop.isInEventLoop
+    }
+
+    /// Runs a message that has no place in the queue, behind those that were posted before.
+    func performHere(_ message: Message, _ handler: Handler) async -> Outcome {
+        await self.waitForEarlier()
+        return await self.run(message, handler)
+    }
+
     /// Lets the loop run what was posted before now.
     ///
     /// Not here and now: whoever sent it, it was not the task that happens to come by, and it must see neither that

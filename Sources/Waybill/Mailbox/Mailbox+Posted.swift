@@ -24,18 +24,12 @@ extension Mailbox {
     func drain() {
         if self.isSerial { return self.advance() }
         while self.unretainedLoop.consumeDeliveryBudget() {
-            guard let parcel = self.next(isLast: true) else { return }
+            if self.batch.isEmpty { self.collect(isLast: true) }
+            guard let parcel = self.batch.popFirst() else { return }
+            self.number += 1
             self.start(parcel)
         }
         self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
-    }
-
-    /// The oldest message that nobody awaits.
-    func next(isLast: Bool = false) -> Parcel? {
-        if self.batch.isEmpty { self.collect(isLast: isLast) }
-        guard let parcel = self.batch.popFirst() else { return nil }
-        self.number += 1
-        return parcel
     }
 
     private func start(_ parcel: borrowing Parcel) {

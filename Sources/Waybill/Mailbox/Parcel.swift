@@ -20,6 +20,6 @@ extension Parcel {
     @inline(never)
     borrowing func refused(_ reason: (String) -> RoutingError) -> RoutingError {
         self.handler.counters.count(.deadLettered)
-        return reason(self.message.parameters.url)
+        return reason(self.message.parameters.url).at(self.handler)
     }
 }

@@ -27,11 +27,17 @@ public struct Backoff: Sendable {
 
     /// How long to wait after some attempts, of which there is at least one.
     public func delay(after attempts: Int) -> Duration {
-        let grown = (self.first / .nanoseconds(1)) * Self.power(self.factor, max(1, attempts) - 1)
-        let longest = min(grown, self.longest / .nanoseconds(1))
+        let first = self.first / .nanoseconds(1)
+        // Nothing stays nothing, even if the factor has grown beyond all numbers.
+        let grown = first == 0 ? 0 : first * Self.power(self.factor, max(1, attempts) - 1)
+        let longest = min(grown, self.longest / .nanoseconds(1), Self.century)
         let jitter = Double.random(in: 0...1) * min(max(self.jitter, 0), 1)
-        return .nanoseconds(Int64(longest * (1 - jitter)))
+        let delay = longest * (1 - jitter)
+        return .nanoseconds(delay > 0 ? Int64(delay) : 0)
     }
+
+    /// In nanoseconds: longer than anybody waits, and a number that an instant still has room for.
+    private static let century = 3.2e18
 
     private static func power(_ factor: Double, _ exponent: Int) -> Double {
         (0..<exponent).reduce(1) { product, _ in product * factor }

@@ -54,7 +54,13 @@ extension BusCore {
         guard handler.isImmediate && !handler.mailbox.isSerial || handler.failure != nil, !request.due.exists
         else {
             let exchange = self.begin(request, found, id, around: chain)
-            return self.delivered(request, await exchange.listen(listener), id, exchange.returnPath)
+            return self.delivered(
+                request,
+                await exchange.listen(listener),
+                id,
+                exchange.returnPath,
+                by: handler
+            )
         }
         var message = request.message(id: id, parameters: found.parameters, for: handler)
         message.keepHeaders()
@@ -63,7 +69,7 @@ extension BusCore {
         if case .replied(let value) = outcome { self.conclude(message, value) }
         handler.counters.end(Tally(outcome))
         self.close(outcome, id, request.url, at: handler, message)
-        return self.delivered(request, outcome, id, message.extras?.returnPath)
+        return self.delivered(request, outcome, id, message.extras?.returnPath, by: handler)
     }
 
     /// The end of a request that has met middlewares; if it had no handler, and none of them answered, it is uncaught.
@@ -71,9 +77,10 @@ extension BusCore {
         _ request: Request,
         _ outcome: Outcome,
         _ id: CorrelationID,
-        _ path: ReturnPath?
+        _ path: ReturnPath?,
+        by handler: Handler
     ) -> Delivered {
-        if case .failed(let error) = outcome, error.code == .noRoute,
+        if handler.failure != nil, case .failed(let error) = outcome, error.code == .noRoute,
             let message = self.unmatched(request, id: id)
         {
             self.tellUncaught(message)

@@ -58,7 +58,7 @@ extension Next {
         let outcome =
             self.stage?.object.hasWaited == true
             ? await handler.mailbox.resume(message, handler) : await handler.core.hop(message, handler)
-        return try outcome.value()
+        return try outcome.at(handler).value()
     }
 
     /// Whether the handler cannot suspend, the caller is on its loop, and nothing stands in between.

@@ -94,6 +94,12 @@ public struct Next: ~Copyable, Sendable {
         try await core.home.eventLoop.clock.sleep(for: duration)
     }
 
+    /// Whether an answer that comes now is dropped: the message has ended otherwise.
+    func isLate(_ message: Message) -> Bool {
+        // The end of an exchange cancels the task that the message is delivered in, if it has one of its own.
+        message.extras?.exchange?.isOver ?? (self.stage != nil && Task.isCancelled)
+    }
+
     @usableFromInline
     @inline(never)
     func failure(_ error: any Error, of message: Message) -> RoutingError {

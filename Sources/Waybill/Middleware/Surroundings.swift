@@ -6,6 +6,8 @@ struct Surroundings: Sendable {
         let id: Int
         let code: MiddlewareCode
         let scope: RouteTable<Void>?
+        /// Tells who listens that there will be no more.
+        var end: @Sendable () -> Void = {}
     }
 
     /// They see what the caller sees, so they come before all others.
@@ -25,10 +27,11 @@ struct Surroundings: Sendable {
     }
 
     /// Adds a wiretap inside of those that are there, and around all middlewares.
-    mutating func add(wiretap: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
+    mutating func add(_ wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
-        self.wiretaps.append(Entry(id: self.lastID, code: wiretap, scope: scope))
+        let code = MiddlewareCode(wiretap)
+        self.wiretaps.append(Entry(id: self.lastID, code: code, scope: scope, end: wiretap.end))
         return self.lastID
     }
 
@@ -38,11 +41,16 @@ struct Surroundings: Sendable {
     }
 
     /// Takes everybody out, for good.
-    mutating func close() {
-        self.isClosed = true
-        self.wiretaps = []
-        self.middlewares = []
+    ///
+    /// - Returns: what ends the wiretaps, which messages on their way may still hold.
+    mutating func close() -> [@Sendable () -> Void] {
+        defer { self = Self(isClosed: true) }
+        return self.wiretaps.map(\.end)
     }
+
+    private init(isClosed: Bool) { self.isClosed = isClosed }
+
+    init() {}
 
     /// A chain of all; nil if there are none.
     var chain: Chain? {

@@ -24,8 +24,12 @@ extension BusCore {
     /// The URL in a message's fragment, with the message's scheme if it has none of its own.
     ///
     /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it; any other
-    /// is left to the handler.
+    /// is left to the handler. It may have been encoded once for each leg that it has still to go.
     func returnURL(in fragment: String, scheme: String) -> String? {
+        self.returnURL(in: fragment, scheme: scheme, levels: self.configuration.hopLimit)
+    }
+
+    private func returnURL(in fragment: String, scheme: String, levels: Int) -> String? {
         guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
             return nil
         }
@@ -34,8 +38,8 @@ extension BusCore {
         if isURL { return url }
         // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not part of that.
         let rest = fragment.drop { $0 != "?" && $0 != "#" }
-        guard let decoded = target.segments.first, decoded + rest != fragment else { return nil }
-        return self.returnURL(in: decoded + rest, scheme: scheme)
+        guard levels > 0, let decoded = target.segments.first, decoded + rest != fragment else { return nil }
+        return self.returnURL(in: decoded + rest, scheme: scheme, levels: levels - 1)
     }
 
     /// A URL with a scheme, if it had none.

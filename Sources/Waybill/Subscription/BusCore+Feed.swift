@@ -12,9 +12,9 @@ extension BusCore {
         case .kept, .read: publication.taken += 1
         case .replaced(let oldest):
             publication.taken += 1
-            self.deadLetter(oldest, .droppedUnread(url: oldest.parameters.url))
+            feed.deadLetter(oldest, .droppedUnread(url: oldest.parameters.url))
         case .queued(let queued): publication.queued.append(queued)
-        case .refused(let error): self.deadLetter(message, error)
+        case .refused(let error): feed.deadLetter(message, error)
         }
     }
 

@@ -10,10 +10,12 @@ final class Feed: Sendable {
     typealias Reader = Pause<Message?>
 
     let core: BusCore
+    private let pattern: String
     private let state: Locked<FeedState>
 
-    init(limit: Int, whenFull: MailboxConfiguration.Overflow, core: BusCore) {
+    init(of pattern: String, limit: Int, whenFull: MailboxConfiguration.Overflow, core: BusCore) {
         self.core = core
+        self.pattern = pattern
         self.state = Locked(FeedState(limit: limit, whenFull: whenFull))
     }
 
@@ -49,11 +51,16 @@ final class Feed: Sendable {
     /// Takes a message out of the line; false if it is not there any more.
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
+    /// Ends a message that nobody reads.
+    func deadLetter(_ message: Message, _ error: RoutingError) {
+        self.core.deadLetter(message, error.at(route: self.pattern, module: nil))
+    }
+
     /// Takes no more messages; what nobody has read is lost.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
         for message in left.messages {
-            let error = reason(message.parameters.url)
+            let error = reason(message.parameters.url).at(route: self.pattern, module: nil)
             self.core.show(message.id, message.parameters.url, error, isAwaited: false, message)
             self.core.close(.deadLettered)
         }

@@ -12,7 +12,7 @@ extension MessageBus {
             events(event)
             return true
         })
-        return self.core.surround { $0.add(wiretap: MiddlewareCode(wiretap), scope: nil) }
+        return self.core.surround { $0.add(wiretap, scope: nil) }
     }
 
     /// Tells of every dead letter, before it is counted.

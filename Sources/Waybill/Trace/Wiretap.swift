@@ -8,7 +8,8 @@ final class Wiretap: Middleware {
     private typealias Kind = MessageTrace.Event.Kind
 
     private let events: @Sendable (MessageTrace.Event) -> Bool
-    private let end: @Sendable () -> Void
+    /// Tells who listens that there will be no more.
+    let end: @Sendable () -> Void
 
     /// Counts; whoever reads holds this and not the wiretap, which ends the events when it goes.
     final class Losses: Sendable {
@@ -44,9 +45,10 @@ final class Wiretap: Middleware {
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
-            let isLate = message.extras?.exchange?.isOver == true
-            // Its caller has had another outcome.
-            let kind = isLate ? .failure(next.failure(CancellationError(), of: message)) : Kind.reply(value)
+            // Then its caller has had another outcome.
+            let kind =
+                next.isLate(message)
+                ? .failure(next.failure(CancellationError(), of: message)) : Kind.reply(value)
             self.tell(kind, message, pattern, since: start)
             return value
         } catch {

@@ -192,4 +192,26 @@ struct CallbackTests {
         let sum: Int = try await self.bus.route("app://upload") { (part: Int) in part }
         #expect(sum == 55)
     }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a handler that gives a reply up goes on`(place: RouteTests.Place) async throws {
+        let (given, held) = (Gate(), Gate())
+        try self.bus.register("app://upload") { message -> Bool in
+            let reply = Task { await message.reply(with: 1) }
+            await given.wait()
+            reply.cancel()
+            return await reply.value
+        }
+        let bus = self.bus
+        let isHeard = try await RouteTests.run(place, bus) {
+            try await bus.route("app://upload", as: Bool.self) { (_: Int) in
+                given.open()
+                // The handler goes on before this does.
+                while bus.statistics.replied == 0 { await Task.yield() }
+                held.open()
+            }
+        }
+        await held.wait()
+        #expect(!isHeard)
+    }
 }

@@ -89,4 +89,28 @@ struct UncaughtTests {
         _ = await failure { try await bus.route("app://nobody") }
         #expect(journal.count == 2)
     }
+
+    @Test(arguments: [false, true])
+    func `who asks for all replies is uncaught too`(isSurrounded: Bool) async throws {
+        let journal = Journal<String>()
+        self.bus.registerUncaught { journal.add($0.address.text) }
+        if isSurrounded { self.bus.use(Doing { .pass($0) }) }
+        let error = await failure { for try await _ in self.bus.replies(to: "app://nobody") {} }
+        #expect(error?.code == .noRoute)
+        #expect(await eventually { journal.entries == ["app://nobody"] })
+    }
+
+    @Test(arguments: [false, true])
+    func `what a handler has failed is not uncaught, whatever it says`(isSurrounded: Bool) async throws {
+        let journal = Journal<String>()
+        self.bus.registerUncaught { journal.add($0.address.text) }
+        if isSurrounded { self.bus.use(Doing { .pass($0) }) }
+        try self.bus.register("app://a") { _ in throw RoutingError(.noRoute, message: "not here") }
+        #expect(await failure { try await self.bus.route("app://a") }?.code == .noRoute)
+        self.bus.send("app://a")
+        #expect(await self.bus.settles())
+        self.bus.send("app://nobody")
+        #expect(await eventually { journal.count > 0 })
+        #expect(journal.entries == ["app://nobody"])
+    }
 }

@@ -107,4 +107,58 @@ struct RoutingErrorTests {
         #expect(await failure { try await self.bus.route("app://a?b=1") }?.code == .unreachable)
         #expect(await failure { try await self.bus.route("app://b") }?.code == .notTransferable)
     }
+
+    @Test func `an error names its route when it ends while the caller is busy with a reply`() async throws {
+        let registration = try self.bus.register("app://a/:n") { message in
+            _ = await message.reply(with: 1)
+            try await Task.sleep(for: .seconds(60))
+        }
+        let removed = await failure {
+            let _: Void = try await self.bus.route("app://a/1") { (_: Int) in registration.cancel() }
+        }
+        #expect(removed?.code == .noHandler && removed?.route == "app://a/:n")
+    }
+
+    @Test(arguments: [false, true])
+    func `an error about a full mailbox names route and module`(isSerial: Bool) async throws {
+        let module = Probe(eventLoop: EventLoop())
+        let bus = self.bus
+        let (begun, held) = (Gate(), Gate())
+        try bus.configureMailbox(of: module, .init(limit: 1, isSerial: isSerial))
+        try bus.register("app://hold", on: module) { _, _ in
+            begun.open()
+            if isSerial { await held.wait() } else { held.block() }
+        }
+        try bus.register("app://a/:n", on: module) { _, _ in }
+        let letters = bus.deadLetters
+        bus.send("app://hold")
+        await begun.wait()
+        bus.send("app://a/1")
+        bus.send("app://a/2")
+        let refused = await failure { try await bus.enqueue("app://a/3") }
+        #expect(refused?.code == .mailboxFull)
+        #expect(refused?.route == "app://a/:n" && refused?.module == "Probe")
+        let unheard = await failure { try await bus.route("app://a/4", deadline: .now + .seconds(60)) }
+        #expect(unheard?.code == .mailboxFull && unheard?.route == "app://a/:n")
+        held.open()
+        #expect(await bus.settles())
+        var seen: [String?] = []
+        for await letter in letters {
+            #expect(letter.error.route == "app://a/:n")
+            seen.append(letter.pattern)
+            if seen.count == 3 { break }
+        }
+        #expect(seen == Array(repeating: "app://a/:n", count: 3))
+    }
+
+    @Test func `an error about an answer of another type names its route`() async throws {
+        try self.bus.register("app://a/:n") { message -> Int in
+            await message.reply(with: 1)
+            return 1
+        }
+        let error = await failure {
+            let _: String = try await self.bus.route("app://a/1") { (_: Int) in }
+        }
+        #expect(error?.code == .typeMismatch && error?.route == "app://a/:n")
+    }
 }

@@ -207,4 +207,14 @@ struct DeadLetterTests {
                 == "dead letter \(letter.id): refused app://bad/7 (app://bad/:id): not\\ntoday"
         )
     }
+
+    @Test func `what a sequence leaves unread names what it subscribed to`() async throws {
+        let letters = self.bus.deadLetters
+        let sequence = try self.bus.subscription(to: "app://x/:n", limit: 1, whenFull: .dropOldest)
+        for number in 0..<2 { try await self.bus.publish("app://x/\(number)") }
+        sequence.cancel()
+        for letter in await self.letters(letters, count: 2) {
+            #expect(letter.pattern == "app://x/:n" && letter.error.route == "app://x/:n")
+        }
+    }
 }

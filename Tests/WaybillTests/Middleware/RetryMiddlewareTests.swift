@@ -121,4 +121,14 @@ struct RetryMiddlewareTests {
         let backoff = Backoff(first: .seconds(1), factor: 2, longest: .seconds(5), jitter: 0)
         #expect((1...4).map(backoff.delay) == [.seconds(1), .seconds(2), .seconds(4), .seconds(5)])
     }
+
+    @Test(arguments: [1, 2_000, .max])
+    func `whatever a backoff is made of, there is a wait`(attempts: Int) {
+        #expect(Backoff(first: .zero).delay(after: min(attempts, 2_000)) == .zero)
+        #expect(Backoff(first: .seconds(-1)).delay(after: 1) == .zero)
+        let endless = Backoff(first: .seconds(Int64.max), longest: .seconds(Int64.max), jitter: 0)
+        #expect(endless.delay(after: min(attempts, 2_000)) > .seconds(3_600))
+        let odd = Backoff(first: .seconds(1), factor: .nan, longest: .seconds(5), jitter: .nan)
+        #expect((.zero ... .seconds(5)).contains(odd.delay(after: min(attempts, 2_000))))
+    }
 }

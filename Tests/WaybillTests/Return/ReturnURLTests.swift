@@ -136,4 +136,14 @@ struct ReturnURLTests {
         _ = try await answer
         #expect(await eventually { deadlines.entries == [nil] })
     }
+
+    @Test func `a fragment that was encoded over and over is looked into so many times and not more`()
+        async throws
+    {
+        try self.bus.register("app://page") { $0.address.fragment?.count ?? 0 }
+        let fragment = "%" + String(repeating: "25", count: 4_000)
+        let start = ContinuousClock.now
+        #expect(try await self.bus.route("app://page#\(fragment)", as: Int.self) == fragment.count)
+        #expect(start.duration(to: .now) < .seconds(2))
+    }
 }

@@ -109,4 +109,35 @@ struct MessageTraceTests {
         }
         for await _ in trace { Issue.record("nothing happened") }
     }
+
+    @Test func `it ends with the bus, even if a handler does not`() async throws {
+        let held = Gate()
+        try self.bus.register("app://hangs") { _ in await held.wait() }
+        let trace = try self.bus.trace()
+        self.bus.send("app://hangs")
+        await self.bus.shutDown()
+        var count = 0
+        for await _ in trace { count += 1 }
+        #expect(count >= 1)
+        held.open()
+    }
+
+    @Test func `it sees that a subscriber was too late`() async throws {
+        let (held, ended) = (Gate(), Gate())
+        try self.bus.subscribe("app://slow") { _ in
+            await held.wait()
+            ended.open()
+        }
+        let trace = try self.bus.trace()
+        #expect(try await self.bus.publish("app://slow", deadline: .now + .milliseconds(20)) == 0)
+        held.open()
+        await ended.wait()
+        var iterator = trace.makeAsyncIterator()
+        _ = await iterator.next()
+        guard case .failure(let error)? = await iterator.next()?.kind else {
+            Issue.record("a reply that was dropped is no reply")
+            return
+        }
+        #expect(error.code == .deadlineExceeded)
+    }
 }
