@@ -33,8 +33,9 @@ public protocol Middleware: Sendable {
     /// `nonisolated(nonsending)`, as above, or every message makes a detour through the global executor. One that
     /// suspends lets later messages of the same sender overtake.
     ///
-    /// What it routes or sends itself passes through middlewares too: use one that does so for a pattern that
-    /// leaves those URLs out, or it may call itself for ever.
+    /// What it routes or sends itself inherits the message's deadline and hops where it runs in a task of its own, and only there
+    /// can it reply in advance. It passes through middlewares too: use one that routes for a pattern that leaves those URLs
+    /// out, or it may call itself for ever.
     ///
     /// - Parameters:
     ///   - message: the message, as the middleware before this one has passed it on.
