@@ -32,15 +32,15 @@ extension Mailbox {
         }
     }
 
-    /// Gives a message that was awaited in line the place of the one in progress.
-    func stay() {
-        if self.whenFull == .suspend { self.waiting.subtract(Self.visitor - 1, ordering: .relaxed) }
-    }
-
     /// The same for one that is not going to be started.
     func giveUpQueue() {
         self.leaveQueue()
         self.dropOneLess()
+    }
+
+    /// Gives a message that was awaited in line the place of the one in progress.
+    func stay() {
+        if self.whenFull == .suspend { self.waiting.subtract(Self.visitor - 1, ordering: .relaxed) }
     }
 
     /// A message has gone by itself, and made the room for which another would have been dropped.

@@ -6,8 +6,8 @@ internal import WaybillRouting
 /// The bounded queue in front of a module, and the place where its handlers are called: the module's loop.
 ///
 /// A message that is awaited comes with its caller's task and waits in the loop's queue; one that nobody awaits waits in
-/// ``posted``. Whoever runs a message first runs what was posted before it, so that one sender's messages are handled
-/// in the order sent. In a serial mailbox awaited messages wait in a ``line``, each with its place
+/// ``posted``. The loop runs those; an awaited message lets it run first what was posted before, so that one sender's
+/// messages are handled in the order sent. In a serial mailbox awaited messages wait in a ``line``, each with its place
 /// among those that were posted.
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop

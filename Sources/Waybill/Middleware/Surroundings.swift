@@ -44,13 +44,9 @@ struct Surroundings: Sendable {
     ///
     /// - Returns: what ends the wiretaps, which messages on their way may still hold.
     mutating func close() -> [@Sendable () -> Void] {
-        defer { self = Self(isClosed: true) }
+        defer { (self.isClosed, self.wiretaps, self.middlewares) = (true, [], []) }
         return self.wiretaps.map(\.end)
     }
-
-    private init(isClosed: Bool) { self.isClosed = isClosed }
-
-    init() {}
 
     /// A chain of all; nil if there are none.
     var chain: Chain? {
