@@ -18,6 +18,12 @@ extension BusCore {
         lane.counters.close(tally)
     }
 
+    /// Counts a reply that came when its message had ended otherwise.
+    func countLateReply(at handler: Handler?) {
+        handler?.counters.countLateReply()
+        Counters.add(self.books.shared.lateReplies)
+    }
+
     /// Writes down a failure that nobody is there to be told.
     func log(_ url: String, _ error: RoutingError) {
         self.logger.warning("dead letter", metadata: ["url": "\(url)", "error": "\(error)"])

@@ -38,7 +38,10 @@ final class Exchange: Sendable {
     ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
     func finish(_ outcome: Outcome, at handler: Handler? = nil, _ conclusion: () -> Void = {}) {
         let effects = self.state.withLock { $0.finish(outcome, at: handler) }
-        guard let effects else { return self.drop(outcome, at: handler) }
+        guard let effects else {
+            if case .replied = outcome { self.core.countLateReply(at: handler) }
+            return
+        }
         let outcome = effects.outcome
         conclusion()
         self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
@@ -48,13 +51,6 @@ final class Exchange: Sendable {
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }
         for progress in effects.unanswered { progress.answer.resume(returning: .failure(Unheard())) }
-    }
-
-    /// Counts a reply that came when the exchange was over.
-    private func drop(_ outcome: Outcome, at handler: Handler?) {
-        guard case .replied = outcome else { return }
-        handler?.counters.countLateReply()
-        Counters.add(self.core.books.shared.lateReplies)
     }
 
     /// Writes down how the exchange ended, for the bus and for the route.

@@ -58,6 +58,11 @@ extension Next {
         let outcome =
             self.stage?.object.hasWaited == true
             ? await handler.mailbox.resume(message, handler) : await handler.core.hop(message, handler)
+        if case .replied = outcome, self.isLate(message) {
+            // Whoever looks on sees what the caller sees.
+            handler.core.countLateReply(at: handler)
+            throw self.failure(CancellationError(), of: message)
+        }
         return try outcome.at(handler).value()
     }
 

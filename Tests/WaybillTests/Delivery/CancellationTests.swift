@@ -35,7 +35,10 @@ struct CancellationTests {
     func `it does not wait for a handler that never looks up, and the late reply is dropped and counted`(
         isSurrounded: Bool
     ) async throws {
-        if isSurrounded { self.bus.use(Doing { .pass($0) }) }
+        let failures = Journal<RoutingError.Code>()
+        if isSurrounded {
+            self.bus.use(FilterMiddleware(onFailure: { failures.add($1.code) }))
+        }
         let started = Gate()
         let never = Gate()
         let ended = Gate()
@@ -57,6 +60,7 @@ struct CancellationTests {
         #expect(self.bus.statistics.sent == 1 && self.bus.statistics.cancelled == 1)
         #expect(self.bus.statistics.replied == 0 && heard.count == 0)
         #expect(await eventually { self.bus.statistics.lateReplies == 1 })
+        #expect(await eventually { failures.entries == (isSurrounded ? [.cancelled] : []) })
         #expect("\(self.bus.statistics)".hasSuffix("0 in flight, 1 replied too late"))
         #expect(self.bus.routeStatistics.map(\.counts.lateReplies) == [1, 0])
     }

@@ -111,10 +111,14 @@ struct MessageTraceTests {
     }
 
     @Test func `it ends with the bus, even if a handler does not`() async throws {
-        let held = Gate()
-        try self.bus.register("app://hangs") { _ in await held.wait() }
+        let (begun, held) = (Gate(), Gate())
+        try self.bus.register("app://hangs") { _ in
+            begun.open()
+            await held.wait()
+        }
         let trace = try self.bus.trace()
         self.bus.send("app://hangs")
+        await begun.wait()
         await self.bus.shutDown()
         var count = 0
         for await _ in trace { count += 1 }
