@@ -110,11 +110,8 @@ extension BusCore {
 
     /// Whether a handler that cannot suspend can be called here and now, and nothing that was sent to its module before waits.
     private func canCall(_ handler: Handler) -> Bool {
-        guard handler.mailbox.unretainedLoop.isInEventLoop, self.currentLane != nil, !handler.isGone else {
-            return false
-        }
-        guard handler.mailbox.isOccupied else { return true }
-        return handler.mailbox.assumeOnLoop { $0.isClear }
+        handler.mailbox.unretainedLoop.isInEventLoop && self.currentLane != nil && !handler.isGone
+            && handler.mailbox.isClear
     }
 
     /// Tells the subscribers from a thread that is none of the bus's loops.

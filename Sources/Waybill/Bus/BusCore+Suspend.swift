@@ -24,13 +24,6 @@ actor Anchor: LoopBound {
 
     init(_ eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Suspends until the loop has polled for I/O and timers, and the jobs before this one have run.
-    func turn() async {
-        let pause = Pause<Void>(on: self.eventLoop)
-        self.eventLoop.execute { pause.resume(returning: ()) }
-        await pause.wait()
-    }
-
     /// What comes next in an exchange.
     func next(in exchange: Exchange) async -> Exchange.Event {
         let reader = Exchange.Reader(on: self.eventLoop)

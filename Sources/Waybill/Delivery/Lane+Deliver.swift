@@ -92,17 +92,11 @@ extension Lane {
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
         let handler = found.handler.member(on: self.loop, found.parameters, request?.parameters)
-        guard handler.isImmediate, handler.loop == self.loop, self.isClear(before: handler) else {
+        guard handler.isImmediate, handler.loop == self.loop, handler.mailbox.isClear else {
             return .handOver(Found(handler: handler, parameters: found.parameters), id)
         }
         defer { withExtendedLifetime(handler) {} }
         return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)
-    }
-
-    /// Whether nothing waits in front of a handler.
-    private func isClear(before handler: Handler) -> Bool {
-        guard handler.mailbox.isOccupied else { return true }
-        return handler.mailbox.assumeOnLoop { $0.isClear }
     }
 
     /// Calls the handler of a request, which is here, and before which nobody waits.

@@ -9,8 +9,7 @@ extension Mailbox {
         if self.isSerial { return await self.performInTurn(message, handler) }
         self.leaveQueue()
         if self.isToBeDropped { return .failed(.dropped(url: message.parameters.url, limit: self.limit)) }
-        await self.waitForEarlier()
-        return await self.run(message, handler)
+        return await self.performHere(message, handler)
     }
 
     /// Whether a handler's messages need no place: their callers are on its loop, and would call it in place if nothing had been
@@ -19,7 +18,7 @@ extension Mailbox {
         handler.isImmediate && !self.isSerial && self.unretainedLoop.isInEventLoop
     }
 
-    /// Runs a message that has no place in the queue, behind those that were posted before.
+    /// Runs a message that has no place in the queue, or has left it, behind those that were posted before.
     func performHere(_ message: Message, _ handler: Handler) async -> Outcome {
         await self.waitForEarlier()
         return await self.run(message, handler)
@@ -79,11 +78,5 @@ extension Mailbox {
     private func perform(_ message: Message, _ handler: Handler, _ exchange: Exchange) async {
         guard !exchange.isOver else { return self.giveUpQueue() }
         exchange.finish(await self.perform(message, handler), of: message, by: handler)
-    }
-
-    private func turn() async {
-        let pause = Pause<Void>(on: self.eventLoop)
-        self.eventLoop.execute { pause.resume(returning: ()) }
-        await pause.wait()
     }
 }

@@ -5,8 +5,11 @@ internal import WaybillRouting
 
 // Messages that nobody awaits.
 extension Mailbox {
-    /// Whether nothing that was sent before waits in front of a message that has come to the loop now.
-    var isClear: Bool { self.isSerial ? self.isFree : !self.hasPosted }
+    /// Whether nothing that was sent before waits in front of a message that has come to the loop now; for the loop's thread.
+    nonisolated var isClear: Bool {
+        guard self.isOccupied else { return true }
+        return self.assumeOnLoop { $0.isSerial ? $0.isFree : !$0.hasPosted }
+    }
 
     /// Whether something has been posted and not been started.
     var hasPosted: Bool {

@@ -62,3 +62,12 @@ package actor Pause<Value: Sendable>: SerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
     }
 }
+
+extension LoopBound {
+    /// Suspends until the loop has polled for I/O and timers, and the jobs before this one have run.
+    package func turn() async {
+        let pause = Pause<Void>(on: self.eventLoop)
+        self.eventLoop.execute { pause.resume(returning: ()) }
+        await pause.wait()
+    }
+}

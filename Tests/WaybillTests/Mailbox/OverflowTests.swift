@@ -35,6 +35,16 @@ struct OverflowTests {
         return module
     }
 
+    /// Has some callers give up, one after the other.
+    private func expire(_ count: Int) async {
+        for number in 0..<count {
+            let error = await failure {
+                try await self.bus.route("app://a/\(number)", deadline: .now + .milliseconds(5))
+            }
+            #expect(error?.code == .deadlineExceeded)
+        }
+    }
+
     private func hold() async {
         self.bus.send("app://hold")
         await self.begun.wait()
@@ -215,12 +225,7 @@ struct OverflowTests {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
-        for number in 0..<6 {
-            let error = await failure {
-                try await bus.route("app://a/\(number)", deadline: .now + .milliseconds(5))
-            }
-            #expect(error?.code == .deadlineExceeded)
-        }
+        await self.expire(6)
         self.held.open()
         #expect(await bus.settles())
         for number in 6..<12 { #expect(await failure { try await bus.route("app://a/\(number)") } == nil) }
@@ -231,12 +236,7 @@ struct OverflowTests {
         _ = try self.module(.init(limit: 2, isSerial: true))
         await self.hold()
         let bus = self.bus
-        for number in 0..<6 {
-            let error = await failure {
-                try await bus.route("app://a/\(number)", deadline: .now + .milliseconds(5))
-            }
-            #expect(error?.code == .deadlineExceeded)
-        }
+        await self.expire(6)
         async let last: Int = bus.route("app://a/6")
         #expect(await eventually { bus.statistics.sent == 8 })
         self.held.open()

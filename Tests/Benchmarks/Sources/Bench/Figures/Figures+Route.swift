@@ -87,11 +87,7 @@ extension Figures {
                         try await parking.caller.route(Office.detail, on: parking.bus, $0)
                     }
                 },
-                peer: Subject("actor calls, the same loops") { count in
-                    try await parking.caller.inFlight(64, count) {
-                        await parking.caller.call(parking.module, $0)
-                    }
-                }
+                peer: Self.calls(in: parking)
             ),
             Figure(
                 "route.cross-loop-64-async",
@@ -100,11 +96,7 @@ extension Figures {
                         try await parking.caller.route(Office.suspending, on: parking.bus, $0)
                     }
                 },
-                peer: Subject("actor calls, the same loops") { count in
-                    try await parking.caller.inFlight(64, count) {
-                        await parking.caller.call(parking.module, $0)
-                    }
-                }
+                peer: Self.calls(in: parking)
             ),
             Figure(
                 "route.cross-loop-64-spin",
@@ -113,13 +105,16 @@ extension Figures {
                         try await spinning.caller.route(Office.detail, on: spinning.bus, $0)
                     }
                 },
-                peer: Subject("actor calls, the same loops") { count in
-                    try await spinning.caller.inFlight(64, count) {
-                        await spinning.caller.call(spinning.module, $0)
-                    }
-                }
+                peer: Self.calls(in: spinning)
             ),
         ]
+    }
+
+    /// As many calls at once, without a bus.
+    private static func calls(in office: Office) -> Subject {
+        Subject("actor calls, the same loops") { count in
+            try await office.caller.inFlight(64, count) { await office.caller.call(office.module, $0) }
+        }
     }
 
     private static func office(_ policy: IdlePolicy) throws -> Office {
