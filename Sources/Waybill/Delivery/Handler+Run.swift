@@ -73,19 +73,23 @@ extension Handler {
     }
 
     /// Calls a handler that cannot suspend for a message that nobody awaits, and writes down how it ended.
-    func settle(_ message: Message) {
+    func settle(_ message: Message, in mailbox: isolated Mailbox) {
         guard let lane = self.lane, lane.with({ $0.isCurrent }) else {
-            return self.settle(message, self.runInPlace(message))
+            let outcome = self.runInPlace(message)
+            mailbox.endTurn()
+            return self.settle(message, outcome)
         }
         let outer = lane.with { $0.begin(message.inPlace) }
         defer { lane.with { $0.end(outer) } }
         do {
             let value = try self.call(message)
+            mailbox.endTurn()
             if message.hasReturnURL { self.core.conclude(message, value) }
             lane.with { Counters.increment($0.counters.replied) }
             Counters.increment(self.counters.repliedInPlace)
             message.extras?.isReturnOf?.end(.delivered)
         } catch {
+            mailbox.endTurn()
             self.settle(message, .failed(self.failure(error, of: message)))
         }
     }

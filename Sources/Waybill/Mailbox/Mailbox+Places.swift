@@ -70,7 +70,14 @@ extension Mailbox {
     nonisolated func giveBackPlace() {
         self.waiting.subtract(1, ordering: .sequentiallyConsistent)
         guard self.sendersWaiting.load(ordering: .sequentiallyConsistent) > 0 else { return }
-        self.eventLoop.execute { self.assumeOnLoop { $0.passPlaceOn() } }
+        // One look is enough for all who have given places back before it.
+        guard !self.isLookedAfter.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        self.eventLoop.execute {
+            self.assumeOnLoop { mailbox in
+                mailbox.isLookedAfter.store(false, ordering: .sequentiallyConsistent)
+                mailbox.passPlaceOn()
+            }
+        }
     }
 
     /// Takes a place, unless somebody else waits for one.

@@ -45,11 +45,10 @@ extension Mailbox {
     func run(_ parcel: borrowing Parcel) {
         let isLate = parcel.handler.isGone || parcel.message.due.exists
         if isLate, let error = parcel.handler.objection(to: parcel.message) {
+            self.endTurn()
             parcel.deadLetter(error)
-            self.endTurn()
         } else if parcel.handler.isImmediate, parcel.message.extras?.passage?.chain == nil {
-            parcel.handler.settle(parcel.message)
-            self.endTurn()
+            parcel.handler.settle(parcel.message, in: self)
         } else {
             self.runSuspending(parcel.message, parcel.handler)
         }
@@ -60,9 +59,9 @@ extension Mailbox {
         let core = handler.core
         let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
         guard exchange.bind(handler: handler) else {
+            self.endTurn()
             handler.counters.count(.deadLettered)
-            exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
-            return self.endTurn()
+            return exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
         }
         if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
         let isSurrounded = message.extras?.passage?.chain != nil
@@ -71,8 +70,11 @@ extension Mailbox {
             task: core.startTask {
                 Task.immediate {
                     let outcome = await self.runUnawaited(message, handler, attempts)
+                    let leftBehind = attempts.flatMap { $0.isEmpty ? nil : $0 }
+                    if leftBehind == nil { self.endTurn() }
                     exchange.finish(outcome, of: message, by: handler)
-                    await attempts?.end()
+                    guard let leftBehind else { return }
+                    await leftBehind.end()
                     self.endTurn()
                 }
             }

@@ -41,6 +41,8 @@ extension Mailbox {
     }
 
     /// Ends the message in progress of a serial mailbox and has the next started.
+    ///
+    /// Before anybody knows of its outcome: what they send then, its return message for one, finds the place free.
     @inline(__always)
     func endTurn() {
         guard self.isSerial else { return }
@@ -100,8 +102,8 @@ extension Mailbox {
     private func start(inTurn parcel: borrowing Parcel) {
         self.inProgress = parcel.message.id
         if self.isToBeDropped {
-            parcel.drop(limit: self.limit)
             self.endTurn()
+            parcel.drop(limit: self.limit)
         } else {
             self.run(parcel)
         }

@@ -59,6 +59,9 @@ actor Mailbox: LoopBound {
     /// How many senders wait for a place, or are about to.
     nonisolated let sendersWaiting = Atomic<Int>(0)
 
+    /// Whether the loop is about to look who waits for a place that somebody has given back.
+    nonisolated let isLookedAfter = Atomic<Bool>(false)
+
     /// Who waits for a place in a mailbox that suspends its senders.
     var places: Deque<Place> = []
     var lastPlace = 0

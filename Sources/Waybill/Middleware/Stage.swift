@@ -24,6 +24,8 @@ extension Stage {
     final class Attempts: Sendable {
         private let tasks = Locked<[Task<Void, Never>]>([])
 
+        var isEmpty: Bool { self.tasks.withLock { $0.isEmpty } }
+
         func add(_ task: Task<Void, Never>) { self.tasks.withLock { $0.append(task) } }
 
         nonisolated(nonsending) func end() async {

@@ -213,6 +213,22 @@ struct OverflowTests {
         #expect(self.heard.entries == [1])
     }
 
+    @Test(arguments: [false, true])
+    func `what goes back to a module finds the place of what has ended there`(isSurrounded: Bool) async throws
+    {
+        let module = try self.module(.init(limit: 0, isSerial: true))
+        if isSurrounded { self.bus.use(FilterMiddleware { _ in true }) }
+        try self.bus.register("app://now", on: module) { _, _ in }
+        try self.bus.register("app://later", on: module) { _, _ in await Task.yield() }
+        for round in 0..<100 {
+            self.bus.send("app://now#app://a/\(2 * round)")
+            #expect(await self.bus.settles())
+            self.bus.send("app://later#app://a/\(2 * round + 1)")
+            #expect(await self.bus.settles())
+        }
+        #expect(self.heard.entries == Array(0..<200))
+    }
+
     @Test func `a mailbox that holds nothing takes what can be handled all the same`() async throws {
         _ = try self.module(.init(limit: 0, whenFull: .suspend))
         try await self.bus.enqueue("app://a/1")
