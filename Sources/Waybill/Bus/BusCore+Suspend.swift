@@ -2,8 +2,8 @@ internal import WaybillEventLoop
 
 // The standard library's ways to suspend take the caller's isolation as a parameter, and in a function that is
 // `nonisolated(nonsending)` its default is nil: they would leave the caller's loop and come back by way of two threads.
-// So whatever suspends on a loop does it as a method of an actor of that loop, in a `Pause`; calling one from there is no
-// hop.
+// So whatever suspends on a loop does it in a `Pause`, with `#isolation` as an argument, where it is the caller's; or as
+// a method of an actor of that loop, and calling one from there is no hop.
 extension BusCore {
     /// An actor with the executor that the caller is on, if that is an event loop.
     var anchor: Anchor? { self.currentLane?.anchor ?? EventLoop.current.map(Anchor.init) }
@@ -23,28 +23,4 @@ actor Anchor: LoopBound {
     nonisolated let eventLoop: EventLoop
 
     init(_ eventLoop: EventLoop) { self.eventLoop = eventLoop }
-
-    /// What comes next in an exchange.
-    func next(in exchange: Exchange) async -> Exchange.Event {
-        let reader = Exchange.Reader(on: self.eventLoop)
-        return await withTaskCancellationHandler {
-            // Without a mention of the actor the closure would not be isolated to it.
-            _ = self
-            exchange.read(reader)
-            return await reader.wait()
-        } onCancel: {
-            exchange.cancel()
-        }
-    }
-
-    /// Waits for the answer to a progress reply.
-    func offer(_ value: any Sendable, in exchange: Exchange) async throws -> any Sendable {
-        let answer = Exchange.Answer(on: self.eventLoop)
-        return try await withTaskCancellationHandler {
-            _ = self
-            return try await exchange.offer(value, answer: answer)
-        } onCancel: {
-            exchange.withdraw(answer)
-        }
-    }
 }

@@ -97,11 +97,9 @@ final class Exchange: Sendable {
     nonisolated(nonsending) func next() async -> Event {
         // Most handlers have ended before anybody asks.
         if let outcome = self.state.withLock({ $0.known }) { return .finished(outcome) }
-        if let anchor = self.core.anchor { return await anchor.next(in: self) }
-        let reader = Reader(on: nil)
-        return await withTaskCancellationHandler {
+        let reader = Reader(on: .current)
+        return await reader.wait(isolation: #isolation) {
             self.read(reader)
-            return await reader.wait()
         } onCancel: {
             self.cancel()
         }
@@ -145,25 +143,18 @@ final class Exchange: Sendable {
 
     /// Gives the caller a progress reply and waits for its answer.
     nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
-        if let anchor = self.core.anchor { return try await anchor.offer(value, in: self) }
-        let answer = Answer(on: nil)
-        return try await withTaskCancellationHandler {
-            try await self.offer(value, answer: answer)
+        let answer = Answer(on: .current)
+        let progress = Progress(value: value, context: .current, answer: answer)
+        return try await answer.wait(isolation: #isolation) {
+            switch self.state.withLock({ $0.offer(progress) }) {
+            case .deliver(let reader, let event): reader.resume(returning: event)
+            case .keep: break
+            case .refuse: throw Unheard()
+            }
+            if Task.isCancelled { self.withdraw(answer) }
         } onCancel: {
             self.withdraw(answer)
-        }
-    }
-
-    /// Gives the caller a progress reply, and waits where it is said.
-    nonisolated(nonsending) func offer(_ value: any Sendable, answer: Answer) async throws -> any Sendable {
-        let progress = Progress(value: value, context: .current, answer: answer)
-        switch self.state.withLock({ $0.offer(progress) }) {
-        case .deliver(let reader, let event): reader.resume(returning: event)
-        case .keep: break
-        case .refuse: throw Unheard()
-        }
-        if Task.isCancelled { self.withdraw(answer) }
-        return try await answer.wait().get()
+        }.get()
     }
 
     /// Sets a handler free that does not want to wait for an answer any longer.

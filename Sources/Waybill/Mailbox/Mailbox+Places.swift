@@ -3,12 +3,10 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Somebody who waits for a place in a full mailbox.
-struct Place {
-    let number: Int
-    /// Ends with whether there is a place; if not, there is something else to see.
-    let pause: Pause<Bool>
-}
+/// Somebody waits for a place in a full mailbox.
+///
+/// It ends with whether there is one; if not, there is something else to see.
+typealias Place = Pause<Bool>
 
 // A mailbox that suspends its senders gives its places away in the order of arrival.
 extension Mailbox {
@@ -96,29 +94,25 @@ extension Mailbox {
     ///   handler is still there.
     func waitForPlace(_ core: BusCore, until due: Deadline) async -> Bool {
         if self.places.isEmpty, self.takePlace() { return true }
-        self.lastPlace += 1
-        let number = self.lastPlace
+        let place = Place(on: self.eventLoop)
         let watch: DeadlineWatch? =
             due.exists
-            ? DeadlineWatch(due, by: core.time, on: self.eventLoop) { self.giveUpLater(number) } : nil
+            ? DeadlineWatch(due, by: core.time, on: self.eventLoop) { self.giveUpLater(place) } : nil
         defer { watch?.cancel() }
-        return await withTaskCancellationHandler {
-            if Task.isCancelled { return false }
-            let pause = Pause<Bool>(on: self.eventLoop)
-            self.places.append(Place(number: number, pause: pause))
-            return await pause.wait()
+        return await place.wait(isolation: self) {
+            self.places.append(place)
         } onCancel: {
-            self.giveUpLater(number)
+            self.giveUpLater(place)
         }
     }
 
-    private nonisolated func giveUpLater(_ number: Int) {
-        self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
+    private nonisolated func giveUpLater(_ place: Place) {
+        self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(place) } }
     }
 
-    private func giveUp(_ number: Int) {
-        guard let index = self.places.firstIndex(where: { $0.number == number }) else { return }
-        self.places.remove(at: index).pause.resume(returning: false)
+    private func giveUp(_ place: Place) {
+        guard let index = self.places.firstIndex(where: { $0 === place }) else { return }
+        self.places.remove(at: index).resume(returning: false)
     }
 
     /// Gives the place of a message that is started to who waits first for one.
@@ -130,7 +124,7 @@ extension Mailbox {
 
     private func passPlaceOn() {
         while !self.places.isEmpty, self.takePlace() {
-            self.places.removeFirst().pause.resume(returning: true)
+            self.places.removeFirst().resume(returning: true)
         }
     }
 
@@ -138,6 +132,6 @@ extension Mailbox {
     func recheckPlaces() {
         let waiting = self.places
         self.places = []
-        for place in waiting { place.pause.resume(returning: false) }
+        for place in waiting { place.resume(returning: false) }
     }
 }

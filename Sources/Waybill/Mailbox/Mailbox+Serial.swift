@@ -23,11 +23,8 @@ extension Mailbox {
         let next = self.posted.withLock { $0.end }
         if self.line.isEmpty { self.turnNumber = next }
         let pause = Pause<Bool>(on: self.eventLoop)
-        self.line.append(Turn(id: id, pause: pause, next: next))
-        return await withTaskCancellationHandler {
-            // Without a mention of the actor the closure would not be isolated to it.
-            _ = self
-            return await pause.wait()
+        return await pause.wait(isolation: self) {
+            self.line.append(Turn(id: id, pause: pause, next: next))
         } onCancel: {
             self.eventLoop.execute { self.assumeOnLoop { $0.giveUpTurn(pause) } }
         }

@@ -64,7 +64,6 @@ actor Mailbox: LoopBound {
 
     /// Who waits for a place in a mailbox that suspends its senders.
     var places: Deque<Place> = []
-    var lastPlace = 0
 
     /// Keeps plain closures on the loop.
     ///

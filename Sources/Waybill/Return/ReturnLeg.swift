@@ -43,8 +43,7 @@ public struct ReturnLeg: Sendable {
     public var outcome: Outcome {
         get async {
             guard case .underway = self.current else { return self.current }
-            guard let loop = EventLoop.current else { return await self.path.end() }
-            return await Anchor(loop).end(of: self.path)
+            return await self.path.end()
         }
     }
 }
@@ -52,28 +51,11 @@ public struct ReturnLeg: Sendable {
 extension ReturnPath {
     fileprivate nonisolated(nonsending) func end() async -> ReturnLeg.Outcome {
         let number = self.nextNumber()
-        let waiter = Waiter(on: nil)
-        return await withTaskCancellationHandler {
+        let waiter = Waiter(on: .current)
+        return await waiter.wait(isolation: #isolation) {
             self.wait(number, waiter)
-            return await waiter.wait()
         } onCancel: {
             self.giveUp(number)
-        }
-    }
-}
-
-extension Anchor {
-    /// Waits for the end of a return leg.
-    fileprivate func end(of path: ReturnPath) async -> ReturnLeg.Outcome {
-        let number = path.nextNumber()
-        let waiter = ReturnPath.Waiter(on: self.eventLoop)
-        return await withTaskCancellationHandler {
-            // Without a mention of the actor the closure would not be isolated to it.
-            _ = self
-            path.wait(number, waiter)
-            return await waiter.wait()
-        } onCancel: {
-            path.giveUp(number)
         }
     }
 }

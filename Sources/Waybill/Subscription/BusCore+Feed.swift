@@ -38,49 +38,16 @@ extension BusCore {
                 queued.giveUp(.deadlineExceeded(url: url))
             }
         }
-        let end: QueuedMessage.End
-        if let anchor = self.anchor {
-            end = await anchor.wait(for: queued)
-        } else {
-            let publisher = QueuedMessage.Publisher(on: nil)
-            end = await withTaskCancellationHandler {
-                queued.wait(publisher)
-                return await publisher.wait()
-            } onCancel: {
-                queued.giveUp(.cancelled(url: url))
-            }
+        let publisher = QueuedMessage.Publisher(on: .current)
+        let end = await publisher.wait(isolation: #isolation) {
+            queued.wait(publisher)
+        } onCancel: {
+            queued.giveUp(.cancelled(url: url))
         }
         watch?.cancel()
         guard case .failed(let error) = end else { return 1 }
         self.close(.failed(error), queued.message.id, url, queued.message)
         self.log(url, error)
         return 0
-    }
-}
-
-extension Anchor {
-    /// Waits until a message is in its feed.
-    func wait(for queued: QueuedMessage) async -> QueuedMessage.End {
-        let publisher = QueuedMessage.Publisher(on: self.eventLoop)
-        return await withTaskCancellationHandler {
-            // Without a mention of the actor the closure would not be isolated to it.
-            _ = self
-            queued.wait(publisher)
-            return await publisher.wait()
-        } onCancel: {
-            queued.giveUp(.cancelled(url: queued.message.parameters.url))
-        }
-    }
-
-    /// Waits for the next message of a feed.
-    func next(in feed: Feed, _ subscription: Subscription) async -> Message? {
-        let reader = Feed.Reader(on: self.eventLoop)
-        return await withTaskCancellationHandler {
-            _ = self
-            feed.read(reader)
-            return await reader.wait()
-        } onCancel: {
-            subscription.cancel()
-        }
     }
 }

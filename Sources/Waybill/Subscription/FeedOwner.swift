@@ -59,11 +59,9 @@ final class FeedOwner: Sendable {
     }
 
     private nonisolated(nonsending) func wait() async -> Message? {
-        if let anchor = self.feed.core.anchor { return await anchor.next(in: self.feed, self.subscription) }
-        let reader = Feed.Reader(on: nil)
-        return await withTaskCancellationHandler {
+        let reader = Feed.Reader(on: .current)
+        return await reader.wait(isolation: #isolation) {
             self.feed.read(reader)
-            return await reader.wait()
         } onCancel: {
             self.subscription.cancel()
         }

@@ -29,6 +29,30 @@ package actor Pause<Value: Sendable>: SerialExecutor {
         return value
     }
 
+    /// Waits, where the caller is isolated, and is told when the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - isolation: the caller's. A `nonisolated(nonsending)` function has to hand it over; a default would be nil there.
+    ///   - begin: is called first; from now on somebody may resume the task.
+    ///   - onCancel: is called when the task is cancelled, and has it resumed.
+    /// - Returns: What it was resumed with.
+    /// - Throws: What `begin` throws; then nobody may resume the task.
+    package func wait(
+        isolation: isolated (any Actor)?,
+        _ begin: () throws -> Void,
+        onCancel: @Sendable () -> Void
+    ) async rethrows -> Value {
+        try await withTaskCancellationHandler(
+            operation: {
+                // Captured, the parameter isolates the closure to the caller.
+                _ = isolation
+                try begin()
+                return await self.wait()
+            },
+            onCancel: onCancel
+        )
+    }
+
     /// Has the task go on, now or as soon as it waits; must be called once.
     package nonisolated func resume(returning value: Value) {
         // Nobody reads it before the job runs.

@@ -33,8 +33,15 @@ public struct EventLoopClock: Clock {
     ) async throws {
         try Task.checkCancellation()
         defer { self.eventLoop.time.manual?.goesOn() }
-        // As an argument the isolation is the caller's; as a default further down it would be nil.
-        try await self.wait(until: deadline, isolation: #isolation)
+        let core = self.eventLoop.core
+        let timer = ScheduledTimer(core: core)
+        let sleeper = TimerPayload.Sleeper(on: EventLoop.current, self.eventLoop.time)
+        // As an argument the isolation is the caller's; as a default it would be nil.
+        try await sleeper.pause.wait(isolation: #isolation) {
+            core.schedule(timer, .sleeper(sleeper), at: MonotonicTime.nanoseconds(of: deadline))
+        } onCancel: {
+            timer.cancel()
+        }.get()
     }
 
     /// Suspends the caller for a while, from any context and where the caller is isolated.
@@ -48,19 +55,5 @@ public struct EventLoopClock: Clock {
     public nonisolated(nonsending) func sleep(for duration: Duration, tolerance: Duration? = nil) async throws
     {
         try await self.sleep(until: self.now.advanced(by: duration))
-    }
-
-    private func wait(until deadline: Instant, isolation: isolated (any Actor)?) async throws {
-        let core = self.eventLoop.core
-        let timer = ScheduledTimer(core: core)
-        let sleeper = TimerPayload.Sleeper(on: EventLoop.current, self.eventLoop.time)
-        try await withTaskCancellationHandler {
-            // Captured, the parameter isolates the closure to the caller.
-            _ = isolation
-            core.schedule(timer, .sleeper(sleeper), at: MonotonicTime.nanoseconds(of: deadline))
-            try await sleeper.sleep()
-        } onCancel: {
-            timer.cancel()
-        }
     }
 }

@@ -8,15 +8,13 @@ enum TimerPayload: Sendable {
 
     /// A task that waits.
     final class Sleeper: Sendable {
-        private let pause: Pause<Result<Void, any Error>>
+        let pause: Pause<Result<Void, any Error>>
         private let time: ManualTime?
 
         init(on loop: EventLoop?, _ time: TimeSource) {
             self.pause = Pause(on: loop)
             self.time = time.manual
         }
-
-        nonisolated(nonsending) func sleep() async throws { try await self.pause.wait().get() }
 
         func wake(_ result: Result<Void, any Error> = .success(())) {
             self.time?.isWaking()
