@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// Where the messages of a service's proxy go: a bus, and the URL that its methods are below.
@@ -48,7 +49,7 @@ public struct ServiceEndpoint: Sendable {
             return try await self.bus.route(
                 "\(self.url)/\(Address.encode(action))",
                 parameters: parameters.compactMapValues(\.self),
-                deadline: self.timeout.map { ContinuousClock.now + $0 },
+                deadline: self.timeout.map { self.bus.core.time.instant + $0 },
                 as: Value.self
             )
         } catch {

@@ -11,8 +11,8 @@ public import WaybillEventLoop
 /// await clock.advance(by: .seconds(5))      // the reply has failed with `deadlineExceeded`
 /// ```
 ///
-/// Deadlines of messages, `TimeoutMiddleware`, `RetryMiddleware`, and the `clock` of a loop go by it, and it is a `Clock` for
-/// code of your own. Its instants are those of `ContinuousClock` and begin at the present one; since it stands still, write
+/// Deadlines of messages, timeouts of services, `TimeoutMiddleware`, `RetryMiddleware`, and the `clock` of a loop go by it, and
+/// it is a `Clock` for code of your own. Its instants are those of `ContinuousClock` and begin at the present one; since it stands still, write
 /// deadlines as `clock.now + ...` and not as `.now + ...`. What passes by itself all the same: the time in which a bus
 /// shuts down, and what traces and logs measure.
 public final class ManualClock: Clock {
