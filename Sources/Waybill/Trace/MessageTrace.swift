@@ -10,7 +10,8 @@ internal import WaybillRouting
 ///
 /// It begins with the call of ``MessageBus/trace(matching:bufferLimit:)``, and ends when the sequence and its iterators
 /// are gone, or the bus is. It holds what has not been read yet, up to a limit; then the oldest events go, and are
-/// counted. Nothing waits for whoever reads.
+/// counted. Nothing waits for whoever reads. What ends before its delivery begins, since it is late, at the hop limit or
+/// has no place in a mailbox, is not in it; ``MessageBus/deadLetters`` has what nobody awaited.
 public struct MessageTrace: AsyncSequence, Sendable {
     /// It fails never.
     public typealias Failure = Never
