@@ -189,12 +189,12 @@ let package = Package(
             dependencies: ["WaybillEventLoop", "CLibUV"],
             swiftSettings: settings
         ),
-        // What the allocator knows of itself has no name in Swift.
-        .target(name: "CMemory", path: "Tests/CMemory"),
+        // What the allocator knows of itself, and the system of a thread, has no name in Swift.
+        .target(name: "CMeasure", path: "Tests/CMeasure"),
         .testTarget(
             name: "WaybillTests",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillRouting", "CMemory",
+                "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTesting", "CMeasure",
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Resources")],

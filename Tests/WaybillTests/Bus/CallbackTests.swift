@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct CallbackTests {
@@ -108,21 +109,26 @@ struct CallbackTests {
     }
 
     @Test func `what the closure sends ends with the message that it answers`() async throws {
-        let held = Gate()
-        let bus = self.bus
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let (begun, held) = (Gate(), Gate())
         try bus.register("app://upload") { message in
             try await message.reply(with: 1, expecting: Int.self)
         }
         try bus.register("app://hangs") { _ -> Int in
+            begun.open()
             await held.wait()
             return 1
         }
-        let error = await failure {
-            let _: Int = try await bus.route("app://upload", deadline: .now + .milliseconds(20)) { (_: Int) in
+        async let error = failure {
+            let deadline = clock.now + .milliseconds(20)
+            let _: Int = try await bus.route("app://upload", deadline: deadline) { (_: Int) in
                 try await bus.route("app://hangs", as: Int.self)
             }
         }
-        #expect(error?.code == .deadlineExceeded)
+        await begun.wait()
+        await clock.advance(by: .milliseconds(20))
+        #expect(await error?.code == .deadlineExceeded)
         #expect(bus.statistics.expired == 2)
         held.open()
     }

@@ -2,6 +2,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillRouting
+import WaybillTesting
 
 /// A connector's messages are delivered as a handler's are.
 @Suite(.timeLimit(.minutes(1)))
@@ -60,21 +61,26 @@ struct ConnectorDeliveryTests {
     }
 
     @Test func `a deadline ends it`() async throws {
-        let cancelled = Gate()
-        self.bus.connect(
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let (started, cancelled) = (Gate(), Gate())
+        bus.connect(
             "memo",
             to: StubConnector { _ in
+                started.open()
                 defer { cancelled.open() }
                 try await hang()
                 return ()
             }
         )
-        let error = await failure {
-            try await self.bus.route("memo://a", deadline: .now + .milliseconds(20))
+        async let error = failure {
+            try await bus.route("memo://a", deadline: clock.now + .milliseconds(20))
         }
-        #expect(error?.code == .deadlineExceeded)
+        await started.wait()
+        await clock.advance(by: .milliseconds(20))
+        #expect(await error?.code == .deadlineExceeded)
         await cancelled.wait()
-        #expect(self.bus.statistics.expired == 1)
+        #expect(bus.statistics.expired == 1)
     }
 
     @Test(arguments: [true, false])

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTesting
 
 /// What happens to one message more than a mailbox holds.
 @Suite(.timeLimit(.minutes(1)))
@@ -10,11 +11,12 @@ struct OverflowTests {
     let begun = Gate()
     let held = Gate()
 
-    private func module(_ configuration: MailboxConfiguration) throws -> Probe {
+    private func module(_ configuration: MailboxConfiguration, on bus: MessageBus? = nil) throws -> Probe {
         let module = Probe(eventLoop: EventLoop())
-        try self.bus.configureMailbox(of: module, configuration)
+        let bus = bus ?? self.bus
+        try bus.configureMailbox(of: module, configuration)
         let heard = self.heard
-        try self.bus.register("app://a/:n", on: module) { _, message -> Int in
+        try bus.register("app://a/:n", on: module) { _, message -> Int in
             let number: Int = try message.parameters.require("n")
             heard.add(number)
             return number
@@ -22,12 +24,12 @@ struct OverflowTests {
         let (begun, held) = (self.begun, self.held)
         // A serial module is held without its loop, any other one with it.
         if configuration.isSerial {
-            try self.bus.register("app://hold", on: module) { _, _ in
+            try bus.register("app://hold", on: module) { _, _ in
                 begun.open()
                 await held.wait()
             }
         } else {
-            try self.bus.register("app://hold", on: module) { _, _ in
+            try bus.register("app://hold", on: module) { _, _ in
                 begun.open()
                 held.block()
             }
@@ -198,15 +200,19 @@ struct OverflowTests {
     }
 
     @Test func `a sender that waits for a place is freed when its time is up`() async throws {
-        _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true))
-        await self.hold()
-        let bus = self.bus
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        _ = try self.module(.init(limit: 1, whenFull: .suspend, isSerial: true), on: bus)
+        bus.send("app://hold")
+        await self.begun.wait()
         bus.send("app://a/1")
         try bus.register("app://asks") { [weak bus] _ in try await bus?.enqueue("app://a/2") }
-        let error = await failure {
-            try await bus.route("app://asks", deadline: .now + .milliseconds(20))
+        async let error = failure {
+            try await bus.route("app://asks", deadline: clock.now + .milliseconds(20))
         }
-        #expect(error?.code == .deadlineExceeded)
+        #expect(await eventually { bus.statistics.inFlight == 4 })
+        await clock.advance(by: .milliseconds(20))
+        #expect(await error?.code == .deadlineExceeded)
         #expect(await eventually { bus.statistics.expired == 2 })
         self.held.open()
         #expect(await bus.settles())

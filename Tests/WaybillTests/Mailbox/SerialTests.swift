@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTesting
 
 /// A serial module finishes one message before it starts the next.
 @Suite(.timeLimit(.minutes(1)))
@@ -189,19 +190,26 @@ struct SerialTests {
     }
 
     @Test func `a message that a middleware has given up ends before the next begins`() async throws {
-        let module = try self.module(.far)
-        let bus = self.bus
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let module = Probe(eventLoop: EventLoop())
+        try bus.configureMailbox(of: module, .init(isSerial: true))
         let steps = self.steps
-        let held = Gate()
+        let (begun, held) = (Gate(), Gate())
         try bus.register("app://a/:n", on: module) { _, message in
             let number: Int = try message.parameters.require("n")
             steps.add("+\(number)")
-            if number == 1 { await held.wait() }
+            if number == 1 {
+                begun.open()
+                await held.wait()
+            }
             steps.add("-\(number)")
         }
         try bus.use(TimeoutMiddleware(.milliseconds(10)), for: "app://a/1")
         bus.send("app://a/1")
         bus.send("app://a/2")
+        await begun.wait()
+        await clock.advance(by: .milliseconds(10))
         #expect(await eventually { bus.statistics.deadLettered == 1 })
         async let third: Void = bus.route("app://a/3")
         #expect(await eventually { bus.statistics.sent == 3 })
@@ -212,12 +220,15 @@ struct SerialTests {
     }
 
     @Test func `a second attempt waits for the end of the first`() async throws {
-        let module = try self.module(.near)
-        let bus = self.bus
-        let (steps, late) = (self.steps, Gate())
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let module = Probe(eventLoop: bus.eventLoop)
+        try bus.configureMailbox(of: module, .init(isSerial: true))
+        let (steps, begun, late) = (self.steps, Gate(), Gate())
         try bus.register("app://a", on: module) { _, _ -> Int in
             steps.add("begin")
             if steps.count == 1 {
+                begun.open()
                 await late.wait()
                 steps.add("end")
                 return 1
@@ -234,7 +245,8 @@ struct SerialTests {
         )
         bus.use(TimeoutMiddleware(.milliseconds(100)))
         async let answer: Int = bus.route("app://a")
-        try await Task.sleep(for: .milliseconds(130))
+        await begun.wait()
+        await clock.advance(by: .milliseconds(130))
         late.open()
         #expect(try await answer == 2)
         #expect(steps.entries == ["begin", "end", "begin"])

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct TimeoutMiddlewareTests {
@@ -8,18 +9,21 @@ struct TimeoutMiddlewareTests {
 
     @Test(arguments: RouteTests.Place.allCases)
     func `a delivery that takes too long is left behind`(place: RouteTests.Place) async throws {
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
         let (started, never, ended) = (Gate(), Gate(), Gate())
-        try self.bus.register("app://slow") { message in
+        try bus.register("app://slow") { message in
             #expect(message.deadline != nil)
             started.open()
             await never.wait()
             ended.open()
         }
-        self.bus.use(TimeoutMiddleware(.milliseconds(20)))
-        let bus = self.bus
-        let error = await RouteTests.run(place, bus) { await failure { try await bus.route("app://slow") } }
-        #expect(error?.code == .deadlineExceeded && error?.url == "app://slow")
+        bus.use(TimeoutMiddleware(.milliseconds(20)))
+        async let failed = RouteTests.run(place, bus) { await failure { try await bus.route("app://slow") } }
         await started.wait()
+        await clock.advance(by: .milliseconds(20))
+        let error = await failed
+        #expect(error?.code == .deadlineExceeded && error?.url == "app://slow")
         #expect(bus.statistics.expired == 1 && bus.statistics.inFlight == 0)
         never.open()
         await ended.wait()
@@ -46,21 +50,28 @@ struct TimeoutMiddlewareTests {
     }
 
     @Test func `it bounds each attempt inside of a retry`() async throws {
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
         let attempts = Journal<Int>()
-        try self.bus.register("app://flaky") { _ -> Int in
+        try bus.register("app://flaky") { _ -> Int in
             attempts.add(attempts.count)
-            if attempts.count < 3 { try await Task.sleep(for: .seconds(60)) }
+            if attempts.count < 3 { try await hang() }
             return attempts.count
         }
-        self.bus.use(
+        bus.use(
             try RetryMiddleware(
                 idempotent: ["app://flaky"],
                 backoff: Backoff(first: .milliseconds(1)),
                 codes: [.deadlineExceeded]
             )
         )
-        self.bus.use(TimeoutMiddleware(.milliseconds(50)))
-        #expect(try await self.bus.route("app://flaky", as: Int.self) == 3)
-        #expect(self.bus.statistics.sent == 1 && self.bus.statistics.replied == 1)
+        bus.use(TimeoutMiddleware(.milliseconds(50)))
+        async let answer = bus.route("app://flaky", as: Int.self)
+        for attempt in 1...2 {
+            #expect(await eventually { attempts.count == attempt })
+            await clock.advance(by: .milliseconds(60))
+        }
+        #expect(try await answer == 3)
+        #expect(bus.statistics.sent == 1 && bus.statistics.replied == 1)
     }
 }

@@ -3,6 +3,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct ServiceTests {
@@ -149,17 +150,24 @@ struct ServiceTests {
 
     @Test
     func `a call ends at its timeout, and at the deadline of who makes it`() async throws {
-        let module = try await self.bus.install { ClockModule() }.module
-        let clock = try self.bus.service((any TimeService).self, timeout: .milliseconds(20))
-        #expect(await failure { try await clock.wait() }?.code == .deadlineExceeded)
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let module = try await bus.install { ClockModule() }.module
+        let hasty = try bus.service((any TimeService).self, timeout: .milliseconds(20))
+        async let late = failure { try await hasty.wait() }
+        await module.waiting.wait()
+        await clock.advance(by: .milliseconds(20))
+        #expect(await late?.code == .deadlineExceeded)
         await module.cancelled.wait()
-        let patient = try self.bus.service((any TimeService).self)
-        try self.bus.register("app://caller") { _ in try await patient.wait() }
-        let error = await failure {
-            try await self.bus.route("app://caller", deadline: .now + .milliseconds(20))
+        let patient = try bus.service((any TimeService).self)
+        try bus.register("app://caller") { _ in try await patient.wait() }
+        async let error = failure {
+            try await bus.route("app://caller", deadline: clock.now + .milliseconds(20))
         }
-        #expect(error?.code == .deadlineExceeded)
-        #expect(await eventually { self.bus.statistics.inFlight == 0 })
+        #expect(await eventually { bus.statistics.inFlight == 2 })
+        await clock.advance(by: .milliseconds(20))
+        #expect(await error?.code == .deadlineExceeded)
+        #expect(await eventually { bus.statistics.inFlight == 0 })
     }
 
     @Test

@@ -9,6 +9,14 @@ func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
     return try await condition()
 }
 
+/// How late a task of its own is that does nothing but wait for an instant, because others keep the machine busy.
+func lateness(after instant: ContinuousClock.Instant) async -> Duration {
+    await Task.detached {
+        try? await Task.sleep(until: instant)
+        return instant.duration(to: .now)
+    }.value
+}
+
 /// The error of the bus that something throws, or nil if it throws none.
 func failure<Value>(_ body: () async throws -> Value) async -> RoutingError? {
     do {

@@ -1,5 +1,6 @@
 import Testing
 import WaybillEventLoop
+import WaybillTesting
 
 @testable import Waybill
 
@@ -42,15 +43,20 @@ struct MessageTraceTests {
 
     @Test(arguments: [false, true])
     func `it sees the deadline that its caller sees`(isDeaf: Bool) async throws {
-        let held = Gate()
-        try self.bus.register("app://slow") { _ in
-            if isDeaf { await held.wait() } else { try await Task.sleep(for: .seconds(60)) }
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let (begun, held) = (Gate(), Gate())
+        try bus.register("app://slow") { _ in
+            begun.open()
+            if isDeaf { await held.wait() } else { try await hang() }
         }
-        let trace = try self.bus.trace()
-        let error = await failure {
-            try await self.bus.route("app://slow", deadline: .now + .milliseconds(20))
+        let trace = try bus.trace()
+        async let error = failure {
+            try await bus.route("app://slow", deadline: clock.now + .milliseconds(20))
         }
-        #expect(error?.code == .deadlineExceeded)
+        await begun.wait()
+        await clock.advance(by: .milliseconds(20))
+        #expect(await error?.code == .deadlineExceeded)
         held.open()
         var kinds: [RoutingError.Code?] = []
         for await event in trace {
@@ -127,13 +133,19 @@ struct MessageTraceTests {
     }
 
     @Test func `it sees that a subscriber was too late`() async throws {
-        let (held, ended) = (Gate(), Gate())
-        try self.bus.subscribe("app://slow") { _ in
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let (begun, held, ended) = (Gate(), Gate(), Gate())
+        try bus.subscribe("app://slow") { _ in
+            begun.open()
             await held.wait()
             ended.open()
         }
-        let trace = try self.bus.trace()
-        #expect(try await self.bus.publish("app://slow", deadline: .now + .milliseconds(20)) == 0)
+        let trace = try bus.trace()
+        async let taken = bus.publish("app://slow", deadline: clock.now + .milliseconds(20))
+        await begun.wait()
+        await clock.advance(by: .milliseconds(20))
+        #expect(try await taken == 0)
         held.open()
         await ended.wait()
         var iterator = trace.makeAsyncIterator()

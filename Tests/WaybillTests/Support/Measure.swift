@@ -1,4 +1,4 @@
-internal import CMemory
+internal import CMeasure
 
 /// How many bytes have been allocated and not been freed, where the allocator says so and no sanitizer replaces it.
 ///
@@ -7,3 +7,6 @@ func memoryInUse() -> Int? {
     let bytes = memory_in_use()
     return Scale.isSanitized || bytes < 0 ? nil : Int(bytes)
 }
+
+/// How long the calling thread has run, however busy the machine is.
+func threadTime() -> Duration { .nanoseconds(thread_time()) }

@@ -1,4 +1,6 @@
-#include "CMemory.h"
+#include "CMeasure.h"
+
+#include <time.h>
 
 #if defined(__linux__)
 #include <features.h>
@@ -18,4 +20,10 @@ int64_t memory_in_use(void) {
 #else
     return -1;
 #endif
+}
+
+int64_t thread_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }

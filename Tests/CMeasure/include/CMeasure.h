@@ -1,9 +1,12 @@
-#ifndef WAYBILL_C_MEMORY_H
-#define WAYBILL_C_MEMORY_H
+#ifndef WAYBILL_C_MEASURE_H
+#define WAYBILL_C_MEASURE_H
 
 #include <stdint.h>
 
 // How many bytes have been allocated and not been freed, in all arenas; -1 where the allocator does not say.
 int64_t memory_in_use(void);
+
+// For how many nanoseconds the calling thread has run.
+int64_t thread_time(void);
 
 #endif
