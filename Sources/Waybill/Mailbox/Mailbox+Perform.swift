@@ -32,7 +32,7 @@ extension Mailbox {
         guard self.isOccupied, self.hasPosted else { return }
         // What is posted meanwhile is not waited for: that might never end.
         let end = self.posted.withLock { $0.end }
-        while self.hasPosted, self.number < end { await self.turn() }
+        while self.hasPosted, self.number < end { await self.eventLoop.turn() }
     }
 
     /// Runs a message of a serial mailbox when those before it have ended.

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Somebody waits for a place in a full mailbox.
+/// A sender's wait for a place in a full mailbox.
 ///
 /// It ends with whether there is one; if not, there is something else to see.
 typealias Place = Pause<Bool>

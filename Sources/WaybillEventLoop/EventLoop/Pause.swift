@@ -6,6 +6,9 @@ internal import Synchronization
 /// and only from there the task goes on to the actor's. For an actor of a loop these are two changes of thread, even
 /// where the loop itself resumes it.
 ///
+/// Its ways to suspend also take the caller's isolation as a parameter, and in a `nonisolated(nonsending)` function the
+/// default of that is nil: they would leave the loop before they begin.
+///
 /// So this is an actor that is its own executor. Calling it hands it the rest of the calling task as a job; it keeps
 /// that until it is resumed, and then gives it to the loop.
 package actor Pause<Value: Sendable>: SerialExecutor {
@@ -35,8 +38,8 @@ package actor Pause<Value: Sendable>: SerialExecutor {
     ///   - isolation: the caller's. A `nonisolated(nonsending)` function has to hand it over; a default would be nil there.
     ///   - begin: is called first; from now on somebody may resume the task.
     ///   - onCancel: is called when the task is cancelled, and has it resumed.
-    /// - Returns: What it was resumed with.
-    /// - Throws: What `begin` throws; then nobody may resume the task.
+    /// - Returns: what it was resumed with.
+    /// - Throws: what `begin` throws; then nobody may resume the task.
     package func wait(
         isolation: isolated (any Actor)?,
         _ begin: () throws -> Void,
@@ -84,14 +87,5 @@ package actor Pause<Value: Sendable>: SerialExecutor {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
-    }
-}
-
-extension LoopBound {
-    /// Suspends until the loop has polled for I/O and timers, and the jobs before this one have run.
-    package func turn() async {
-        let pause = Pause<Void>(on: self.eventLoop)
-        self.eventLoop.execute { pause.resume(returning: ()) }
-        await pause.wait()
     }
 }
