@@ -21,14 +21,16 @@ extension LoopCore {
         unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         self.thread.store(ThreadID.current, ordering: .relaxed)
         unsafe self.state.pointee.isTurning = true
-        while let list = self.afterlife.next(willEnd: { self.endAfterlife() }) {
-            unsafe self.state.pointee.ready.append(list)
+        repeat {
+            unsafe self.state.pointee.ready.append(self.afterlife.take())
             while let item = unsafe self.state.pointee.ready.pop() {
                 // There is nothing to poll: whoever minds the budget may always go on.
                 unsafe self.state.pointee.budget.refill(at: MonotonicTime.now)
                 self.run(item)
+                // An item that queues itself until another one has run must not keep that one out.
+                unsafe self.state.pointee.ready.append(self.afterlife.take())
             }
-        }
+        } while !self.afterlife.end(willEnd: { self.endAfterlife() })
     }
 
     private func endAfterlife() {

@@ -12,7 +12,7 @@ struct Afterlife: ~Copyable {
 
     /// Leaves work.
     ///
-    /// - Returns: Whether the caller has to start a thread that calls ``next()`` until it is told to stop.
+    /// - Returns: Whether the caller has to start a thread that takes it.
     func leave(_ list: WorkList) -> Bool {
         self.state.withLock { state in
             state.work.append(list)
@@ -22,20 +22,24 @@ struct Afterlife: ~Copyable {
         }
     }
 
-    /// Takes what has been left, or ends the thread's duty.
+    /// Takes what has been left.
+    func take() -> WorkList {
+        self.state.withLock { state in
+            defer { state.work = WorkList() }
+            return state.work
+        }
+    }
+
+    /// Ends the thread's duty, if there is nothing left.
     ///
     /// - Parameter willEnd: Runs under the lock, so that the next thread cannot start before it is done.
-    /// - Returns: What was left, or nil if there is nothing and the thread has to end.
-    func next(willEnd: () -> Void) -> WorkList? {
+    /// - Returns: Whether the thread has to end.
+    func end(willEnd: () -> Void) -> Bool {
         self.state.withLock { state in
-            guard state.work.isEmpty else {
-                let list = state.work
-                state.work = WorkList()
-                return list
-            }
+            guard state.work.isEmpty else { return false }
             willEnd()
             state.hasThread = false
-            return nil
+            return true
         }
     }
 }

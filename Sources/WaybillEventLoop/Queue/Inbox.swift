@@ -42,7 +42,11 @@ struct Inbox: ~Copyable {
         var seen = self.word.load(ordering: .relaxed)
         var isPrepared = false
         while true {
-            if seen == Self.closed { return .closed }
+            if seen == Self.closed {
+                // What the loop's thread did last happened before what the caller has run elsewhere.
+                _ = self.word.load(ordering: .acquiring)
+                return .closed
+            }
             if seen == Self.parked, !isPrepared {
                 willWake()
                 isPrepared = true
@@ -73,7 +77,7 @@ struct Inbox: ~Copyable {
 
     /// Takes everything, for the last time.
     func close() -> WorkList {
-        Self.list(from: self.word.exchange(Self.closed, ordering: .acquiring))
+        Self.list(from: self.word.exchange(Self.closed, ordering: .acquiringAndReleasing))
     }
 
     /// Turns the chain that starts with the latest item around.

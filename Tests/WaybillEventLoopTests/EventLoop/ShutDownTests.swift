@@ -112,4 +112,20 @@ struct ShutDownTests {
         stop.raise()
         await loop.run {}
     }
+
+    @Test
+    func `closures that queue closures for ever keep nobody out when it has ended`() async {
+        let loop = self.loop
+        await loop.shutDown()
+        let (begun, stop) = (Flag(), Flag())
+        @Sendable func again() {
+            begun.raise()
+            if !stop.isRaised { loop.execute(again) }
+        }
+        loop.execute(again)
+        #expect(await eventually { begun.isRaised })
+        loop.execute { stop.raise() }
+        #expect(await eventually { stop.isRaised })
+        stop.raise()
+    }
 }

@@ -75,6 +75,7 @@ struct LoopShutDownTests {
                     group.addTask {
                         let url = number.isMultiple(of: 2) ? "app://now" : "app://later"
                         for _ in 0..<20 {
+                            if Int.random(in: 0..<4) == 0 { try? await Task.sleep(for: .microseconds(200)) }
                             let error = await failure { try await bus.route(url) }
                             #expect(error == nil || error?.code == .shutDown)
                             bus.send(url)
