@@ -186,10 +186,10 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillEventLoopTests",
-            dependencies: ["WaybillEventLoop", "CLibUV"],
+            dependencies: ["WaybillEventLoop", "CLibUV", "CMeasure"],
             swiftSettings: settings
         ),
-        // What the allocator knows of itself, and the system of a thread, has no name in Swift.
+        // What the allocator knows of itself, and the system of a thread, has no safe name in Swift.
         .target(name: "CMeasure", path: "Tests/CMeasure"),
         .testTarget(
             name: "WaybillTests",

@@ -1,3 +1,4 @@
+internal import CMeasure
 internal import Testing
 
 @testable internal import WaybillEventLoop
@@ -18,9 +19,9 @@ struct FairnessTests {
             await delays.append(
                 withCheckedContinuation { continuation in
                     loop.execute {
-                        let began = ThreadTime.now
+                        let began = thread_time()
                         loop.schedule(at: .now + .milliseconds(1)) {
-                            continuation.resume(returning: ThreadTime.now - began)
+                            continuation.resume(returning: .nanoseconds(thread_time() - began))
                         }
                     }
                 }

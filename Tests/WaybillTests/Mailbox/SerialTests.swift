@@ -14,10 +14,12 @@ struct SerialTests {
 
     private func module(
         _ place: Place,
-        _ configuration: MailboxConfiguration = .init(isSerial: true)
+        _ configuration: MailboxConfiguration = .init(isSerial: true),
+        on bus: MessageBus? = nil
     ) throws -> Probe {
-        let module = Probe(eventLoop: place == .near ? self.bus.eventLoop : EventLoop())
-        try self.bus.configureMailbox(of: module, configuration)
+        let bus = bus ?? self.bus
+        let module = Probe(eventLoop: place == .near ? bus.eventLoop : EventLoop())
+        try bus.configureMailbox(of: module, configuration)
         return module
     }
 
@@ -192,8 +194,7 @@ struct SerialTests {
     @Test func `a message that a middleware has given up ends before the next begins`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
-        let module = Probe(eventLoop: EventLoop())
-        try bus.configureMailbox(of: module, .init(isSerial: true))
+        let module = try self.module(.far, on: bus)
         let steps = self.steps
         let (begun, held) = (Gate(), Gate())
         try bus.register("app://a/:n", on: module) { _, message in
@@ -222,8 +223,7 @@ struct SerialTests {
     @Test func `a second attempt waits for the end of the first`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
-        let module = Probe(eventLoop: bus.eventLoop)
-        try bus.configureMailbox(of: module, .init(isSerial: true))
+        let module = try self.module(.near, on: bus)
         let (steps, begun, late) = (self.steps, Gate(), Gate())
         try bus.register("app://a", on: module) { _, _ -> Int in
             steps.add("begin")
