@@ -30,7 +30,7 @@ extension MessageBus {
     ) async throws(RoutingError) -> Value {
         let request = Request(url, parameters, headers, deadline)
         let delivered = await self.core.route(request) { value in
-            guard let update = value as? Update else {
+            guard let update = converted(value, to: Update.self) else {
                 throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value)
             }
             return try await onReply(update)

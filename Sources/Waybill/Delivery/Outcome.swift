@@ -13,13 +13,21 @@ extension Outcome {
     func value<Value: Sendable>(as type: Value.Type, url: String) throws(RoutingError) -> Value {
         switch self {
         case .replied(let value):
-            // A caller that asks for nothing discards what there is.
-            if let nothing = () as? Value { return nothing }
-            guard let value = value as? Value else {
+            guard let value = converted(value, to: type) else {
                 throw .typeMismatch(url: url, wanted: type, found: value)
             }
             return value
         case .failed(let error): throw error
         }
     }
+}
+
+/// A value that travelled as `any Sendable`, as the type that its receiver asks for; nil if it is not of that type.
+///
+/// A receiver that asks for `Void` discards the value. Everything else is what `as?` does: an Optional is wrapped and
+/// unwrapped as needed, and an existential accepts each type that conforms.
+func converted<Value>(_ value: any Sendable, to type: Value.Type) -> Value? {
+    // Not `() as? Value`, which succeeds for every type that `Void` can be converted to, `any Sendable` for one.
+    if Value.self == Void.self { return () as? Value }
+    return value as? Value
 }

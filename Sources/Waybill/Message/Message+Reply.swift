@@ -44,7 +44,7 @@ extension Message {
         } catch {
             throw RoutingError(.refused, url: url, message: "its caller threw an error", cause: error)
         }
-        guard let value = answer as? Answer else {
+        guard let value = converted(answer, to: Answer.self) else {
             throw .typeMismatch(url: url, wanted: Answer.self, found: answer)
         }
         return value

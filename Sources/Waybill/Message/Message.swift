@@ -138,7 +138,7 @@ extension Message {
                 message: "the message carries no payload, and a \(type) is needed"
             )
         }
-        guard let value = payload as? Value else {
+        guard let value = converted(payload, to: type) else {
             throw .typeMismatch(url: self.parameters.url, wanted: type, found: payload)
         }
         return value

@@ -44,7 +44,7 @@ public struct Reply: Sendable {
     ///
     /// - Throws: `typeMismatch`, naming both types.
     public func value<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
-        guard let value = self.value as? Value else {
+        guard let value = converted(self.value, to: type) else {
             throw .typeMismatch(url: self.url, wanted: type, found: self.value)
         }
         return value

@@ -1,0 +1,178 @@
+internal import Testing
+internal import Waybill
+internal import WaybillEventLoop
+
+/// A value of any kind comes back as it was sent, whichever way it takes.
+struct ValueKindTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    protocol Animal: Sendable { var name: String { get } }
+    struct Cat: Animal, Equatable { var name = "Tom" }
+    struct Box<Content: Sendable & Equatable>: Sendable, Equatable { var content: Content }
+
+    /// The ways that a value can take from a handler to the code that asked for it.
+    enum Way: CaseIterable {
+        case inPlace, suspending, fromOutside, middleware, callback, replies, reply, connector
+        case progress, answer, payload
+    }
+
+    /// Sends a value one way and returns what arrives, as the type that is asked for.
+    private func send<Sent: Sendable, Asked: Sendable>(
+        _ value: Sent,
+        as type: Asked.Type,
+        _ way: Way
+    ) async throws -> Asked {
+        let bus = self.bus
+        let probe = Probe(eventLoop: bus.eventLoop)
+        switch way {
+        case .inPlace:
+            try bus.register("app://value") { _ in value }
+            return try await probe.run { try await bus.route("app://value", as: type) }
+        case .suspending:
+            try bus.register("app://value") { _ async in value }
+            return try await probe.run { try await bus.route("app://value", as: type) }
+        case .fromOutside:
+            try bus.register("app://value") { _ in value }
+            return try await bus.route("app://value", as: type)
+        case .middleware:
+            try bus.register("app://value") { _ in value }
+            bus.use(FilterMiddleware { _ in true })
+            return try await probe.run { try await bus.route("app://value", as: type) }
+        case .callback:
+            try bus.register("app://value") { message in
+                await message.reply(with: 1)
+                return value
+            }
+            return try await bus.route("app://value", as: type) { (_: Int) in }
+        case .replies:
+            try bus.register("app://value") { _ async in value }
+            for try await reply in bus.replies(to: "app://value") { return try reply.value(as: type) }
+            throw RoutingError(.noHandler, message: "there was no reply")
+        case .reply:
+            try bus.register("app://value") { _ in value }
+            return try await bus.route("app://value", headers: ["a": "b"]).value(as: type)
+        case .connector:
+            bus.connect("far", to: StubConnector { _ in value })
+            return try await bus.route("far://value", as: type)
+        case .progress:
+            try bus.register("app://value") { message in
+                try await message.reply(with: value, expecting: Void.self)
+            }
+            let heard = Journal<Asked>()
+            try await bus.route("app://value", as: Void.self) { (update: Asked) in heard.add(update) }
+            return try #require(heard.entries.first)
+        case .answer:
+            let heard = Journal<Asked>()
+            try bus.register("app://value") { message in
+                heard.add(try await message.reply(with: 1, expecting: type))
+            }
+            try await bus.route("app://value", as: Void.self) { (_: Int) in value }
+            return try #require(heard.entries.first)
+        case .payload:
+            let heard = Journal<Asked>()
+            try bus.register("app://value") { _ in value }
+            try bus.register("app://taken") { message in heard.add(try message.payload(as: type)) }
+            let reply = try await bus.route("app://value#app://taken")
+            if case .failed(let error) = await reply.returnLeg?.outcome { throw error }
+            return try #require(heard.entries.first)
+        }
+    }
+
+    @Test(arguments: Way.allCases) func `an existential holds the value that was sent`(way: Way) async throws
+    {
+        let any = try await self.send(7, as: (any Sendable).self, way)
+        #expect(any as? Int == 7)
+    }
+
+    @Test(arguments: Way.allCases) func `nothing comes back as nothing, also as an existential`(
+        way: Way
+    ) async throws {
+        let any = try await self.send((), as: (any Sendable).self, way)
+        #expect(any is Void)
+    }
+
+    @Test(arguments: Way.allCases) func `a value that is asked for as Void is discarded`(
+        way: Way
+    ) async throws {
+        try await self.send(7, as: Void.self, way)
+    }
+
+    @Test(arguments: Way.allCases) func `a conforming value fits a protocol`(way: Way) async throws {
+        #expect(try await self.send(Cat(), as: (any Animal).self, way).name == "Tom")
+    }
+
+    @Test(arguments: Way.allCases) func `a value that is sent as a protocol is its own type again`(
+        way: Way
+    ) async throws {
+        let animal: any Animal = Cat()
+        #expect(try await self.send(animal, as: Cat.self, way) == Cat())
+    }
+
+    @Test(arguments: Way.allCases) func `nothing is no protocol`(way: Way) async throws {
+        let error = await failure { _ = try await self.send((), as: (any Animal).self, way) }
+        #expect(error?.innermostCode == .typeMismatch)
+    }
+
+    @Test(arguments: Way.allCases) func `nothing is no Optional of something else`(way: Way) async throws {
+        let error = await failure { _ = try await self.send((), as: Int?.self, way) }
+        #expect(error?.innermostCode == .typeMismatch)
+    }
+
+    @Test(arguments: Way.allCases) func `an Optional keeps its depth`(way: Way) async throws {
+        #expect(try await self.send(Int?.none, as: Int?.self, way) == .none)
+    }
+
+    @Test(arguments: Way.allCases) func `an Optional of an Optional keeps its depth`(way: Way) async throws {
+        #expect(try await self.send(Int??.some(.some(7)), as: Int??.self, way) == .some(.some(7)))
+    }
+
+    @Test(arguments: Way.allCases) func `a nil inside of an Optional is kept`(way: Way) async throws {
+        #expect(try await self.send(Int??.some(nil), as: Int??.self, way) == .some(.none))
+    }
+
+    @Test(arguments: Way.allCases) func `a nil outside of an Optional is kept`(way: Way) async throws {
+        #expect(try await self.send(Int??.none, as: Int??.self, way) == .none)
+    }
+
+    @Test(arguments: Way.allCases) func `a value is wrapped and unwrapped as needed`(way: Way) async throws {
+        #expect(try await self.send(Int?.some(7), as: Int.self, way) == 7)
+    }
+
+    @Test(arguments: Way.allCases) func `nil is no value`(way: Way) async throws {
+        let error = await failure { _ = try await self.send(Int?.none, as: Int.self, way) }
+        #expect(error?.innermostCode == .typeMismatch)
+    }
+
+    @Test(arguments: Way.allCases) func `a closure can be called where it arrives`(way: Way) async throws {
+        let addOne: @Sendable (Int) -> Int = { $0 + 1 }
+        #expect(try await self.send(addOne, as: (@Sendable (Int) -> Int).self, way)(1) == 2)
+    }
+
+    @Test(arguments: Way.allCases) func `a tuple arrives with its elements`(way: Way) async throws {
+        #expect(try await self.send((1, "x"), as: (Int, String).self, way) == (1, "x"))
+    }
+
+    @Test(arguments: Way.allCases) func `a generic value keeps its type`(way: Way) async throws {
+        #expect(try await self.send(Box(content: [1]), as: Box<[Int]>.self, way) == Box(content: [1]))
+    }
+
+    @Test(arguments: Way.allCases) func `an array of existentials arrives as one`(way: Way) async throws {
+        let values: [any Sendable] = [1, "x"]
+        #expect(try await self.send(values, as: [any Sendable].self, way).count == 2)
+    }
+
+    @Test(arguments: Way.allCases) func `a value of another type is a mismatch`(way: Way) async throws {
+        let error = await failure { _ = try await self.send(UInt8(3), as: Int.self, way) }
+        #expect(error?.innermostCode == .typeMismatch)
+    }
+
+    @Test(arguments: Way.allCases) func `no value is a Never`(way: Way) async throws {
+        let error = await failure { _ = try await self.send(7, as: Never.self, way) }
+        #expect(error?.innermostCode == .typeMismatch)
+    }
+}
+
+extension RoutingError {
+    /// The code of the error that led to this one through handlers that passed it on.
+    fileprivate var innermostCode: Code { (self.cause as? RoutingError)?.innermostCode ?? self.code }
+}
