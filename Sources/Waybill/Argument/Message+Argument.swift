@@ -43,9 +43,9 @@ extension Message {
         return try self.readArgument(name)
     }
 
-    /// A parameter that has a default.
+    /// A parameter that is an Optional and has a default.
     ///
-    /// Use it where `?? value` does not do: behind an Optional, for which nil that is passed is not a missing value.
+    /// Use it where `?? value` does not do: nil that is passed arrives as nil, and is not a missing value.
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
@@ -54,21 +54,26 @@ extension Message {
     /// - Throws: `invalidParameter` with the type that is expected and what there is instead.
     public func argument<Value: Sendable>(
         _ name: String,
-        default value: @autoclosure () -> Value
-    ) throws(RoutingError) -> Value {
-        try ArgumentReader(self.parameters, name).read(Value.self) ?? value()
+        default value: @autoclosure () -> Value?
+    ) throws(RoutingError) -> Value? {
+        try ArgumentReader(self.parameters, name).read(Value?.self) ?? value()
     }
 
     @usableFromInline
     func readArgument<Value: Sendable>(_ name: String) throws(RoutingError) -> Value {
         if let value = try ArgumentReader(self.parameters, name).read(Value.self) { return value }
         guard let compound = Value.self as? any CompoundArgument.Type,
-            let value = Self.absent(compound) as? Value
+            let value = Self.absent(compound, as: Value.self)
         else { throw self.parameters.missing(name, Value.self) }
         return value
     }
 
-    private static func absent<Compound: CompoundArgument>(_ type: Compound.Type) -> Any? {
-        type.absent.map { $0 as Any }
+    private static func absent<Compound: CompoundArgument, Value>(
+        _ type: Compound.Type,
+        as: Value.Type
+    ) -> Value? {
+        // A cast of the value itself: through `Any`, nil would become `.some(nil)`.
+        guard let value = type.absent else { return nil }
+        return value as? Value
     }
 }

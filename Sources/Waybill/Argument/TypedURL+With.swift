@@ -9,7 +9,7 @@ extension TypedURL {
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
-    ///   - value: its value.
+    ///   - value: its value; an existential is opened, unless it is written `value as any Sendable`.
     ///   - hasDefault: whether the handler has a default for a missing value, so that nil and an empty array are passed.
     /// - Returns: the URL.
     public func with<Parameter: Sendable>(

@@ -12,6 +12,11 @@ struct URLBuilder {
         let type: String
         let defaultValue: String?
         var isAlwaysSent = false
+        /// Whether the type is an existential, which a generic call would open: what it holds could then be taken for text.
+        var isExistential = false
+
+        /// The value as the type that the method declares.
+        var argument: String { self.isExistential ? "\(self.identifier) as \(self.type)" : self.identifier }
 
         var text: String {
             let isOne = self.label?.withoutBackticks == self.name
@@ -34,7 +39,8 @@ struct URLBuilder {
                     name: $0.name,
                     type: Self.kept($0),
                     defaultValue: $0.defaultValue?.trimmedDescription,
-                    isAlwaysSent: $0.isDefaultedCollection
+                    isAlwaysSent: $0.isDefaultedCollection,
+                    isExistential: $0.type.is(SomeOrAnyTypeSyntax.self)
                 )
             }
         let unread = method.unread.map {
@@ -63,7 +69,7 @@ struct URLBuilder {
         let list = self.parameters.map(\.text).joined(separator: ", ")
         let calls = self.parameters.map { parameter in
             let flag = parameter.isAlwaysSent ? ", hasDefault: true" : ""
-            return "\n        .with(\(parameter.name.asLiteral), \(parameter.identifier)\(flag))"
+            return "\n        .with(\(parameter.name.asLiteral), \(parameter.argument)\(flag))"
         }
         .joined()
         return """

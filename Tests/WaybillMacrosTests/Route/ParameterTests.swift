@@ -142,6 +142,10 @@ struct ParameterTests {
                                 .with("in", `in`)
                                 .with("rest", rest)
                         }
+
+                        static func shown() -> Waybill.TypedURL<Void> {
+                            Waybill.TypedURL<Void>("app://a/shown")
+                        }
                     }
                 }
 
