@@ -18,7 +18,7 @@ public struct TypedURL<Value: Sendable>: Sendable {
 
     /// Begins a URL for a pattern.
     ///
-    /// - Parameter pattern: where to; ``with(_:_:)-(_,String)`` fills in its placeholders, and makes a query of the rest.
+    /// - Parameter pattern: where to; ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills in its placeholders, and makes a query of the rest.
     public init(_ pattern: String) { self.pattern = pattern }
 
     /// The URL.
@@ -32,7 +32,7 @@ public struct TypedURL<Value: Sendable>: Sendable {
         var query: [String] = []
         for (name, text) in self.texts {
             if named.contains(name) {
-                path[name] = text
+                if path.updateValue(text, forKey: name) != nil { throw self.tooMany(name) }
             } else {
                 query.append("\(Address.encode(name))=\(Address.encode(text))")
             }
@@ -41,13 +41,24 @@ public struct TypedURL<Value: Sendable>: Sendable {
         return query.isEmpty ? url : "\(url)?\(query.joined(separator: "&"))"
     }
 
-    func adding(_ name: String, _ texts: some Sequence<String>) -> Self {
+    private func tooMany(_ name: String) -> RoutingError {
+        let count = self.texts.count { $0.name == name }
+        return RoutingError(
+            .invalidParameter,
+            url: self.pattern,
+            message:
+                "expected one value, since `\(name)` is in the path of \(self.pattern), but there are \(count)"
+        )
+    }
+
+    func adding(_ name: String, _ text: String) -> Self {
         var result = self
-        for text in texts { result.texts.append((name, text)) }
+        result.texts.append((name, text))
         return result
     }
 
-    func passing(_ name: String, _ value: (any Sendable)?) -> Self {
+    /// The value as it is: nil is a value like any other here.
+    func passing(_ name: String, _ value: any Sendable) -> Self {
         var result = self
         result.parameters[name] = value
         return result

@@ -6,16 +6,31 @@ public import FoundationEssentials
 extension Date: URLParameter {
     /// Reads a point in time in ISO 8601.
     public init?(urlParameter: String) {
+        // Read apart, the fraction may have more digits than milliseconds have.
+        let fraction = urlParameter.drop { $0 != "." }.dropFirst().prefix { $0.isASCII && $0.isNumber }
         let hasFraction = urlParameter.contains(".")
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction)
-        guard let date = try? style.parse(urlParameter) else { return nil }
-        self = date
+        guard !fraction.isEmpty || !hasFraction else { return nil }
+        let digits = hasFraction ? ".\(fraction)" : ""
+        let whole = urlParameter.replacing(digits, with: "", maxReplacements: 1)
+        guard let date = try? Date.ISO8601FormatStyle().parse(whole) else { return nil }
+        let seconds = date.timeIntervalSinceReferenceDate + (Double("0.\(fraction)") ?? 0)
+        self.init(timeIntervalSinceReferenceDate: seconds)
     }
 
-    /// The point in time in ISO 8601, with a fraction of a second if it has one.
+    /// The point in time in ISO 8601, with as much of a fraction as it has: milliseconds, or down to nanoseconds.
     public var urlParameter: String {
-        let hasFraction = self.timeIntervalSinceReferenceDate.truncatingRemainder(dividingBy: 1) != 0
-        return self.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+        let seconds = self.timeIntervalSinceReferenceDate.rounded(.down)
+        let fraction = self.timeIntervalSinceReferenceDate - seconds
+        guard fraction != 0 else { return self.formatted(Date.ISO8601FormatStyle()) }
+        let whole = Date(timeIntervalSinceReferenceDate: seconds).formatted(Date.ISO8601FormatStyle())
+        var text = whole
+        for (digits, unit) in [(3, 1e3), (6, 1e6), (9, 1e9)] {
+            let count = "\(Int(min((fraction * unit).rounded(), unit - 1)))"
+            let zeros = String(repeating: "0", count: digits - count.count)
+            text = "\(whole.dropLast()).\(zeros)\(count)Z"
+            if Date(urlParameter: text) == self { break }
+        }
+        return text
     }
 }
 

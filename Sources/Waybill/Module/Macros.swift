@@ -32,7 +32,7 @@ public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", typ
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each parameter is
 /// read from the message by its name and type; of two names, as in `of uid: Int`, it is the second. A parameter of
-/// type ``Message`` gets the message itself.
+/// type ``Message`` gets the message itself. The method cannot be private: its URL is reached from everywhere.
 ///
 /// What the method returns is the reply, and what it throws is the failure. A method that is not `async` answers at
 /// once, without a task of its own.

@@ -81,7 +81,8 @@ extension MessageBus {
             return Installation(modules: modules, registrations: registrations, services: provided)
         } catch {
             for service in provided { service.cancel() }
-            throw error
+            let own = error.code == .conflict ? Module.routes : []
+            throw services.lazy.compactMap { $0.conflict(with: own, named: name) }.first ?? error
         }
     }
 }

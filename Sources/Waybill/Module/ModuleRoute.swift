@@ -1,4 +1,5 @@
 internal import WaybillEventLoop
+internal import WaybillRouting
 
 /// One route of a module: what it is, and the code that handles it.
 ///
@@ -68,7 +69,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
             module: "\(Module.self)",
             action: action,
             parameters: parameters,
-            reply: reply == Void.self ? "Void" : "\(reply)",
+            reply: TypeName.of(reply),
             documentation: documentation
         )
         self.makeHandler = makeHandler

@@ -22,7 +22,22 @@ public struct RouteDescription: Sendable, Hashable {
 
         /// Whether a message without the parameter fails.
         public var isRequired: Bool {
-            self.defaultValue == nil && !self.type.hasSuffix("?") && !self.type.hasPrefix("[")
+            self.defaultValue == nil && !self.isOptional && !self.isArray
+        }
+
+        private var isOptional: Bool { self.type.hasSuffix("?") || self.type.hasPrefix("Optional<") }
+
+        /// A dictionary is written in the same brackets, with a colon inside.
+        private var isArray: Bool {
+            if self.type.hasPrefix("Array<") { return true }
+            guard self.type.hasPrefix("["), self.type.hasSuffix("]") else { return false }
+            var depth = 0
+            for sign in self.type.dropFirst() {
+                if sign == ":", depth == 0 { return false }
+                if "[(".contains(sign) { depth += 1 }
+                if "])".contains(sign) { depth -= 1 }
+            }
+            return true
         }
     }
 

@@ -38,6 +38,22 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         }
     }
 
+    /// The error about a module with `@Route` on a method that is a route by the service already; nil if it has none.
+    func conflict(with own: [ModuleRoute<Provider>], named name: String?) -> RoutingError? {
+        let url = self.url(named: name)
+        let patterns = Set(self.routes(url).map(\.description.pattern))
+        let twice = own.lazy.map(\.description).first { patterns.contains($0.pattern) }
+        guard let route = twice else { return nil }
+        let method = "`\(route.action ?? "")` of \(route.module ?? "")"
+        let service = "the service `\(self.offer(name, url).key)`"
+        return RoutingError(
+            .conflict,
+            url: route.pattern,
+            message: "\(method) handles \(route.pattern) twice, by `@Route` and by \(service): "
+                + "remove `@Route`"
+        )
+    }
+
     /// The URL of a provider with a name.
     func url(named name: String?) -> String {
         name.map { "\(self.url)/\(Address.encode($0))" } ?? self.url

@@ -14,6 +14,15 @@ extension RouteMethod {
             )
             return false
         }
+        let hidden = function.modifiers.first { ["private", "fileprivate"].contains($0.name.text) }
+        if let modifier = hidden {
+            reporter.report(
+                "a route is reached by its URL from everywhere, so its method cannot be `\(modifier.name.text)`",
+                at: modifier,
+                fix: .remove(modifier, from: function)
+            )
+            return false
+        }
         if let generics = function.genericParameterClause {
             reporter.report(
                 "a route cannot be generic: a URL does not say for which type it is",

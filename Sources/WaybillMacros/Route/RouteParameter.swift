@@ -13,6 +13,8 @@ struct RouteParameter {
     /// The type of the value, without what says how it is passed.
     let type: TypeSyntax
     let defaultValue: ExprSyntax?
+    /// Whether it says `@escaping`, as an alias of a closure's type has to.
+    let isEscaping: Bool
 
     /// What the value is called in a URL.
     ///
@@ -21,6 +23,14 @@ struct RouteParameter {
 
     /// Whether it is the message itself, and not something that is read from it.
     var isMessage: Bool { ["Message", "Waybill.Message"].contains(self.type.trimmedDescription) }
+
+    /// Whether a value is an Optional or an array that stands for a missing one: nil and an empty array are something else
+    /// then.
+    var isDefaultedCollection: Bool {
+        guard let value = self.defaultValue else { return false }
+        if ValueType.isOptional(self.type) { return !value.is(NilLiteralExprSyntax.self) }
+        return ValueType.isArray(self.type) && value.as(ArrayExprSyntax.self)?.elements.isEmpty != true
+    }
 
     /// Nil if no message can bring such a value, and the reason is reported.
     init?(_ parameter: FunctionParameterSyntax, of owner: String, _ reporter: Reporter) {
@@ -36,6 +46,8 @@ struct RouteParameter {
         self.label = parameter.firstName.text == "_" ? nil : parameter.firstName.text.asLabel
         self.identifier = identifier.withoutBackticks.asIdentifier
         self.type = ValueType.plain(parameter.type, in: owner)
+        let attributes = parameter.type.as(AttributedTypeSyntax.self)?.attributes
+        self.isEscaping = attributes?.first(named: "escaping") != nil
         self.defaultValue = parameter.defaultValue.map { ValueType.withoutSelf($0.value.trimmed, owner) }
     }
 

@@ -36,11 +36,26 @@ enum ValueType {
     static func optional(_ type: TypeSyntax) -> String {
         let text = type.trimmedDescription
         if self.isOptional(type) { return text }
-        let isSimple =
-            type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self)
-            || type.is(ArrayTypeSyntax.self)
+        return self.isSimple(type) ? "\(text)?" : "(\(text))?"
+    }
+
+    /// The type as an expression: `String.self`, `(any Shape).self`.
+    static func metatype(_ type: TypeSyntax) -> String {
+        let text = type.trimmedDescription
+        if text == "()" { return "Void.self" }
+        return self.isSimple(type) || type.is(OptionalTypeSyntax.self) ? "\(text).self" : "(\(text)).self"
+    }
+
+    /// Whether a sign behind the type belongs to all of it.
+    private static func isSimple(_ type: TypeSyntax) -> Bool {
+        type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self) || type.is(ArrayTypeSyntax.self)
             || type.is(DictionaryTypeSyntax.self) || type.is(TupleTypeSyntax.self)
-        return isSimple ? "\(text)?" : "(\(text))?"
+    }
+
+    /// Whether a type is an array as it is written; the macro does not see what an alias stands for.
+    static func isArray(_ type: TypeSyntax) -> Bool {
+        if type.is(ArrayTypeSyntax.self) { return true }
+        return type.as(IdentifierTypeSyntax.self).map { $0.name.text == "Array" } ?? false
     }
 
     static func isOptional(_ type: TypeSyntax) -> Bool {

@@ -34,6 +34,12 @@ struct ServiceDeclaration {
 
     var name: String { self.declaration.name.text }
 
+    /// The names of the types that it declares.
+    var aliases: Set<String> {
+        let members = self.declaration.memberBlock.members
+        return Set(members.compactMap { $0.decl.as(TypeAliasDeclSyntax.self)?.name.text })
+    }
+
     /// The access of what the macro adds, with a space behind it.
     var access: String {
         let words = self.declaration.modifiers.map(\.name.text)

@@ -9,7 +9,7 @@ struct ServiceRequirement {
     let function: FunctionDeclSyntax
     let parameters: [RouteParameter]
     /// The type of what it returns.
-    let reply: String
+    let output: TypeSyntax
 
     /// Nil if no message can call it, and the reason is reported.
     init?(_ function: FunctionDeclSyntax, _ owner: String, _ reporter: Reporter) {
@@ -21,7 +21,7 @@ struct ServiceRequirement {
             guard Self.checkKept(parameter, reporter) else { return nil }
             return RouteParameter(parameter, of: owner, reporter)
         }
-        self.reply = function.signature.returnClause?.type.trimmedDescription ?? "Void"
+        self.output = function.signature.returnClause.map { ValueType.plain($0.type, in: owner) } ?? "Void"
         guard hasEffects, self.parameters.count == list.count else { return nil }
         if let message = list.first(where: {
             ["Message", "Waybill.Message"].contains($0.type.trimmedDescription)
@@ -37,6 +37,9 @@ struct ServiceRequirement {
     /// The name as code, with backticks where it needs them.
     var identifier: String { self.function.name.text }
     var name: String { self.identifier.withoutBackticks }
+
+    /// The type of what it returns, as an expression.
+    var replyMetatype: String { ValueType.metatype(self.output) }
 
     /// The documentation comment, without its signs.
     var documentation: String { RouteMethod.documentation(of: self.function) }

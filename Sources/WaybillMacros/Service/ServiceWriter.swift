@@ -36,7 +36,7 @@ struct ServiceWriter {
         let signature = requirement.function.signature.trimmedDescription
         return """
             \(attributes)\(access)\(self.modifiers(requirement))func \(requirement.identifier)\(signature) {
-                try await self.endpoint.call(\(requirement.name.asLiteral), \(list), as: \(self.type(requirement)).self)
+                try await self.endpoint.call(\(requirement.name.asLiteral), \(list), as: \(requirement.replyMetatype))
             }
             """
     }
@@ -92,22 +92,43 @@ struct ServiceWriter {
         }
         let arguments = requirement.parameters.map { parameter in
             let label = parameter.label.map { "\($0): " } ?? ""
-            return
-                "\(label)message.argument(\(parameter.name.asLiteral)) as \(parameter.type.trimmedDescription)"
+            let type = self.qualified(parameter.type).trimmedDescription
+            return "\(label)message.argument(\(parameter.name.asLiteral)) as \(type)"
         }
         let list =
             arguments.isEmpty ? "" : "\n        \(arguments.joined(separator: ",\n        "))\n    "
         return """
             Waybill.ModuleRoute<Provider>(
                 \(lines.joined(separator: ",\n    "))
-            ) { module, \(arguments.isEmpty ? "_" : "message") -> \(self.type(requirement)) in
+            ) { module, \(arguments.isEmpty ? "_" : "message") -> \(self.qualifiedReply(requirement)) in
                 try await module.\(requirement.identifier)(\(list))
             }
             """
     }
 
-    private func type(_ requirement: ServiceRequirement) -> String {
-        requirement.reply == "()" ? "Void" : requirement.reply
+    private func qualifiedReply(_ requirement: ServiceRequirement) -> String {
+        let type = self.qualified(requirement.output).trimmedDescription
+        return type == "()" ? "Void" : type
+    }
+
+    /// A type outside of the protocol, where the aliases that this declares have a name in front.
+    private func qualified(_ type: TypeSyntax) -> TypeSyntax {
+        AliasRewriter(aliases: self.service.aliases).rewrite(type).cast(TypeSyntax.self)
+    }
+}
+
+/// Writes the name of the provider in front of the aliases that it has from a protocol.
+private final class AliasRewriter: SyntaxRewriter {
+    private let aliases: Set<String>
+
+    init(aliases: Set<String>) {
+        self.aliases = aliases
+        super.init()
+    }
+
+    override func visit(_ type: IdentifierTypeSyntax) -> TypeSyntax {
+        guard self.aliases.contains(type.name.text) else { return super.visit(type) }
+        return "Provider.\(type)"
     }
 }
 

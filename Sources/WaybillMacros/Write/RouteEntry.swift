@@ -52,9 +52,15 @@ struct RouteEntry {
     /// The type is named, so that of two methods with one name the right one is called.
     private func value(of parameter: RouteParameter) -> String {
         if parameter.isMessage { return "message" }
-        let read = "message.argument(\(parameter.name.asLiteral))"
+        let name = parameter.name.asLiteral
+        let read = "message.argument(\(name))"
         guard let value = parameter.defaultValue, !value.is(NilLiteralExprSyntax.self) else {
             return "\(read) as \(parameter.type.trimmedDescription)"
+        }
+        // Behind `??`, nil that was passed would be a missing value.
+        if ValueType.isOptional(parameter.type) {
+            let type = parameter.type.trimmedDescription
+            return "message.argument(\(name), default: \(value.trimmedDescription)) as \(type)"
         }
         return "\(read) as \(ValueType.optional(parameter.type)) ?? \(Self.operand(value))"
     }

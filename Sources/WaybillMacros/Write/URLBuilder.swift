@@ -11,6 +11,12 @@ struct URLBuilder {
         let name: String
         let type: String
         let defaultValue: String?
+        var isAlwaysSent = false
+        /// Whether the type is an existential, which a generic call would open: what it holds could then be taken for text.
+        var isExistential = false
+
+        /// The value as the type that the method declares.
+        var argument: String { self.isExistential ? "\(self.identifier) as \(self.type)" : self.identifier }
 
         var text: String {
             let isOne = self.label?.withoutBackticks == self.name
@@ -31,8 +37,10 @@ struct URLBuilder {
                     label: $0.label,
                     identifier: $0.identifier,
                     name: $0.name,
-                    type: Self.kept($0.type),
-                    defaultValue: $0.defaultValue?.trimmedDescription
+                    type: Self.kept($0),
+                    defaultValue: $0.defaultValue?.trimmedDescription,
+                    isAlwaysSent: $0.isDefaultedCollection,
+                    isExistential: $0.type.is(SomeOrAnyTypeSyntax.self)
                 )
             }
         let unread = method.unread.map {
@@ -52,14 +60,18 @@ struct URLBuilder {
         self.parameters.map { "\($0.label ?? "_"):\($0.type)," }.joined() + self.method.reply
     }
 
-    /// Nil where nobody could call it, or make a URL of the pattern.
+    /// Nil where no URL can be made of the pattern.
     var declaration: String? {
+        guard self.method.pattern.canBePrinted else { return nil }
         let words = self.method.function.modifiers.map(\.name.text)
-        guard !words.contains("private"), self.method.pattern.canBePrinted else { return nil }
-        let access = words.first { ["public", "package", "fileprivate"].contains($0) }.map { "\($0) " } ?? ""
+        let access = words.first { $0 == "public" || $0 == "package" }.map { "\($0) " } ?? ""
         let result = "Waybill.TypedURL<\(self.method.reply)>"
         let list = self.parameters.map(\.text).joined(separator: ", ")
-        let calls = self.parameters.map { "\n        .with(\($0.name.asLiteral), \($0.identifier))" }.joined()
+        let calls = self.parameters.map { parameter in
+            let flag = parameter.isAlwaysSent ? ", hasDefault: true" : ""
+            return "\n        .with(\(parameter.name.asLiteral), \(parameter.argument)\(flag))"
+        }
+        .joined()
         return """
             \(self.head)\(access)static func \(self.method.identifier)(\(list)) -> \(result) {
                 \(result)(\(self.method.pattern.text.asLiteral))\(calls)
@@ -75,8 +87,10 @@ struct URLBuilder {
     }
 
     /// A closure is kept in the URL.
-    private static func kept(_ type: TypeSyntax) -> String {
-        ValueType.function(type) == nil ? type.trimmedDescription : "@escaping \(type.trimmedDescription)"
+    private static func kept(_ parameter: RouteParameter) -> String {
+        let type = parameter.type.trimmedDescription
+        let isKept = parameter.isEscaping || ValueType.function(parameter.type) != nil
+        return isKept ? "@escaping \(type)" : type
     }
 }
 

@@ -42,48 +42,27 @@ extension Parameters {
         if let passed = self.names?.call?[name] {
             if let value = passed as? Value { return value }
             if Self.isNil(passed) { return nil }
-            text = Self.text(of: passed)
+            guard let given = Self.givenText(passed) else {
+                if let number = Self.exactNumber(passed, as: type) { return number }
+                throw self.mismatch(name, type, passed)
+            }
+            text = given
         } else {
             guard let location = self.locate(name) else { return nil }
             text = self.text(at: location)
         }
         if let value = Value(text) { return value }
         if Value.self == Bool.self, let truth = Self.bool(text), let value = truth as? Value { return value }
-        throw self.invalid(name, type)
+        throw self.mismatch(name, type, text)
     }
 
     /// A truth value in any of the spellings of the route language.
     @usableFromInline
-    static func bool(_ text: String) -> Bool? {
+    package static func bool(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "1": true
         case "false", "0": false
         default: nil
         }
-    }
-
-    /// The error about a parameter that is not there.
-    @usableFromInline
-    @inline(never)
-    package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
-        let message = "there is no parameter `\(name)`, and \(Self.article(type)) \(type) is needed"
-        return RoutingError(.missingParameter, url: self.text, message: message)
-    }
-
-    @usableFromInline
-    @inline(never)
-    func invalid(_ name: String, _ type: any Any.Type) -> RoutingError {
-        self.invalid(name, type, self[name] ?? "")
-    }
-
-    /// The error about a parameter whose text is not of the type that is needed.
-    package func invalid(_ name: String, _ type: any Any.Type, _ text: String) -> RoutingError {
-        let message = "`\(name)` is not \(Self.article(type)) \(type): \(text.isEmpty ? "(empty)" : text)"
-        return RoutingError(.invalidParameter, url: self.text, message: message)
-    }
-
-    private static func article(_ type: any Any.Type) -> String {
-        // A UUID, a URL and a UInt are spoken like a user.
-        "AEIO".contains("\(type)".prefix(1)) ? "an" : "a"
     }
 }

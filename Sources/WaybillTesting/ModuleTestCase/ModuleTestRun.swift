@@ -31,12 +31,7 @@ struct ModuleTestRun {
         }
         for route in self.routes {
             for parameter in self.samples.unknown(of: route) {
-                self.note(
-                    route.pattern.text,
-                    "",
-                    "nobody can make up a `\(parameter.name)` of the type \(parameter.type); give one among the test "
-                        + "case's `values`, or its `arguments` if it is no text"
-                )
+                self.note(route.pattern.text, "", Self.unknown(parameter))
             }
             if self.test.options.needsDocumentation, route.description.documentation.isEmpty {
                 self.note(route.pattern.text, "", "it has no documentation comment")
@@ -61,6 +56,11 @@ struct ModuleTestRun {
                 times.append(outcome.time)
                 if outcome.error == nil, !outcome.isHanging { replies += 1 }
                 guard let problem = self.problem(of: outcome) else { continue }
+                if outcome.error?.code == .missingParameter, let array = self.samples.missingArray(of: route)
+                {
+                    self.note(route.pattern.text, "", Self.unknown(array))
+                    break
+                }
                 self.note(route.pattern.text, url, problem, outcome.error?.innermost.code)
                 // What hangs once hangs again, and each time takes as long as it may.
                 break
@@ -102,6 +102,11 @@ struct ModuleTestRun {
                 }
             }
         }
+    }
+
+    private static func unknown(_ parameter: RouteDescription.Parameter) -> String {
+        "no value of the type \(parameter.type) can be made up for `\(parameter.name)`; give one among the test case's "
+            + "`values`, or its `arguments` if it is no text"
     }
 
     private mutating func forward(_ url: String) async -> Forwarding.Outcome {

@@ -11,13 +11,23 @@ struct RouteSamples {
         self.test = test
     }
 
-    /// The parameters without which a route cannot be called, and whose values nobody can make up.
+    /// The parameters without which a route cannot be called, and whose values cannot be made up.
     func unknown(of route: SampledRoute) -> [RouteDescription.Parameter] {
+        self.ungiven(of: route).filter { $0.isRequired || route.named.contains($0.name) }
+    }
+
+    /// An array that a route may have failed without.
+    ///
+    /// An array of what is made from text may be missing, an array of structures may not; its type as it is written does
+    /// not tell them apart, and the route does.
+    func missingArray(of route: SampledRoute) -> RouteDescription.Parameter? {
+        self.ungiven(of: route).first { $0.defaultValue == nil && $0.type.hasSuffix("]") }
+    }
+
+    private func ungiven(of route: SampledRoute) -> [RouteDescription.Parameter] {
         route.description.parameters.filter { parameter in
-            let isGiven =
-                self.test.values[parameter.name] != nil || self.test.arguments[parameter.name] != nil
-            let isNeeded = parameter.isRequired || route.named.contains(parameter.name)
-            return isNeeded && !isGiven && !ValueSamples.knows(parameter.type)
+            self.test.values[parameter.name] == nil && self.test.arguments[parameter.name] == nil
+                && !ValueSamples.knows(parameter.type)
         }
     }
 

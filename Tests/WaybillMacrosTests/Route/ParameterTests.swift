@@ -87,14 +87,14 @@ struct ParameterTests {
                 actor A {
                     @Route("/<int:page>/:in/**rest") func open(_ message: Message) {}
                     @Route("/*/x") func unnamed(_ message: Message) {}
-                    @Route private func hidden() {}
+                    @Route func shown() {}
                 }
                 """#,
             is: #"""
                 actor A {
                     func open(_ message: Message) {}
                     func unnamed(_ message: Message) {}
-                    private func hidden() {}
+                    func shown() {}
 
                     nonisolated let context = Waybill.ModuleContext.current
 
@@ -126,10 +126,10 @@ struct ParameterTests {
                         )
                         routes.append(
                             Waybill.ModuleRoute<A>(
-                                "app://a/hidden",
-                                action: "hidden"
+                                "app://a/shown",
+                                action: "shown"
                             ) { module, _ -> Void in
-                                module.hidden()
+                                module.shown()
                             }
                         )
                         return routes
@@ -141,6 +141,10 @@ struct ParameterTests {
                                 .with("page", page)
                                 .with("in", `in`)
                                 .with("rest", rest)
+                        }
+
+                        static func shown() -> Waybill.TypedURL<Void> {
+                            Waybill.TypedURL<Void>("app://a/shown")
                         }
                     }
                 }

@@ -41,6 +41,23 @@ struct RouteMisuseTests {
         )
     }
 
+    @Test(arguments: ["private", "fileprivate"])
+    func `a route that a URL reaches is not private`(modifier: String) {
+        expectMisuse(
+            ofMember: "@Route \(modifier) func x() {}",
+            [
+                DiagnosticSpec(
+                    message:
+                        "a route is reached by its URL from everywhere, so its method cannot be `\(modifier)`",
+                    line: 3,
+                    column: 8,
+                    fixIts: [FixItSpec(message: "remove `\(modifier)`")]
+                )
+            ],
+            fixed: "@Route func x() {}"
+        )
+    }
+
     @Test(arguments: [
         (
             "@Route(path) func x() {}", 8,

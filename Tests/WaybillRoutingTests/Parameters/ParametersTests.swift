@@ -27,9 +27,41 @@ import WaybillRouting
         #expect(try parameters.value("none", as: Int.self) == nil)
         let wrong = #expect(throws: RoutingError.self) { try parameters.require("uid", as: Int.self) }
         #expect(wrong?.code == .invalidParameter)
-        #expect(wrong?.message == "`uid` is not an Int: abc")
+        #expect(wrong?.message == "expected Int, but `uid` is String \"abc\"")
         #expect(wrong?.url == "/user?uid=abc&on=1")
         let missing = #expect(throws: RoutingError.self) { try parameters.require("id", as: Int.self) }
         #expect(missing?.code == .missingParameter)
+        #expect(missing?.message == "expected Int, but there is no parameter `id`")
+    }
+
+    @Test func `a passed value that is no text is not read through its description`() throws {
+        let parameters = try self.parameters("/user", "/user?v=1").merging(call: [
+            "number": 5, "list": [5], "part": "x5".dropFirst(), "negative": -1,
+        ])
+        #expect(try parameters.require("number", as: Int.self) == 5)
+        #expect(try parameters.require("number", as: UInt8.self) == 5)
+        #expect(try parameters.require("number", as: Double.self) == 5)
+        #expect(try parameters.require("part", as: Int.self) == 5)
+        func message(_ body: () throws -> Void) -> String? {
+            let error = #expect(throws: RoutingError.self) { try body() }
+            #expect(error?.code == .invalidParameter)
+            return error?.message
+        }
+        #expect(
+            message { _ = try parameters.require("number", as: String.self) }
+                == "expected String, but `number` is Int 5"
+        )
+        #expect(
+            message { _ = try parameters.require("number", as: Bool.self) }
+                == "expected Bool, but `number` is Int 5"
+        )
+        #expect(
+            message { _ = try parameters.require("list", as: String.self) }
+                == "expected String, but `list` is [Int]"
+        )
+        #expect(
+            message { _ = try parameters.require("negative", as: UInt8.self) }
+                == "expected UInt8, but `negative` is Int -1"
+        )
     }
 }

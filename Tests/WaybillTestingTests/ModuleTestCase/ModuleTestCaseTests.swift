@@ -96,6 +96,25 @@ struct ModuleTestCaseTests {
         #expect(problems.contains { $0.message.contains("`color`") && $0.message.contains("Color") })
     }
 
+    @Test func `an array of structures has to be given, as a closure has`()
+        async throws
+    {
+        try await self.bus.install { ArrayModule() }
+        let problems = await self.test("arrays").report().problems
+        #expect(problems.map(\.route).sorted() == ["arrays://counts", "arrays://pieces"])
+        let sentence = "no value of the type [Piece] can be made up for `pieces`; "
+        #expect(problems.contains { $0.url.isEmpty && $0.message.hasPrefix(sentence) })
+        let given = ModuleTestCase(
+            scheme: "arrays",
+            on: self.bus,
+            arguments: ["pieces": [Piece(name: "a")], "counts": ["a": 1]],
+            options: self.options
+        )
+        let report = await given.report()
+        #expect(report.problems.isEmpty)
+        #expect("\(report)".contains(": 0 problems, 3 routes,"))
+    }
+
     @Test func `finds a route that another one hides, and one that routes to itself`() async throws {
         let bus = self.bus
         try bus.register("order://round/:id") { [weak bus] message async throws -> Int in

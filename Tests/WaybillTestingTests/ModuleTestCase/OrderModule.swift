@@ -57,3 +57,29 @@ actor OrderModule: Module {
         },
     ]
 }
+
+struct Piece: Sendable { let name: String }
+
+/// A module that reads arrays of each kind.
+actor ArrayModule: Module {
+    static let url = "arrays://"
+    nonisolated let context = ModuleContext.current
+
+    static let routes: [ModuleRoute<ArrayModule>] = [
+        ModuleRoute("arrays://colors", action: "colors", parameters: [.init("colors", "[Color]")]) {
+            _,
+            message -> Int in
+            (try message.argument("colors") as [OrderModule.Color]).count
+        },
+        ModuleRoute("arrays://pieces", action: "pieces", parameters: [.init("pieces", "[Piece]")]) {
+            _,
+            message -> Int in
+            (try message.argument("pieces") as [Piece]).count
+        },
+        ModuleRoute("arrays://counts", action: "counts", parameters: [.init("counts", "[String: Int]")]) {
+            _,
+            message -> Int in
+            (try message.argument("counts") as [String: Int]).count
+        },
+    ]
+}

@@ -60,9 +60,8 @@ struct ClosureArgumentTests {
         }
         #expect(error?.code == .invalidParameter)
         #expect(
-            error?.message.contains("must be a @Sendable (Int) -> Int that is passed with the call") == true
+            error?.message == "expected @Sendable (Int) -> Int, but `v` is @Sendable (String) -> String"
         )
-        #expect(error?.message.contains("and is a @Sendable (String) -> String") == true)
     }
 
     @Test
@@ -74,7 +73,7 @@ struct ClosureArgumentTests {
         #expect(error?.code == .missingParameter)
         #expect(
             error?.message
-                == "there is no parameter `paySuccess`, and a @Sendable (String) -> String is needed"
+                == "expected @Sendable (String) -> String, but there is no parameter `paySuccess`"
         )
     }
 }

@@ -18,7 +18,7 @@ struct HandWrittenModuleTests {
             try await bus.route("app://mixer/mix/7?color=mauve&on=2026-11-21T08:30:00Z")
         }
         #expect(error?.code == .invalidParameter)
-        #expect(error?.message == "`color` is not a Color: mauve")
+        #expect(error?.message == "expected Color, but `color` is String \"mauve\"")
         installation.cancel()
         #expect(!bus.canRoute("app://mixer/mix/7"))
     }

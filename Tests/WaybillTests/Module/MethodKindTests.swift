@@ -52,7 +52,6 @@ struct MethodKindTests {
         #expect(try await bus.route(To.freeAndLate(a: 2)) == 8)
         #expect(try await bus.route(To.concurrent(a: 2)) == 16)
         #expect(try await bus.route(To.main(a: 2)) == 32)
-        #expect(try await bus.route("app://methods/hidden") == "hidden")
         try await bus.route(To.nothing())
     }
 
@@ -127,7 +126,6 @@ enum Outer {
         @Route nonisolated func freeAndLate(a: Int) async -> Int { a * 4 }
         @Route @concurrent nonisolated func concurrent(a: Int) async -> Int { a * 8 }
         @Route @MainActor func main(a: Int) -> Int { a * 16 }
-        @Route private func hidden() -> String { "hidden" }
         @Route func nothing() {}
 
         @Route("app://elsewhere/x") func whole(_ message: borrowing Message) -> String {

@@ -1,0 +1,57 @@
+internal import WaybillRouting
+
+/// A value as it stands in a URL.
+///
+/// ``ArgumentReader`` reads what this writes: the same questions about the type, in the same order.
+enum ArgumentText {
+    case one(String)
+    case several([String])
+    /// Nil or an empty array: a URL says so by saying nothing.
+    case absent
+    /// A URL cannot say it: the value is passed with the call.
+    case none
+
+    init<Value>(_ value: Value) {
+        if let type = Value.self as? any CompoundArgument.Type {
+            self = Self.compound(value, type)
+        } else if let text = Self.single(value) {
+            self = .one(text)
+        } else {
+            self = .none
+        }
+    }
+
+    /// Whether a URL can say values of a type.
+    static func exists<Value>(for type: Value.Type) -> Bool {
+        if let type = type as? any CompoundArgument.Type { return type.hasText }
+        if type is any URLParameter.Type || type is any LosslessStringConvertible.Type { return true }
+        guard let type = type as? any RawRepresentable.Type else { return false }
+        return self.hasRawText(type)
+    }
+
+    // The type counts as it is declared: a value of `any Sendable` is passed with the call, whatever it holds.
+    private static func single<Value>(_ value: Value) -> String? {
+        if let text = value as? String, Value.self == String.self { return text }
+        if Value.self is any URLParameter.Type { return (value as? any URLParameter)?.urlParameter }
+        if Value.self is any LosslessStringConvertible.Type {
+            return (value as? any LosslessStringConvertible)?.description
+        }
+        guard let type = Value.self as? any RawRepresentable.Type, self.hasRawText(type) else { return nil }
+        return (value as? any RawRepresentable).flatMap { self.raw($0) }
+    }
+
+    private static func raw(_ value: some RawRepresentable) -> String? {
+        (value.rawValue as? any LosslessStringConvertible)?.description
+    }
+
+    private static func hasRawText<Raw: RawRepresentable>(_ type: Raw.Type) -> Bool {
+        Raw.RawValue.self is any LosslessStringConvertible.Type
+    }
+
+    private static func compound<Value, Compound: CompoundArgument>(
+        _ value: Value,
+        _ type: Compound.Type
+    ) -> ArgumentText {
+        (value as? Compound)?.text ?? .none
+    }
+}
