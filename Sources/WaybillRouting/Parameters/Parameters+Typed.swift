@@ -78,7 +78,8 @@ extension Parameters {
 
     /// The error about a parameter whose text is not of the type that is needed.
     package func invalid(_ name: String, _ type: any Any.Type, _ text: String) -> RoutingError {
-        let message = "`\(name)` is not \(Self.article(type)) \(type): \(text.isEmpty ? "(empty)" : text)"
+        let message =
+            "`\(name)` is not \(Self.article(type)) \(type): \(text.isEmpty ? "(empty)" : text.onShortLine)"
         return RoutingError(.invalidParameter, url: self.text, message: message)
     }
 
