@@ -66,13 +66,17 @@ extension ModuleTestReport: CustomStringConvertible {
     /// The problems, and a line of time for each route.
     public var description: String {
         var lines = [
-            "module test case `\(self.scheme)`: \(self.problems.count) problems, \(self.timings.count) routes, "
-                + "\(self.forwarded) URLs, seed \(self.seed)"
+            "module test case `\(self.scheme)`: \(Self.count(self.problems.count, "problem")), "
+                + "\(Self.count(self.timings.count, "route")), \(Self.count(self.forwarded, "URL")), seed \(self.seed)"
         ]
         lines += self.problems.map { "  problem: \($0)" }
         lines += self.timings.map {
             "  \($0.route): median \($0.median), max \($0.maximum), \($0.replies) of \($0.count) replied"
         }
         return lines.joined(separator: "\n")
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }
