@@ -66,11 +66,19 @@ enum ConfiguredTarget: Sendable {
             parameters.pass(renamed.merging(values.fixed) { _, fixed in fixed })
             return parameters
         case .connected(let url):
-            // The return URL is the message's, and no part of where it goes.
-            let fragment = parameters.address.fragment.map { "#\($0)" } ?? ""
-            guard let address = try? core.address(of: url + fragment) else { return parameters }
+            // The return URL is the message's, and no part of where it goes: it has the message's scheme.
+            let fragment = parameters.address.fragment.map {
+                "#\(Self.isPath($0, core) ? core.complete($0, scheme: parameters.address.scheme) : $0)"
+            }
+            guard let address = try? core.address(of: url + (fragment ?? "")) else { return parameters }
             return Parameters(address: address)
         }
+    }
+
+    /// Whether a fragment has the form of a URL without a scheme; routes may be locked here, and are not asked.
+    private static func isPath(_ fragment: String, _ core: BusCore) -> Bool {
+        let address = try? Address(fragment, conventions: core.configuration.conventions)
+        return address.map { !$0.hasScheme && $0.segments.count > 1 } ?? false
     }
 
     /// The same behind another target, whose own values win.

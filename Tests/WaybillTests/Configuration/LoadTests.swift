@@ -130,8 +130,8 @@ struct LoadTests {
         let text: String = try await bus.route("app://manual/2", parameters: ["body": "b"])
         #expect(text == "memo://shelf/manual?page=1 [\"body\"]")
         let heard = Journal<String>()
-        try bus.register("app://home") { heard.add(try $0.payload(as: String.self)) }
-        _ = await (try bus.route("app://manual/2#home")).returnLeg?.outcome
+        try bus.register("app://home/text") { heard.add(try $0.payload(as: String.self)) }
+        _ = await (try bus.route("app://manual/2#home/text")).returnLeg?.outcome
         #expect(heard.count == 1)
 
         registration.cancel()
