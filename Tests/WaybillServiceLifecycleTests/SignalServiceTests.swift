@@ -15,11 +15,13 @@ import Glibc
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SignalServiceTests {
     private let bus = MessageBus()
+    /// Catches signals also when the bus and its loop are gone.
+    private let loop = EventLoop(name: "signals")
 
-    /// Sends a signal to the process until something has come of it: when a service begins to wait is not known.
+    /// Sends a signal to the process until something has come of it, since a service may not wait for it yet.
     private func send(_ signal: Int32, until isDone: () async -> Bool) async throws {
         // Caught here as well, or the first one would end the process.
-        let caught = try await self.bus.eventLoop.signals(Signal(number: signal))
+        let caught = try await self.loop.signals(Signal(number: signal))
         while await !isDone() {
             kill(getpid(), signal)
             try await Task.sleep(for: .milliseconds(1))

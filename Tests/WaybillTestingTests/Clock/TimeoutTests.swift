@@ -65,8 +65,10 @@ struct TimeoutTests {
         await self.clock.advance(by: .seconds(5) - .nanoseconds(1))
         #expect(bus.statistics.inFlight == 1 && bus.statistics.expired == 0)
         await self.clock.advance(by: .nanoseconds(1))
-        #expect(bus.statistics.expired == 1 && bus.statistics.inFlight == 0)
         _ = await caller.result
+        // A message that has no caller ends when its handler, which is cancelled, does.
+        while bus.statistics.inFlight > 0 { await Task.yield() }
+        #expect(bus.statistics.expired == 1)
     }
 
     @Test(arguments: Call.allCases, [Duration.zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1)])

@@ -11,7 +11,7 @@ struct LoggedTextTests {
     init() { self.bus = MessageBus(configuration: .logging(to: self.journal)) }
 
     static let hostile = "app://nobody/a\n2026 FAKE\u{1b}[2J\u{0}\u{2028}\u{202e}\u{2066}\u{85}"
-    static let safe = #"app://nobody/a\n2026 FAKE\u{1B}[2J\0\u{2028}\u{202E}\u{2066}\u{85}"#
+    static let safe = #"app://nobody/a\n2026 FAKE\u{1B}[2J\0\u{2028}\u{202E}\u{2066}\u{0085}"#
     static let long = "app://nobody/" + String(repeating: "x", count: 8_000)
 
     private func expectSafe(
