@@ -101,7 +101,7 @@ let package = Package(
         .target(
             name: "WaybillServiceLifecycle",
             dependencies: [
-                "Waybill",
+                "Waybill", "WaybillEventLoop",
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",

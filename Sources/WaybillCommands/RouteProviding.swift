@@ -6,6 +6,16 @@ public import Waybill
 public protocol RouteProviding {
     /// Makes the program's bus with everything registered, and starts nothing else.
     static func makeBus() async throws -> MessageBus
+
+    /// The protocols of the services that the program asks for: `(any TimeService).self`; none by default.
+    ///
+    /// `routes --check` finds those that no module provides.
+    static var neededServices: [any Any.Type] { get }
+}
+
+extension RouteProviding {
+    /// None: the program asks for no service, or does not want them to be checked.
+    public static var neededServices: [any Any.Type] { [] }
 }
 
 #endif

@@ -21,12 +21,14 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
             abstract: "Show every route: pattern, parameters with types, reply, and what it is for.",
             discussion: """
                 With --check nothing is printed but what cannot work: routes without a handler, patterns that no URL \
-                reaches, and URLs given as arguments that lead nowhere. Then the exit code is 1.
+                reaches, services that the program needs and no module provides, and URLs given as arguments, or \
+                services named with --service, that lead nowhere. Then the exit code is 1.
 
                 EXAMPLES:
                   routes
                   routes --format markdown > ROUTES.md
                   routes --check "app://order/pay#home/receipt"
+                  routes --check --service TimeService --service Alarms
                 """
         )
     }
@@ -37,6 +39,12 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     @Flag(help: "Check the routes, and the URLs given, instead of printing them.")
     var check = false
 
+    @Option(
+        name: .customLong("service"),
+        help: "With --check: the protocol of a service that a module has to provide; may be repeated."
+    )
+    var services: [String] = []
+
     @Argument(help: "With --check: URLs that have to lead somewhere, with their return URLs.")
     var urls: [String] = []
 
@@ -46,7 +54,10 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
     /// Makes the program's bus, prints its routes or problems, and shuts it down.
     public func run() async throws {
         let bus = try await Program.makeBus()
-        let problems = self.check ? bus.validate(urls: self.urls) : []
+        let problems =
+            self.check
+            ? bus.validate(urls: self.urls, services: Program.neededServices)
+                + bus.validate(serviceNames: self.services) : []
         if self.check {
             for problem in problems { print(problem) }
         } else {
@@ -56,8 +67,9 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
         if !problems.isEmpty { throw ExitCode.failure }
     }
 
-    /// Refuses URLs that nobody looks at.
+    /// Refuses URLs and services without `--check`, which would have no effect.
     public func validate() throws {
+        if !self.check, !self.services.isEmpty { throw ValidationError("--service is for --check only.") }
         if !self.check, !self.urls.isEmpty { throw ValidationError("URLs are for --check only.") }
     }
 }

@@ -63,7 +63,7 @@ public struct TracingMiddleware: Middleware {
             ofKind: isAnswer ? .consumer : .server
         )
         if isAnswer { span.addLink(SpanLink(context: carried, attributes: [:])) }
-        span.attributes["waybill.url"] = "\(message.address)"
+        span.attributes["waybill.url"] = SafeText.line(message.address.text, limit: SafeText.limit)
         span.attributes["waybill.id"] = message.id.description
         return span
     }

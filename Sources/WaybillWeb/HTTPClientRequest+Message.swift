@@ -46,7 +46,8 @@ extension HTTPClientRequest {
             throw RoutingError(
                 .invalidParameter,
                 url: message.address.text,
-                message: "`method` is not the name of a method in capital letters, such as \"PUT\": \(value)"
+                message:
+                    "`method` is not the name of a method in capital letters, such as \"PUT\": \("\(value)".onShortLine)"
             )
         }
         return HTTPMethod(rawValue: text)

@@ -84,6 +84,47 @@ struct RouteListTests {
             try await command.run()
         }
     }
+
+    @Test(arguments: [
+        (["--service", "ClockService"], true), (["--service", "ClockService", "app://a"], true),
+        (["--service", "CalendarService"], false),
+        (["--service", "ClockService", "--service", "CalendarService"], false),
+        (["--service", "ClockService", "app://b"], false),
+    ])
+    func `services are checked as URLs are, by the names of their protocols`(
+        arguments: [String],
+        isFine: Bool
+    ) async throws {
+        let parsed = try Program.parseAsRoot(["routes", "--check"] + arguments)
+        let command = try #require(parsed as? RoutesCommand<Program>)
+        if isFine {
+            try await command.run()
+        } else {
+            await #expect(throws: ExitCode.failure) { try await command.run() }
+        }
+        #expect(throws: (any Error).self) {
+            try Program.parseAsRoot(["routes", "--service", "ClockService"])
+        }
+    }
+
+    @Test
+    func `services that the program says it needs are checked without being named`() async throws {
+        let parsed = try NeedyProgram.parseAsRoot(["routes", "--check"])
+        let command = try #require(parsed as? RoutesCommand<NeedyProgram>)
+        await #expect(throws: ExitCode.failure) { try await command.run() }
+    }
+}
+
+private protocol ClockService: Sendable {}
+private protocol CalendarService: Sendable {}
+
+private struct SystemClock: ClockService {}
+
+private struct NeedyProgram: AsyncParsableCommand, RouteProviding {
+    static let configuration = CommandConfiguration(subcommands: [RoutesCommand<NeedyProgram>.self])
+    static var neededServices: [any Any.Type] { [(any ClockService).self, (any CalendarService).self] }
+
+    static func makeBus() async throws -> MessageBus { try await Program.makeBus() }
 }
 
 private struct Program: AsyncParsableCommand, RouteProviding {
@@ -92,6 +133,7 @@ private struct Program: AsyncParsableCommand, RouteProviding {
     static func makeBus() async throws -> MessageBus {
         let bus = MessageBus()
         try bus.register("app://a") { _ in 1 }
+        try bus.provide((any ClockService).self, at: "app://a") { _ in SystemClock() }
         return bus
     }
 }

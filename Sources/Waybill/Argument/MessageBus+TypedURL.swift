@@ -7,18 +7,22 @@ extension MessageBus {
     ///   - url: where to.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
     /// - Returns: what the handler returned.
     /// - Throws: what ``route(_:as:)`` throws, and `invalidParameter` for a value that cannot stand in the URL.
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>,
         headers: [String: String] = [:],
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
     ) async throws(RoutingError) -> Value {
         try await self.route(
             url.text(),
             parameters: url.parameters,
             headers: headers,
             deadline: deadline,
+            timeout: timeout,
             as: Value.self
         )
     }
@@ -30,7 +34,7 @@ extension MessageBus {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)
         } catch {
-            let request = Request(error.url, url.parameters, headers, nil)
+            let request = Request(error.url, url.parameters, headers, by: self.core.time)
             self.core.deadLetter(request, self.core.open(), error)
         }
     }

@@ -26,7 +26,7 @@ extension BusCore {
 
     /// Writes down a failure that nobody is there to be told.
     func log(_ url: String, _ error: RoutingError) {
-        self.logger.warning("dead letter", metadata: ["url": "\(url)", "error": "\(error)"])
+        self.logger.warning("dead letter", metadata: ["url": "\(url.onShortLine)", "error": "\(error)"])
     }
 
     /// Tells the uncaught handler, if there is one, about a URL that no pattern matched.

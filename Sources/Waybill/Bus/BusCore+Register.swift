@@ -30,6 +30,9 @@ extension BusCore {
                 throw .shutDown(url: patterns.first ?? "")
             }
             let replaces = self.configuration.conventions.sameShape == .replaces
+            // If a later pattern fails, what an earlier one has replaced comes back as it was, known by the
+            // same ID. One pattern replaces nothing unless it can be inserted.
+            let before = replaces && patterns.count > 1 ? table : nil
             var ids: [RouteID] = []
             var replaced: [Handler] = []
             do throws(RoutingError) {
@@ -39,6 +42,7 @@ extension BusCore {
                 }
             } catch {
                 for id in ids { _ = table.remove(id) }
+                if let before { table = before }
                 throw error
             }
             return (ids, replaced)

@@ -16,6 +16,8 @@ extension MessageBus {
     ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
     ///   - as: the last reply's type, where it does not follow from the context.
     ///   - onReply: sees a reply before the last one, and answers it.
     /// - Returns: the value of the last reply.
@@ -25,17 +27,63 @@ extension MessageBus {
         parameters: [String: any Sendable] = [:],
         headers: [String: String] = [:],
         deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
         as: Value.Type = Value.self,
         _ onReply: (Update) async throws -> Answer
     ) async throws(RoutingError) -> Value {
-        let request = Request(url, parameters, headers, deadline)
-        let delivered = await self.core.route(request) { value in
+        let delivered = await self.route(url, parameters, headers, deadline, timeout, onReply)
+        return try self.value(of: delivered.outcome, as: Value.self, url: url)
+    }
+
+    /// Routes a URL, lets a closure see and answer the replies that come before the last one, and gives the
+    /// last one.
+    ///
+    /// It is for callers that need no value, or that ask the reply for it; nothing has to be said about the
+    /// type of the last reply:
+    ///
+    /// ```swift
+    /// try await bus.route("app://pay/start") { (update: Progress) in show(update) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
+    ///   - onReply: sees a reply before the last one, and answers it.
+    /// - Returns: the last reply, with the value and the message's ID.
+    /// - Throws: what ``route(_:)`` throws.
+    @discardableResult
+    public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
+        _ onReply: (Update) async throws -> Answer
+    ) async throws(RoutingError) -> Reply {
+        try await self.route(url, parameters, headers, deadline, timeout, onReply).reply(from: url)
+    }
+
+    private nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
+        _ url: String,
+        _ parameters: [String: any Sendable],
+        _ headers: [String: String],
+        _ deadline: ContinuousClock.Instant?,
+        _ timeout: Duration?,
+        _ onReply: (Update) async throws -> Answer
+    ) async -> Delivered {
+        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        return await self.core.route(request) { value in
             guard let update = converted(value, to: Update.self) else {
-                throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value)
+                let origin = "the progress reply is"
+                throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value, origin: origin)
             }
             return try await onReply(update)
         }
-        return try self.value(of: delivered.outcome, as: Value.self, url: url)
     }
 
     /// The replies to a request, one by one, the last one included.
@@ -45,15 +93,28 @@ extension MessageBus {
     /// ```
     ///
     /// A handler that waits for an answer gets `()`.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting for the last reply; inside a handler, the deadline of its message
+    ///     holds too.
+    ///   - timeout: how long to wait for the last reply once an iteration has begun, by the bus's clock; of
+    ///     deadline and timeout the earlier one holds, and a timeout that is not positive is up at once.
+    /// - Returns: the replies; each iteration makes a request of its own.
     public func replies(
         to url: String,
         parameters: [String: any Sendable] = [:],
         headers: [String: String] = [:],
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
     ) -> Replies {
         Replies(
             core: self.core,
-            request: Request(url, parameters, headers, deadline)
+            request: Request(url, parameters, headers, deadline, by: self.core.time),
+            timeout: timeout
         )
     }
 }

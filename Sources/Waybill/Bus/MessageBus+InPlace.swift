@@ -30,9 +30,10 @@ extension MessageBus {
         _ parameters: [String: any Sendable],
         _ headers: [String: String],
         _ deadline: ContinuousClock.Instant?,
+        _ timeout: Duration?,
         _ call: (Handler, Message) throws -> Void
     ) -> Pending? {
-        let request = Request(url, parameters, headers, deadline)
+        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
         let attempt =
             request.due.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
         if case .called = attempt { return nil }

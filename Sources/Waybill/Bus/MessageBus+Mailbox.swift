@@ -29,16 +29,22 @@ extension MessageBus {
     ///   - url: where to; without a scheme the default scheme is meant.
     ///   - parameters: values that join those of the URL and win over them.
     ///   - headers: text for the infrastructure, beside the parameters.
-    /// - Throws: why the message did not get into a mailbox: `noRoute`, `mailboxFull`, `cancelled` if the sender was
-    ///   cancelled while it waited, `deadlock` if a serial module would wait for a place in its own full mailbox. What happens
-    ///   afterwards nobody is told.
+    ///   - deadline: when to give up, and when the message is not worth handling any more: its handler is not
+    ///     begun after that, or cancelled. Inside a handler, the deadline of its message holds too.
+    ///   - timeout: the same as a time from now on, by the bus's clock; of deadline and timeout the earlier
+    ///     one holds, and a timeout that is not positive is up at once.
+    /// - Throws: why the message did not get into a mailbox: `noRoute`, `mailboxFull`, `deadlineExceeded`,
+    ///   `cancelled` if the sender was cancelled while it waited, `deadlock` if a serial module would wait
+    ///   for a place in its own full mailbox. What happens afterwards nobody is told.
     public nonisolated(nonsending) func enqueue(
         _ url: String,
         parameters: [String: any Sendable] = [:],
-        headers: [String: String] = [:]
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
     ) async throws(RoutingError) {
         try await self.core.enqueue(
-            Request(url, parameters, headers, nil)
+            Request(url, parameters, headers, deadline, timeout, by: self.core.time)
         )
     }
 }

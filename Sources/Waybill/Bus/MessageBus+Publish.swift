@@ -56,8 +56,8 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The reader may be anywhere, and be slower than the publishers. A message that waits to be read counts as in
-    /// flight, and ``publish(_:parameters:headers:deadline:)`` does not wait for it.
+    /// The reader may be anywhere, and be slower than the publishers. A message that waits to be read counts
+    /// as in flight, and ``publish(_:parameters:headers:deadline:timeout:)`` does not wait for it.
     ///
     /// - Parameters:
     ///   - pattern: what to subscribe to.
@@ -82,17 +82,27 @@ extension MessageBus {
     /// A subscriber that throws concerns nobody else, and is a warning in the log. A fragment is left to the
     /// subscribers: there is no single reply, and so no return leg.
     ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting, and to cancel the subscribers that are not done; inside a handler,
+    ///     the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
     /// - Returns: how many subscribers took it.
-    /// - Throws: `invalidURL`, or `shutDown`.
+    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded` if its time is up before it begins.
     @discardableResult
     public nonisolated(nonsending) func publish(
         _ url: String,
         parameters: [String: any Sendable] = [:],
         headers: [String: String] = [:],
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
     ) async throws(RoutingError) -> Int {
         try await self.core.publish(
-            Request(url, parameters, headers, deadline)
+            Request(url, parameters, headers, deadline, timeout, by: self.core.time)
         )
     }
 }

@@ -103,8 +103,9 @@ extension MessageBus {
 
     /// Sets what is told about every URL that no pattern matched; there is one such handler, the last one set.
     ///
-    /// The caller of ``route(_:parameters:headers:deadline:)`` still gets its error. Without such a handler, a message
-    /// that nobody awaits is a warning in the log. It runs on the bus's loop, with what could be read from the URL.
+    /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still gets its error. Without such a
+    /// handler, a message that nobody awaits is a warning in the log. It runs on the bus's loop, with what
+    /// could be read from the URL.
     public func registerUncaught(_ handler: @escaping @Sendable (Message) -> Void) {
         self.core.uncaught.withLock { $0 = handler }
     }

@@ -46,6 +46,8 @@ extension MessageBus {
     ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
     /// - Returns: the reply, with the value and the message's ID.
     /// - Throws: what ``route(_:)`` throws.
     @discardableResult
@@ -53,9 +55,10 @@ extension MessageBus {
         _ url: String,
         parameters: [String: any Sendable] = [:],
         headers: [String: String] = [:],
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
     ) async throws(RoutingError) -> Reply {
-        let request = Request(url, parameters, headers, deadline)
+        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
         return try await self.core.route(request).reply(from: url)
     }
 
@@ -66,6 +69,8 @@ extension MessageBus {
     ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
     ///   - as: the value's type, where it does not follow from the context.
     /// - Returns: what the handler returned.
     /// - Throws: what ``route(_:as:)`` throws.
@@ -75,10 +80,11 @@ extension MessageBus {
         parameters: [String: any Sendable] = [:],
         headers: [String: String] = [:],
         deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
         var answer = Answer<Value>()
-        let pending = self.deliver(url, parameters, headers, deadline) { handler, message in
+        let pending = self.deliver(url, parameters, headers, deadline, timeout) { handler, message in
             try answer.take(from: handler, message, on: self)
         }
         if let pending { return try await self.finish(pending, as: Value.self) }
@@ -99,6 +105,6 @@ extension MessageBus {
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
         if parameters.isEmpty, headers.isEmpty { return self.core.send(url) }
-        self.core.send(Request(url, parameters, headers, nil))
+        self.core.send(Request(url, parameters, headers, by: self.core.time))
     }
 }

@@ -32,7 +32,7 @@ extension BusCore {
         _ old: [RouteConfiguration.Entry: Configured.Bound],
         for next: Configured
     ) throws(ConfigurationError) -> [RouteConfiguration.Entry: Configured.Bound] {
-        try self.directory.change { table, _ throws(ConfigurationError) in
+        try self.directory.change { table, connections throws(ConfigurationError) in
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 let error = RoutingError.shutDown(url: "")
                 throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
@@ -43,8 +43,8 @@ extension BusCore {
             var routes: [RouteConfiguration.Entry: Configured.Bound] = [:]
             for entry in next.configuration.entries where routes[entry] == nil {
                 do throws(RoutingError) {
-                    let source = try targets.handler(for: entry, in: changed)
-                    routes[entry] = try self.bind(entry, to: source, old[entry], in: &changed)
+                    let found = try targets.find(for: entry, in: changed, connections)
+                    routes[entry] = try self.bind(entry, to: found, old[entry], in: &changed)
                 } catch {
                     throw ConfigurationError(entry.source, error.message, cause: error)
                 }
@@ -56,28 +56,28 @@ extension BusCore {
 
     private func bind(
         _ entry: RouteConfiguration.Entry,
-        to source: Handler?,
+        to found: Targets.Found?,
         _ old: Configured.Bound?,
         in table: inout RouteTable<Handler>
     ) throws(RoutingError) -> Configured.Bound {
         let handler: Handler
-        if let old, let source, old.source === source {
+        if let old, let found, old.source === found.handler {
             handler = old.handler
         } else {
-            handler = source.map { Handler(sharing: $0) } ?? self.unbound(entry)
-            handler.describe(as: self.description(of: entry, source))
+            handler = found.map { Handler(sharing: $0.handler, target: $0.target) } ?? self.unbound(entry)
+            handler.describe(as: self.description(of: entry, found))
         }
         let place = entry.source.file.isEmpty ? "configuration" : entry.source.file
         let id = try table.insert(entry.pattern, handler, fileID: place, line: entry.source.line ?? 0)
-        return Configured.Bound(id: id, handler: handler, source: source)
+        return Configured.Bound(id: id, handler: handler, source: found?.handler, target: found?.target)
     }
 
     private func description(
         of entry: RouteConfiguration.Entry,
-        _ source: Handler?
+        _ found: Targets.Found?
     ) -> Handler.Description {
-        guard let source else { return .unbound(entry) }
-        let route = source.routeDescription?.with(pattern: entry.pattern)
+        guard let found else { return .unbound(entry) }
+        let route = found.handler.routeDescription?.with(pattern: entry.pattern, target: found.target)
         return route.map { .route($0) } ?? .pattern(entry.pattern)
     }
 

@@ -8,6 +8,8 @@ struct Configured: Sendable {
         let handler: Handler
         /// Whose code it runs; nil if its target is not there.
         let source: Handler?
+        /// What its target says to that code, if it is a URL that says something.
+        let target: ConfiguredTarget?
     }
 
     let configuration: RouteConfiguration

@@ -1,7 +1,14 @@
 internal import WaybillRouting
 
-/// What the targets of a configuration can name: the actions of modules, and destinations.
+/// What the targets of a configuration can name: the actions of modules, destinations, and URLs.
 struct Targets {
+    /// What handles an entry's messages.
+    struct Found {
+        let handler: Handler
+        /// What the target says to the handler, if it is a URL that says something.
+        var target: ConfiguredTarget?
+    }
+
     private var actions: [String: [String: Handler]] = [:]
     private let destinations: [String: Handler]
 
@@ -17,20 +24,40 @@ struct Targets {
 
     /// What handles an entry's messages; nil if it is not there.
     ///
-    /// - Throws: `invalidURL` for a target that is the URL of a route and cannot be read.
-    func handler(
+    /// - Throws: `invalidPattern`, and `invalidURL` for a target that is a URL and cannot be read.
+    func find(
         for entry: RouteConfiguration.Entry,
-        in table: RouteTable<Handler>
-    ) throws(RoutingError) -> Handler? {
-        if let destination = self.destinations[entry.target] { return destination }
-        if entry.target.contains("://") {
-            guard let match = try table.match(entry.target) else { return nil }
-            return table[match]
-        }
+        in table: RouteTable<Handler>,
+        _ connections: Connections
+    ) throws(RoutingError) -> Found? {
+        if let destination = self.destinations[entry.target] { return Found(handler: destination) }
+        let pattern = try table.pattern(entry.pattern)
+        if entry.isURL { return try Self.find(entry.target, pattern, in: table, connections) }
         let names = entry.target.split(separator: ".", omittingEmptySubsequences: false)
-        if names.count == 2 { return self.actions[Self.stem(of: String(names[0]))]?[String(names[1])] }
-        let scheme = try table.pattern(entry.pattern).scheme
-        return self.actions[Self.stem(of: scheme)]?[entry.target]
+        let action =
+            names.count == 2
+            ? self.actions[Self.stem(of: String(names[0]))]?[String(names[1])]
+            : self.actions[Self.stem(of: pattern.scheme)]?[entry.target]
+        return action.map { Found(handler: $0) }
+    }
+
+    private static func find(
+        _ url: String,
+        _ pattern: RoutePattern,
+        in table: RouteTable<Handler>,
+        _ connections: Connections
+    ) throws(RoutingError) -> Found? {
+        let address = try table.address(of: url)
+        if let match = (try? table.match(url)) ?? nil, let handler = table[match] {
+            let values = ConfiguredTarget.values(
+                in: match.parameters,
+                names: Set(pattern.parameters.map(\.name))
+            )
+            let behind = handler.ensemble?.target
+            let target = values.isEmpty ? behind : ConfiguredTarget.values(values).before(behind)
+            return Found(handler: handler, target: target)
+        }
+        return connections[address.scheme].map { Found(handler: $0.handler, target: .connected(url)) }
     }
 
     /// The name of a module as a scheme may name it: `order` for `OrderModule`.
@@ -44,12 +71,19 @@ struct Targets {
     }
 }
 
+extension RouteConfiguration.Entry {
+    /// Whether the target is a URL, and not a name.
+    var isURL: Bool { self.target.contains("://") }
+}
+
 extension RoutingError {
     /// What befalls a message to a route of a configuration whose target is not there.
     static func unbound(_ entry: RouteConfiguration.Entry) -> Self {
-        Self(
-            .noHandler,
-            message: "its target `\(entry.target)` is not there (\(entry.source)); is the module installed?"
-        )
+        let target = "its target `\(entry.target.onShortLine)`"
+        let message =
+            entry.isURL
+            ? "no route and no connector takes \(target) (\(entry.source))"
+            : "\(target) is not there (\(entry.source)); is the module installed?"
+        return Self(.noHandler, message: message)
     }
 }

@@ -14,7 +14,7 @@ extension BusCore {
         guard Address.isScheme(scheme) else {
             self.logger.warning(
                 "nothing is connected: this is not a scheme, which is letters, digits, `+`, `-` and `.`",
-                metadata: ["scheme": "\(scheme.onOneLine)", "place": "\(fileID):\(line)"]
+                metadata: ["scheme": "\(scheme.onShortLine)", "place": "\(fileID):\(line)"]
             )
             return Registration(pattern: pattern, core: self, place: .none)
         }
@@ -35,6 +35,7 @@ extension BusCore {
             return (connection.id, connections.add(connection))
         }
         self.retire(replaced.map { [$0.handler] } ?? [])
+        self.reconfigure()
         return Registration(pattern: pattern, core: self, place: id.map { .connection($0) } ?? .none)
     }
 
@@ -43,6 +44,7 @@ extension BusCore {
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
         let removed = self.directory.change { _, connections in connections.remove(where: isMeant) }
         self.retire(removed.map(\.handler))
+        if !removed.isEmpty { self.reconfigure() }
         return removed.count
     }
 }

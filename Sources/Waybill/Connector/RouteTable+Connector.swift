@@ -24,7 +24,11 @@ extension RouteTable where Handler == Waybill.Handler {
 
     /// Whether a URL leads to a handler that can be reached, or to a connector, which is to be asked.
     func reach(_ url: String, _ connections: Connections) -> Reach {
-        if let match = (try? self.match(url)) ?? nil, let handler = self[match] { return .handler(handler) }
+        var url = url
+        if let match = (try? self.match(url)) ?? nil, let handler = self[match] {
+            guard let connected = handler.ensemble?.target?.connectedURL else { return .handler(handler) }
+            url = connected
+        }
         guard let address = try? self.address(of: url), let connection = connections[address.scheme] else {
             return .nobody
         }
@@ -40,6 +44,7 @@ extension RouteTable where Handler == Waybill.Handler {
         _ failure: RoutingError?
     ) -> RoutingError {
         let scheme = address.scheme
+        let name = scheme.onShortLine
         let failure = failure ?? self.noRoute(for: address)
         let withRoutes = self.schemesWithRoutes
         guard !withRoutes.contains(scheme) else { return failure }
@@ -52,8 +57,8 @@ extension RouteTable where Handler == Waybill.Handler {
             failure.code,
             url: failure.url,
             message:
-                "\(failure.message); the scheme `\(scheme)` has no routes and no connector (\(list)\(more)), "
-                + "and `bus.connect(\"\(scheme)\", to:)` connects it"
+                "\(failure.message); the scheme `\(name)` has no routes and no connector (\(list)\(more))"
+                + (name == scheme ? ", and `bus.connect(\"\(scheme)\", to:)` connects it" : "")
         )
     }
 }

@@ -1,21 +1,25 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// The handlers of one route in several instances of a module, one on each loop.
+/// The handlers of one route in several instances of a module, one on each loop; or the one that a configured
+/// target with values leads to.
 final class Ensemble: Sendable {
     let members: [Handler]
-    private let choice: ModuleInstances.Choice
+    let choice: ModuleInstances.Choice
+    /// What is said to each message's handler beside the message's own URL, if the route is a configured one.
+    let target: ConfiguredTarget?
 
     /// Whose turn it is among those who serve callers from outside of the bus's loops.
     private let turn = Atomic<Int>(0)
 
-    init(_ members: [Handler], _ choice: ModuleInstances.Choice) {
+    init(_ members: [Handler], _ choice: ModuleInstances.Choice, _ target: ConfiguredTarget? = nil) {
         self.members = members
         self.choice = choice
+        self.target = target
     }
 
     /// The same members for another route.
-    var sharing: Ensemble { Ensemble(self.members.map { Handler(sharing: $0) }, self.choice) }
+    var sharing: Ensemble { Ensemble(self.members.map { Handler(sharing: $0) }, self.choice, self.target) }
 
     /// The member that handles a message.
     ///

@@ -77,6 +77,16 @@ final class Handler: Sendable {
         self.init(HandlerCode(suspending: suspending), mailbox: mailbox, core: core)
     }
 
+    /// Runs another handler's code for a route of a configuration, which may have something to say to it.
+    convenience init(sharing other: Handler, target: ConfiguredTarget?) {
+        if let target {
+            let members = other.members.map { Handler(sharing: $0) }
+            self.init(Ensemble(members, other.ensemble?.choice ?? .single, target), core: other.core)
+        } else {
+            self.init(sharing: other)
+        }
+    }
+
     /// Runs another handler's code, where that runs it, for another route.
     init(sharing other: Handler) {
         self.code = other.code

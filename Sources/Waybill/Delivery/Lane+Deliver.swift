@@ -91,9 +91,10 @@ extension Lane {
         to found: Found,
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
-        let handler = found.handler.member(on: self.loop, found.parameters, request?.parameters)
+        let found = found.member(on: self.loop, request?.parameters)
+        let handler = found.handler
         guard handler.isImmediate, handler.loop == self.loop, handler.mailbox.isClear else {
-            return .handOver(Found(handler: handler, parameters: found.parameters), id)
+            return .handOver(found, id)
         }
         defer { withExtendedLifetime(handler) {} }
         return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)
@@ -112,7 +113,7 @@ extension Lane {
         _ parameters: consuming Parameters,
         _ call: (Handler, Message) throws -> Void
     ) -> Attempt {
-        if let passed = request?.parameters { parameters.call = passed }
+        if let passed = request?.parameters { parameters.pass(passed) }
         let hops = request?.hops ?? 0
         let due = request?.due ?? .never
         let outer = self.begin(InPlace(hops: hops, due: due))

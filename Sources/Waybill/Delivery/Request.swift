@@ -28,12 +28,20 @@ struct Request: Sendable {
         _ url: String,
         _ parameters: [String: any Sendable],
         _ headers: [String: String],
-        _ deadline: ContinuousClock.Instant?
+        _ deadline: ContinuousClock.Instant? = nil,
+        _ timeout: Duration? = nil,
+        by time: @autoclosure () -> TimeSource
     ) {
         self.url = url
         self.parameters = parameters.isEmpty ? nil : parameters
         self.extras = .make(headers: headers)
         self.due = Deadline(deadline)
+        self.limit(to: timeout, by: time())
+    }
+
+    /// Sets a deadline some time from now on; of two deadlines the earlier one holds.
+    mutating func limit(to timeout: Duration?, by time: @autoclosure () -> TimeSource) {
+        if let timeout { self.due = min(self.due, Deadline(after: timeout, by: time())) }
     }
 
     /// Takes over what a message sent inside a handler owes to the one that is being handled.
@@ -45,14 +53,14 @@ struct Request: Sendable {
     /// The message for who gives no reply, so that there is nothing to return: a subscriber, the uncaught handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
-        if let call = self.parameters { parameters.call = call }
+        if let call = self.parameters { parameters.pass(call) }
         return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: self.extras)
     }
 
     /// The message for a handler that replies once.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters, for handler: Handler) -> Message {
-        if let call = self.parameters { parameters.call = call }
+        if let call = self.parameters { parameters.pass(call) }
         return Message(
             id: id,
             parameters: parameters,
@@ -65,7 +73,7 @@ struct Request: Sendable {
 
     /// The message for a handler that may reply more than once.
     func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
-        if let call = self.parameters { parameters.call = call }
+        if let call = self.parameters { parameters.pass(call) }
         let extras = (self.extras ?? .empty).with(exchange: exchange, returnPath: exchange.returnPath)
         return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: extras)
     }

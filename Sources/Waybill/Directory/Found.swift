@@ -6,6 +6,21 @@ struct Found: Sendable {
     let handler: Handler
     let parameters: Parameters
 
+    /// What handles the message in place of a handler that stands for others, with what a configured target
+    /// says.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop that the caller is on, if it is one of the bus's.
+    ///   - call: what is passed with the call, which counts first.
+    /// - Returns: the handler that is called, and the parameters that it is called with.
+    @inline(__always)
+    func member(on loop: ObjectIdentifier?, _ call: [String: any Sendable]?) -> Found {
+        guard let ensemble = self.handler.ensemble else { return self }
+        let parameters =
+            ensemble.target?.applied(to: self.parameters, self.handler.core) ?? self.parameters
+        return Found(handler: ensemble.member(on: loop, parameters, call), parameters: parameters)
+    }
+
     /// Leaves a message in the handler's mailbox.
     func post(id: CorrelationID, hops: Int, due: Deadline) throws(RoutingError) {
         let message = Message(
@@ -46,7 +61,6 @@ extension RouteTable where Handler == Waybill.Handler {
         guard let match, let handler = self[match] else {
             return try self.findConnector(url, connections, nil)
         }
-        let parameters = match.parameters
-        return Found(handler: handler.member(on: loop, parameters, call), parameters: parameters)
+        return Found(handler: handler, parameters: match.parameters).member(on: loop, call)
     }
 }

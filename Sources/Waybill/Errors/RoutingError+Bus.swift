@@ -1,8 +1,22 @@
 internal import WaybillRouting
 
 extension RoutingError {
-    static func typeMismatch<Value>(url: String, wanted: Value.Type, found: any Sendable) -> Self {
-        Self(.typeMismatch, url: url, message: "a \(wanted) was asked for, and a \(type(of: found)) is there")
+    /// A value that is not of the type that its reader expects.
+    ///
+    /// - Parameters:
+    ///   - url: the message that the value belongs to.
+    ///   - wanted: what its reader expects.
+    ///   - found: the value; its type is named, and it is not printed.
+    ///   - origin: where the value comes from, as a sentence that the value's type completes.
+    /// - Returns: the error.
+    static func typeMismatch<Value>(
+        url: String,
+        wanted: Value.Type,
+        found: any Sendable,
+        origin: String = "the handler returned"
+    ) -> Self {
+        let message = "expected \(TypeName.of(wanted)), but \(origin) \(TypeName.of(value: found))"
+        return Self(.typeMismatch, url: url, message: message)
     }
 
     static func shutDown(url: String) -> Self {
@@ -37,7 +51,7 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "\(limit) messages wait for the module, which is its mailbox's limit"
+            message: "\(Self.waiting(limit)) for the module, which is its mailbox's limit"
         )
     }
 
@@ -54,8 +68,12 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "\(limit) messages wait for a subscriber to read them, which is its limit"
+            message: "\(Self.waiting(limit)) to be read by a subscriber, which is its limit"
         )
+    }
+
+    private static func waiting(_ count: Int) -> String {
+        count == 1 ? "1 message waits" : "\(count) messages wait"
     }
 
     static func droppedUnread(url: String) -> Self {
@@ -78,7 +96,8 @@ extension RoutingError {
         Self(
             .hopLimitExceeded,
             url: url,
-            message: "the message was routed on \(limit) times; do two routes lead to each other?"
+            message:
+                "the message was routed on \(limit == 1 ? "once" : "\(limit) times"); do two routes lead to each other?"
         )
     }
 

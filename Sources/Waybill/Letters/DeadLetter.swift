@@ -31,7 +31,7 @@ extension DeadLetter: CustomStringConvertible {
     /// One readable line: ID and error, which names URL and route.
     public var description: String {
         let route = self.error.route == nil ? self.pattern.map { " for \($0)" } ?? "" : ""
-        let url = self.error.url == self.url || self.url.isEmpty ? "" : " to \(self.url)"
+        let url = self.error.url == self.url || self.url.isEmpty ? "" : " to \(self.url.onShortLine)"
         return "dead letter \(self.id)\(route)\(url): \(self.error)".onOneLine
     }
 }

@@ -11,7 +11,7 @@ public struct MailboxConfiguration: Sendable, Hashable {
         /// Its sender waits, and is served in the order of arrival.
         ///
         /// A caller that awaits the reply waits anyway and takes up no place, so that only
-        /// ``MessageBus/enqueue(_:parameters:headers:)`` waits for one. What cannot wait,
+        /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for one. What cannot wait,
         /// ``MessageBus/send(_:parameters:headers:)``, fails.
         case suspend
         /// The message that has waited longest is dropped with `mailboxFull`, and is a dead letter if nobody awaits it.

@@ -45,7 +45,7 @@ extension Message {
             throw RoutingError(.refused, url: url, message: "its caller threw an error", cause: error)
         }
         guard let value = converted(answer, to: Answer.self) else {
-            throw .typeMismatch(url: url, wanted: Answer.self, found: answer)
+            throw .typeMismatch(url: url, wanted: Answer.self, found: answer, origin: "the caller answered")
         }
         return value
     }

@@ -135,11 +135,16 @@ extension Message {
             throw RoutingError(
                 .missingParameter,
                 url: self.parameters.url,
-                message: "the message carries no payload, and a \(type) is needed"
+                message: "the message carries no payload, but \(TypeName.of(type)) is needed"
             )
         }
         guard let value = converted(payload, to: type) else {
-            throw .typeMismatch(url: self.parameters.url, wanted: type, found: payload)
+            throw .typeMismatch(
+                url: self.parameters.url,
+                wanted: type,
+                found: payload,
+                origin: "the payload is"
+            )
         }
         return value
     }
@@ -149,6 +154,6 @@ extension Message: CustomStringConvertible {
     /// One readable line: ID, URL, and what it answers.
     public var description: String {
         let answer = self.correlationID.map { " answering \($0)" } ?? ""
-        return "message \(self.id) to \(self.parameters.url)\(answer)".onOneLine
+        return "message \(self.id) to \(self.parameters.url.onShortLine)\(answer)"
     }
 }

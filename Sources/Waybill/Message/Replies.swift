@@ -10,9 +10,15 @@ public struct Replies: AsyncSequence, Sendable {
 
     let core: BusCore
     let request: Request
+    /// How long a request may take, from the beginning of an iteration on.
+    let timeout: Duration?
 
     /// Begins an iteration, which makes a request of its own.
-    public func makeAsyncIterator() -> Iterator { Iterator(core: self.core, request: self.request) }
+    public func makeAsyncIterator() -> Iterator {
+        var request = self.request
+        request.limit(to: self.timeout, by: self.core.time)
+        return Iterator(core: self.core, request: request)
+    }
 
     /// One request, and its replies.
     public struct Iterator: AsyncIteratorProtocol {

@@ -45,15 +45,16 @@ public struct Reply: Sendable {
     /// - Throws: `typeMismatch`, naming both types.
     public func value<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
         guard let value = converted(self.value, to: type) else {
-            throw .typeMismatch(url: self.url, wanted: type, found: self.value)
+            let origin = self.isLast ? "the handler returned" : "the progress reply is"
+            throw .typeMismatch(url: self.url, wanted: type, found: self.value, origin: origin)
         }
         return value
     }
 
     /// Replies to this reply: the handler that waits in ``Message/reply(with:expecting:)`` gets the value and goes on.
     ///
-    /// It is for who reads ``MessageBus/replies(to:parameters:headers:deadline:)``; whoever asks for the next reply without
-    /// having answered has answered `()`.
+    /// It is for who reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``; whoever asks for
+    /// the next reply without having answered has answered `()`.
     ///
     /// - Parameter value: the answer.
     /// - Returns: whether the handler waited for it; false for the last reply, the second time, and once the next reply
@@ -65,6 +66,6 @@ public struct Reply: Sendable {
 extension Reply: CustomStringConvertible {
     /// One readable line: ID, URL and value.
     public var description: String {
-        "reply \(self.correlationID) from \(self.url): \(self.value)".onOneLine
+        "reply \(self.correlationID) from \(self.url.onShortLine): \(self.value)".onOneLine
     }
 }

@@ -7,8 +7,9 @@ internal import WaybillRouting
 /// bus.use(LoggingMiddleware(logger: Logger(label: "shop"), level: .info))
 /// ```
 ///
-/// Entries carry the message's ID, its URL, and its pattern, and at the end the duration and the code of the failure. Values are not logged:
-/// they may be large, or secret. URLs are, with their queries.
+/// Entries carry the message's ID, its URL, and its pattern, and at the end the duration and the code of the
+/// failure. Values are not logged: they may be large, or secret. URLs are, with their queries, in one line
+/// and cut at 200 characters (``SafeText``).
 public struct LoggingMiddleware: Middleware {
     private let logger: Logger
     private let level: Logger.Level
@@ -64,8 +65,10 @@ public struct LoggingMiddleware: Middleware {
     }
 
     private func metadata(_ message: Message, _ next: borrowing Next) -> Logger.Metadata {
-        var metadata: Logger.Metadata = ["id": "\(message.id)", "url": "\(message.address)"]
-        if let pattern = next.pattern(of: message) { metadata["pattern"] = "\(pattern)" }
+        var metadata: Logger.Metadata = [
+            "id": "\(message.id)", "url": "\(message.parameters.url.onShortLine)",
+        ]
+        if let pattern = next.pattern(of: message) { metadata["pattern"] = "\(pattern.onShortLine)" }
         return metadata
     }
 }

@@ -19,7 +19,8 @@ extension MessageBus {
     ///   - line: where it is installed, for the message of a conflict.
     ///   - make: makes the module, where the caller is; it is called once for each instance.
     /// - Returns: the module, and what takes it out again.
-    /// - Throws: `conflict` naming the rival, `invalidPattern`, `shutDown`, or what `make` throws.
+    /// - Throws: `conflict` naming the rival, and the module if it is installed already, `invalidPattern`,
+    ///   `shutDown`, or what `make` throws.
     @discardableResult
     public nonisolated(nonsending) func install<Module: Waybill.Module>(
         named name: String? = nil,
@@ -74,15 +75,36 @@ extension MessageBus {
             return handler
         }
         let offers = services.map { $0.offer(name, $0.url(named: name)) }
-        let provided = try self.core.offer(offers, fileID, line)
         do throws(RoutingError) {
             let registrations = try self.core.register(handlers, fileID, line)
+            let provided: [Registration]
+            do throws(RoutingError) {
+                // Last, since it may replace the service of another module, and cannot fail where it does.
+                provided = try self.core.offer(offers, fileID, line)
+            } catch {
+                for registration in registrations { registration.cancel() }
+                throw error
+            }
             self.core.reconfigure()
             return Installation(modules: modules, registrations: registrations, services: provided)
         } catch {
-            for service in provided { service.cancel() }
             let own = error.code == .conflict ? Module.routes : []
-            throw services.lazy.compactMap { $0.conflict(with: own, named: name) }.first ?? error
+            throw services.lazy.compactMap { $0.conflict(with: own, named: name) }.first
+                ?? self.core.conflict(error, installing: Module.self)
         }
+    }
+}
+
+extension BusCore {
+    /// The error of a module that is not installed; a conflict says so if the module is there already.
+    fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
+        guard error.code == .conflict else { return error }
+        let name = "\(Module.self)"
+        let rival = try? self.directory.read { table throws(RoutingError) in
+            table.routes.first { table.handler(for: $0.id)?.routeDescription?.module == name }
+        }
+        guard let rival = rival ?? nil else { return error }
+        let message = "`\(name)` is installed already (\(rival.fileID):\(rival.line)): \(error.message)"
+        return RoutingError(.conflict, url: error.url, message: message, cause: error.cause)
     }
 }

@@ -87,13 +87,21 @@ extension RouteDescription {
         )
     }
 
-    /// The same route under another pattern.
-    func with(pattern: String) -> Self {
-        Self(
+    /// The same route under another pattern, without the parameters that a target's URL gives.
+    func with(pattern: String, target: ConfiguredTarget?) -> Self {
+        var parameters = self.parameters
+        if case .values(let values) = target {
+            parameters = parameters.compactMap { parameter in
+                if values.fixed[parameter.name] != nil { return nil }
+                guard let name = values.renamed[parameter.name] else { return parameter }
+                return Parameter(name, parameter.type, default: parameter.defaultValue)
+            }
+        }
+        return Self(
             pattern: pattern,
             module: self.module,
             action: self.action,
-            parameters: self.parameters,
+            parameters: parameters,
             reply: self.reply,
             documentation: self.documentation
         )

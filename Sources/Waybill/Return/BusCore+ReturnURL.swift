@@ -46,7 +46,11 @@ extension BusCore {
     func complete(_ url: String, scheme: String) -> String {
         let target = try? Address(url, conventions: self.configuration.conventions)
         guard let target, !target.hasScheme else { return url }
-        return "\(scheme)://\(url.drop { $0 == "/" })"
+        let path = url.drop { $0 == "/" }
+        if self.configuration.conventions.host == .isFirstSegment { return "\(scheme)://\(path)" }
+        // Behind two slashes stands a host, and what has no scheme has none either, unless it begins with
+        // them.
+        return url.hasPrefix("//") && !url.hasPrefix("///") ? "\(scheme):\(url)" : "\(scheme):///\(path)"
     }
 
     private func matches(_ url: String) -> Bool {

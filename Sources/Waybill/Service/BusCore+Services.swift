@@ -53,7 +53,7 @@ extension BusCore {
         switch offer.source {
         case .maker(let maker), .adapter(let maker, from: _):
             guard let maker = maker as? ServiceMaker<Service> else {
-                throw .typeMismatch(url: "", wanted: type, found: maker)
+                throw .typeMismatch(url: "", wanted: type, found: maker, origin: "its provider is")
             }
             return try maker.make(self, wish)
         case .router: throw .madeOnDemand(key)

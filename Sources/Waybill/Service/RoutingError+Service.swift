@@ -2,7 +2,11 @@ internal import WaybillRouting
 
 extension RoutingError {
     /// Nobody provides a service.
-    static func noService(_ key: ServiceKey, provided: [ServiceKey], chain: [ServiceKey] = []) -> Self {
+    static func noService(
+        _ key: some CustomStringConvertible,
+        provided: [ServiceKey],
+        chain: [ServiceKey] = []
+    ) -> Self {
         let others = provided.map { "`\($0)`" }.sorted().joined(separator: ", ")
         let known = others.isEmpty ? "there is none at all" : "there are \(others)"
         let why = chain.last.map { ", which the adapter of `\($0)` needs" } ?? ""

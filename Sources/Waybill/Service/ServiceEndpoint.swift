@@ -49,7 +49,7 @@ public struct ServiceEndpoint: Sendable {
             return try await self.bus.route(
                 "\(self.url)/\(Address.encode(action))",
                 parameters: parameters.compactMapValues(\.self),
-                deadline: self.timeout.map { self.bus.core.time.instant + $0 },
+                timeout: self.timeout,
                 as: Value.self
             )
         } catch {

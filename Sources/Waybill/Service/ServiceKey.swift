@@ -1,7 +1,7 @@
 /// What a service is found by: its protocol, and the name of a provider if there are several.
 struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
     private let id: ObjectIdentifier
-    private let typeName: String
+    let typeName: String
     let name: String?
 
     init(_ type: any Any.Type, _ name: String? = nil) {

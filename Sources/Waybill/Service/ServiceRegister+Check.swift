@@ -4,7 +4,19 @@ extension ServiceRegister {
     /// What is wrong with a service that somebody needs, under whatever name it is provided; nil if it can be
     /// had.
     func problem(with key: ServiceKey) -> RoutingError? {
-        let ways = self.offers.filter { $0.key.isOfSameType(as: key) }
+        self.problem(with: key) { $0.isOfSameType(as: key) }
+    }
+
+    /// The same for a service whose protocol has a name, as a command line may say it.
+    func problem(withServiceNamed name: String) -> RoutingError? {
+        self.problem(with: name) { $0.typeName == name || $0.typeName == "any \(name)" }
+    }
+
+    private func problem(
+        with key: some CustomStringConvertible,
+        isMeant: (ServiceKey) -> Bool
+    ) -> RoutingError? {
+        let ways = self.offers.filter { isMeant($0.key) }
         if ways.isEmpty { return .noService(key, provided: self.keys) }
         // Of several providers one is enough, and the first that cannot be had says why none can.
         let problems = ways.map { self.problem(along: [$0.key], at: $0) }

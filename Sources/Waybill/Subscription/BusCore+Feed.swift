@@ -23,7 +23,7 @@ extension BusCore {
         let url = first.parameters.url
         self.logger.warning(
             "dead letters, unread",
-            metadata: ["url": "\(url)", "count": "\(count)", "error": "\(reason(url))"]
+            metadata: ["url": "\(url.onShortLine)", "count": "\(count)", "error": "\(reason(url))"]
         )
     }
 

@@ -35,7 +35,7 @@ extension MessageTrace {
 extension MessageTrace.Event: CustomStringConvertible {
     /// One readable line: the ID, what happened, the URL, and the value or the failure with the time that it took.
     public var description: String {
-        let url = self.message.parameters.url
+        let url = self.message.parameters.url.onShortLine
         switch self.kind {
         case .message:
             let answer = self.message.correlationID.map { " (answers \($0))" } ?? ""

@@ -25,6 +25,45 @@ extension BusCore {
         return problems ?? []
     }
 
+    /// The routes of the configuration whose targets cannot do anything with their messages.
+    func problemsWithTargets() -> [RoutingError] {
+        guard let routes = self.configured.withLock({ $0?.routes }) else { return [] }
+        let problems = routes.compactMap { entry, bound -> RoutingError? in
+            if let url = bound.target?.connectedURL {
+                guard !self.directory.reach(url).isPossible else { return nil }
+                let message = "the connector does not know its target `\(url.onShortLine)` (\(entry.source))"
+                return RoutingError(.noHandler, url: entry.pattern, message: message)
+            }
+            return self.missingParameters(of: entry, bound)
+        }
+        return problems.sorted { $0.url < $1.url }
+    }
+
+    /// What an action needs that the pattern calls by another name.
+    ///
+    /// A parameter that neither the pattern nor the target gives may come with the query, so that alone is no
+    /// problem; but a value that the pattern gives, and that the action has no use for, is meant for it.
+    private func missingParameters(
+        of entry: RouteConfiguration.Entry,
+        _ bound: Configured.Bound
+    ) -> RoutingError? {
+        guard let description = bound.source?.routeDescription?.with(pattern: "", target: bound.target),
+            let pattern = try? self.configuration.pattern(entry.pattern)
+        else { return nil }
+        let given = pattern.parameters.map(\.name)
+        let missing = description.parameters.filter { $0.isRequired && !given.contains($0.name) }
+        let unused = given.filter { name in !description.parameters.contains { $0.name == name } }
+        guard !missing.isEmpty, !unused.isEmpty else { return nil }
+        let message =
+            "`\(entry.target.onShortLine)` needs \(Self.list(missing.map(\.name))), and the pattern gives "
+            + "\(Self.list(unused)) (\(entry.source))"
+        return RoutingError(.missingParameter, url: entry.pattern, message: message)
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.map { "`\($0)`" }.joined(separator: ", ")
+    }
+
     /// The patterns that others hide.
     func unreachablePatterns() -> [RoutingError] {
         let problems = try? self.directory.read { table throws(RoutingError) in

@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
@@ -11,7 +12,9 @@ extension MessageBus {
     ///
     /// It finds
     /// - routes without a handler (`noHandler`): of a configuration whose target is not there, or of a loop
-    ///   that has been shut down;
+    ///   that has been shut down; also a target that its connector does not know;
+    /// - routes of a configuration that give a value under one name to an action that needs it under another
+    ///   (`missingParameter`, naming both);
     /// - patterns that no URL reaches, because another takes all of them (`conflict`, naming the rival and a
     ///   URL);
     /// - services that the program needs and nobody provides (`noHandler`), those whose methods have no route
@@ -28,8 +31,15 @@ extension MessageBus {
     ///     enough, whatever its name.
     /// - Returns: the problems; none is what one hopes for.
     public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
-        self.core.routesWithoutHandler() + self.core.unreachablePatterns()
+        self.core.routesWithoutHandler() + self.core.problemsWithTargets() + self.core.unreachablePatterns()
             + self.core.problemsWithServices(services)
             + urls.flatMap { self.core.problems(with: $0) }
+    }
+
+    /// What is wrong with services that are known by the names of their protocols, each once.
+    package func validate(serviceNames: [String]) -> [RoutingError] {
+        self.core.services.withLock { register in
+            serviceNames.compactMap { register.problem(withServiceNamed: $0) }
+        }
     }
 }

@@ -13,7 +13,16 @@ extension EventLoop {
     /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, and `system` if a signal cannot be
     ///   caught, as `SIGKILL`.
     public func signals(_ signals: Signal...) async throws(EventLoopError) -> SignalSequence {
-        let wanted = Set(signals)
+        try await self.signals(Set(signals))
+    }
+
+    /// Waits for signals of the process that are known at run time only, as ``signals(_:)`` does.
+    ///
+    /// - Parameter wanted: What to wait for.
+    /// - Returns: The signals in the order of their arrival.
+    /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, and `system` if a
+    ///   signal cannot be caught, as `SIGKILL`.
+    public func signals(_ wanted: Set<Signal>) async throws(EventLoopError) -> SignalSequence {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<SignalSequence.Stream, EventLoopError>, Never>) in
             self.execute {

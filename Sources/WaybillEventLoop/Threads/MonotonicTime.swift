@@ -33,6 +33,16 @@ enum MonotonicTime {
         return Int64(quotient) + (remainder > 0 ? 1 : 0)
     }
 
+    /// Nanoseconds of a duration, rounded up; a negative one has none, and more than 292 years are cut off.
+    static func nanoseconds(of duration: Duration) -> Int64 {
+        guard duration > .zero else { return 0 }
+        let (seconds, attoseconds) = duration.components
+        guard seconds < .max / 1_000_000_000 else { return .max }
+        let rest = (attoseconds + 999_999_999) / 1_000_000_000
+        let (nanoseconds, overflows) = (seconds * 1_000_000_000).addingReportingOverflow(rest)
+        return overflows ? .max : nanoseconds
+    }
+
     /// The instant at a number of nanoseconds.
     static func instant(_ nanoseconds: Int64) -> ContinuousClock.Instant {
         // The other way round of the cast above.

@@ -17,6 +17,14 @@ package struct Deadline: Sendable, Hashable, Comparable {
         self.nanoseconds = instant.map(MonotonicTime.nanoseconds(of:)) ?? .max
     }
 
+    /// A deadline some time from now on; none if that is beyond what can be counted.
+    ///
+    /// A time that is not positive is up at once.
+    package init(after timeout: Duration, by time: TimeSource) {
+        let (sum, overflows) = time.now.addingReportingOverflow(MonotonicTime.nanoseconds(of: timeout))
+        self.nanoseconds = overflows ? .max : sum
+    }
+
     /// Whether there is a deadline at all.
     @inlinable
     package var exists: Bool { self.nanoseconds != .max }

@@ -63,12 +63,15 @@ extension RoutingError {
 }
 
 extension RoutingError: CustomStringConvertible {
-    /// One readable line: code, URL, route and module, sentence and cause; control characters are escaped.
+    /// One readable line: code, URL, route and module, sentence and cause.
+    ///
+    /// It is made with ``SafeText``: what would break the line is escaped, and what is very long is cut.
     public var description: String {
-        let url = self.url.isEmpty ? "" : " \(self.url)"
-        let place = [self.route, self.module].compactMap(\.self).joined(separator: " of ")
+        let url = self.url.isEmpty ? "" : " \(self.url.onShortLine)"
+        let place = [self.route, self.module].compactMap(\.self).joined(separator: " of ").onShortLine
         let route = place.isEmpty ? "" : " (\(place))"
-        let reason = self.cause.map { " (cause: \($0))" } ?? ""
-        return "\(self.code)\(url)\(route): \(self.message)\(reason)".onOneLine
+        let reason =
+            self.cause.map { " (cause: \(SafeText.line("\($0)", limit: Self.longestSentence)))" } ?? ""
+        return "\(self.code)\(url)\(route): \(self.message)\(reason)"
     }
 }

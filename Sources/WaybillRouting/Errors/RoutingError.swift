@@ -4,6 +4,9 @@
 /// says how to mend it where that is known. A caller can always tell "nobody is there" (``Code/noRoute``) from
 /// "somebody is slow" (``Code/deadlineExceeded``) from "somebody failed" (``Code/handlerFailed``).
 ///
+/// A handler that routes on and lets the error of that through has failed: its caller gets
+/// ``Code/handlerFailed``, and ``rootCause`` is the error of the message that failed first.
+///
 /// An error is one reference wide, so that throwing functions on the way of a message return in registers.
 public struct RoutingError: Error {
     private let storage: Storage
@@ -13,11 +16,16 @@ public struct RoutingError: Error {
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - url: the URL, or the pattern, that the failure is about.
-    ///   - message: one sentence for a person.
+    ///   - message: one sentence for a person; what would break the line in which it is printed is escaped,
+    ///     and it is cut at 1,000 characters (``SafeText``).
     ///   - cause: the error underneath, if another one led to this.
     public init(_ code: Code, url: String = "", message: String, cause: (any Error)? = nil) {
+        let message = SafeText.line(message, limit: Self.longestSentence)
         self.storage = Storage(code: code, url: url, message: message, cause: cause, route: nil, module: nil)
     }
+
+    /// How many characters a sentence, or the description of a cause, may have.
+    static let longestSentence = 1_000
 
     private init(_ error: RoutingError, route: String?, module: String?) {
         self.storage = Storage(
@@ -53,6 +61,27 @@ public struct RoutingError: Error {
 
     /// The error underneath: what a handler threw, for example.
     public var cause: (any Error)? { self.storage.cause }
+
+    /// The error that began it: the last `RoutingError` in the chain of causes, or this one if it has no such
+    /// cause.
+    ///
+    /// A handler that routes on fails with ``Code/handlerFailed`` when the message that it routed fails,
+    /// however many handlers there are between the caller and that message. This tells why:
+    ///
+    /// ```swift
+    /// do throws(RoutingError) {
+    ///     try await bus.route("app://orders/place")
+    /// } catch where error.rootCause.code == .noRoute {
+    ///     print("\(error.rootCause.url) leads nowhere")
+    /// }
+    /// ```
+    ///
+    /// An error that is no `RoutingError` ends the chain: it is the ``cause`` of what this returns.
+    public var rootCause: RoutingError {
+        var error = self
+        while let cause = error.cause as? RoutingError { error = cause }
+        return error
+    }
 
     private final class Storage: Sendable {
         let code: Code

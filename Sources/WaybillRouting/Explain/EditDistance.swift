@@ -1,7 +1,12 @@
 /// How far two texts are apart: insertions, removals, replacements and swaps of neighbours.
 package enum EditDistance {
-    package static func between(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    /// The distance, or nil if it is more than a limit.
+    ///
+    /// Texts whose lengths alone differ by more than the limit are not compared, and a comparison ends as
+    /// soon as the limit is passed: a text from outside may have thousands of bytes.
+    package static func between(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
         if left == right { return 0 }
+        guard abs(left.count - right.count) <= limit else { return nil }
         var before: [Int] = []
         var previous = Array(0...right.count)
         for (row, byte) in left.enumerated() {
@@ -15,9 +20,14 @@ package enum EditDistance {
                 }
                 current.append(best)
             }
+            // A swap reaches back over one row, so two rows above the limit end it.
+            if let least = current.min(), least > limit, let last = previous.min(), last > limit {
+                return nil
+            }
             before = previous
             previous = current
         }
-        return previous[right.count]
+        let distance = previous[right.count]
+        return distance <= limit ? distance : nil
     }
 }

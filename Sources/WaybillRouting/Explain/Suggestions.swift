@@ -4,6 +4,10 @@ struct Suggestions {
     static let limit = 3
     /// The most routes that are looked at, so that a miss stays cheap in a table of any size.
     static let searched = 2_000
+    /// The most segments that are compared; nobody mistypes a longer path.
+    static let longestPath = 24
+    /// How far a suggestion may be away at most, however much was typed.
+    static let farthest = 12
 
     private struct Candidate {
         var distance: Int
@@ -13,6 +17,7 @@ struct Suggestions {
 
     private let scheme: [UInt8]
     private let segments: [[UInt8]]
+    private let tolerance: Int
     private var candidates: [Candidate] = []
     /// The first parameter, by registration, that had the wrong type where all else was right.
     private(set) var failure: Explanation.Failure?
@@ -20,6 +25,9 @@ struct Suggestions {
     init(_ core: TableCore, _ address: Address) {
         self.scheme = Array(address.scheme.utf8)
         self.segments = address.segments.map { Array($0.utf8) }
+        // A third of what was typed: at more, what is suggested has nothing to do with it.
+        let typed = self.segments.reduce(self.scheme.count) { $0 + $1.count }
+        self.tolerance = min((typed + 2) / 3, Self.farthest)
         for index in core.routes.indices.prefix(Self.searched) {
             guard let pattern = core.pattern(at: UInt32(index)) else { continue }
             self.consider(pattern, core.routes[index].generation)
@@ -33,28 +41,25 @@ struct Suggestions {
     }
 
     private mutating func consider(_ pattern: RoutePattern, _ generation: UInt32) {
-        let between = EditDistance.between(Array(pattern.scheme.utf8), self.scheme)
+        let scheme = EditDistance.between(Array(pattern.scheme.utf8), self.scheme, limit: self.tolerance)
         var best: Int?
         for variant in pattern.variants {
-            if let distance = self.distance(to: variant) { best = min(best ?? distance, distance) }
-            if between == 0, self.failure == nil { self.failure = self.wrongType(in: variant, pattern) }
+            if scheme != nil, let distance = self.distance(to: variant) {
+                best = min(best ?? distance, distance)
+            }
+            if scheme == 0, self.failure == nil { self.failure = self.wrongType(in: variant, pattern) }
         }
-        guard let best, best + between <= self.tolerance else { return }
+        guard let best, let scheme, best + scheme <= self.tolerance else { return }
         self.candidates.append(
-            Candidate(distance: best + between, generation: generation, text: pattern.text)
+            Candidate(distance: best + scheme, generation: generation, text: pattern.text)
         )
-    }
-
-    /// How far a suggestion may be away: a third of what was typed, but always three letters.
-    private var tolerance: Int {
-        max(3, (self.segments.reduce(self.scheme.count) { $0 + $1.count } + 2) / 3)
     }
 
     /// How far the segments are from a pattern: letters that differ, or whole segments, which count as three at most.
     private func distance(to variant: [PatternSegment]) -> Int? {
-        guard abs(self.segments.count - variant.count) <= 2 || variant.contains(where: \.isRest) else {
-            return nil
-        }
+        guard self.segments.count <= Self.longestPath,
+            abs(self.segments.count - variant.count) <= 2 || variant.contains(where: \.isRest)
+        else { return nil }
         var previous = [0]
         for segment in self.segments {
             previous.append(previous[previous.count - 1] + min(segment.count + 1, 3))
@@ -64,7 +69,9 @@ struct Suggestions {
             var current = [previous[0] + missing]
             for (index, segment) in self.segments.enumerated() {
                 var best = min(previous[index + 1] + missing, current[index] + min(segment.count + 1, 3))
-                best = min(best, previous[index] + part.distance(to: segment))
+                if let distance = part.distance(to: segment, limit: self.tolerance) {
+                    best = min(best, previous[index] + distance)
+                }
                 if part.isRest { best = min(best, current[index]) }
                 current.append(best)
             }
@@ -77,7 +84,7 @@ struct Suggestions {
     private func wrongType(in variant: [PatternSegment], _ pattern: RoutePattern) -> Explanation.Failure? {
         guard variant.count == self.segments.count else { return nil }
         var wrong: Explanation.Failure?
-        for (part, segment) in zip(variant, self.segments) where part.distance(to: segment) > 0 {
+        for (part, segment) in zip(variant, self.segments) where part.distance(to: segment, limit: 0) != 0 {
             guard wrong == nil, case .mixed(let pieces) = part, pieces.count == 1,
                 case .value(let name, let constraint) = pieces[0]
             else { return nil }
@@ -87,7 +94,7 @@ struct Suggestions {
                 type: constraint.typeName,
                 text: text,
                 pattern: pattern.text,
-                message: "`\(name ?? "*")` is not \(constraint.noun): \(text)"
+                message: "`\(name ?? "*")` is not \(constraint.noun): \(text.onShortLine)"
             )
         }
         return wrong
@@ -109,10 +116,13 @@ extension PatternSegment {
         }
     }
 
-    /// How many letters would have to change for a segment to match.
-    fileprivate func distance(to segment: [UInt8]) -> Int {
+    /// How many letters would have to change for a segment to match; nil if more than a limit, or all of
+    /// them.
+    fileprivate func distance(to segment: [UInt8], limit: Int) -> Int? {
         switch self {
-        case .literal(let text): return EditDistance.between(segment, text)
+        case .literal(let text):
+            let distance = EditDistance.between(segment, text, limit: limit)
+            return distance == max(segment.count, text.count) ? nil : distance
         case .placeholder, .any, .rest: return 0
         case .mixed(let pieces):
             var walk = LargeWalk()

@@ -112,7 +112,11 @@ extension TableBox {
     private func checkScheme(_ text: String, _ layout: AddressLayout) throws(RoutingError) {
         let scheme = Address(text: text, layout: layout, rules: self.core.rules).scheme
         guard !self.core.schemes.contains(scheme) else { return }
-        throw RoutingError(.refused, url: text, message: "the scheme `\(scheme)` is not registered")
+        throw RoutingError(
+            .refused,
+            url: text,
+            message: "the scheme `\(scheme.onShortLine)` is not registered"
+        )
     }
 
     /// Whether a route would match as well if case mattered.

@@ -38,8 +38,7 @@ extension Parameters {
     private static func shown(_ value: Any) -> String {
         if self.isNil(value) { return "nil" }
         if let text = self.givenText(value) {
-            let isLong = text.utf8.count > 100
-            return "String \((isLong ? String(text.prefix(100)) + "…" : text).debugDescription)"
+            return "String \"\(text.onShortLine)\""
         }
         let type = TypeName.of(Swift.type(of: value))
         return value is any Numeric || value is Bool ? "\(type) \(value)" : type

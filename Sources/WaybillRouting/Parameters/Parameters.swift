@@ -42,6 +42,12 @@ public struct Parameters: Sendable {
         return merged
     }
 
+    /// Adds what was passed with the call, which wins over what is there.
+    package mutating func pass(_ call: [String: any Sendable]) {
+        guard let present = self.names?.call else { return self.setCall(call) }
+        self.setCall(present.merging(call) { _, new in new })
+    }
+
     /// The text of a value, or nil when there is none of that name.
     ///
     /// A value that was passed with the call and is not text is described.

@@ -18,6 +18,12 @@ package enum TypeName {
         }
     }
 
+    /// The name of a value's type; for nil it says both: `nil (Report?)`.
+    package static func of(value: any Sendable) -> String {
+        let name = self.of(Swift.type(of: value as Any))
+        return Parameters.isNil(value) ? "nil (\(name))" : name
+    }
+
     private static func optional(_ wrapped: String) -> String {
         let isOne = wrapped.hasSuffix("?") || wrapped.hasPrefix("[")
         let isCompound = wrapped.hasPrefix("any ") || wrapped.contains("->") || wrapped.contains(" & ")

@@ -27,7 +27,7 @@ extension ScanFailure {
         // A text that is too long is not carried along whole: errors are logged.
         return RoutingError(
             .invalidURL,
-            url: self == .tooLong ? String(text.prefix(64)) + "..." : text,
+            url: self == .tooLong ? String(text.unicodeScalars.prefix(64)) + "…" : text,
             message: message
         )
     }

@@ -61,7 +61,7 @@ struct ModuleTestRun {
                     self.note(route.pattern.text, "", Self.unknown(array))
                     break
                 }
-                self.note(route.pattern.text, url, problem, outcome.error?.innermost.code)
+                self.note(route.pattern.text, url, problem, outcome.error?.rootCause.code)
                 // What hangs once hangs again, and each time takes as long as it may.
                 break
             }
@@ -90,7 +90,7 @@ struct ModuleTestRun {
                 for url in self.samples.wrongURLs(of: route) {
                     let outcome = await self.forward(url)
                     guard let problem = self.problemOfWrong(outcome) else { continue }
-                    self.note(route.pattern.text, url, problem, outcome.error?.innermost.code)
+                    self.note(route.pattern.text, url, problem, outcome.error?.rootCause.code)
                     hanging.insert(route.pattern.text)
                     break
                 }
@@ -98,7 +98,7 @@ struct ModuleTestRun {
             for url in self.samples.randomURLs() {
                 let outcome = await self.forward(url)
                 if let problem = self.problemOfWrong(outcome) {
-                    self.note("", url, problem, outcome.error?.innermost.code)
+                    self.note("", url, problem, outcome.error?.rootCause.code)
                 }
             }
         }
@@ -120,14 +120,14 @@ struct ModuleTestRun {
     /// What is wrong about how a right URL ended.
     private func problem(of outcome: Forwarding.Outcome) -> String? {
         if outcome.isHanging { return self.hang }
-        guard let error = outcome.error?.innermost else { return nil }
+        guard let error = outcome.error?.rootCause else { return nil }
         if self.test.options.mayFail, error.code == .handlerFailed || error.code == .refused { return nil }
         return "a right URL fails with \(error)"
     }
 
     private func problemOfWrong(_ outcome: Forwarding.Outcome) -> String? {
         if outcome.isHanging { return self.hang }
-        guard let error = outcome.error?.innermost else { return nil }
+        guard let error = outcome.error?.rootCause else { return nil }
         return error.code == .deadlock || error.code == .hopLimitExceeded ? "it ends with \(error)" : nil
     }
 
@@ -142,14 +142,5 @@ struct ModuleTestRun {
         _ code: RoutingError.Code? = nil
     ) {
         self.report.problems.append(.init(route: route, url: url, message: text.onOneLine, code: code))
-    }
-}
-
-extension RoutingError {
-    /// The error of the message that failed first: a handler's own, or one that it had sent.
-    fileprivate var innermost: RoutingError {
-        var error = self
-        while let cause = error.cause as? RoutingError { error = cause }
-        return error
     }
 }

@@ -43,6 +43,33 @@ import WaybillRouting
         #expect(explanation.stoppedAt == 0)
     }
 
+    @Test(arguments: [
+        ("app://abc", "app://xyz"), ("app://a", "app://b"), ("app://nobody/home", "app://cart/show"),
+        ("app://cart/add", "app://user/list"),
+    ])
+    func `what has no more than the scheme in common is not suggested`(url: String, pattern: String) throws {
+        let table = try self.table(pattern)
+        #expect(table.explain(url).nearest.isEmpty)
+        #expect(table.noRoute(for: url).message == "no pattern matches")
+    }
+
+    @Test(arguments: ["scheme", "segment", "path"])
+    func `text of any length makes a short sentence`(place: String) throws {
+        let long = String(repeating: "s", count: 8_000)
+        let url =
+            switch place {
+            case "scheme": "\(long)://user/1"
+            case "segment": "app://user/\(long)"
+            default: "app://user" + String(repeating: "/s", count: 100)
+            }
+        var table = try self.table("app://user/<int:uid>", "app://files/**")
+        for number in 0..<2_000 { try table.insert("app://many/of/them/\(number)", "\(number)") }
+        let error = table.noRoute(for: url)
+        #expect(error.code == .noRoute && error.message.utf8.count < 300 && "\(error)".utf8.count < 600)
+        #expect(error.url == url)
+        if place == "segment" { #expect(error.message.contains("`uid` is not an int: sss")) }
+    }
+
     @Test func `what is no URL is explained by its error`() throws {
         #expect(try self.table("/a").explain("").error?.code == .invalidURL)
     }

@@ -27,6 +27,41 @@ struct CallbackTests {
         #expect(answers == seen.map { $0 * 10 })
     }
 
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a caller that needs no value says nothing of its type, and gets the reply`(
+        place: RouteTests.Place
+    ) async throws {
+        try self.bus.register("app://upload") { message -> String in
+            for part in 1...3 { await message.reply(with: part) }
+            return "done"
+        }
+        let bus = self.bus
+        let seen = Journal<Int>()
+        try await RouteTests.run(place, bus) {
+            try await bus.route("app://upload") { (part: Int) in seen.add(part) }
+            let reply = try await bus.route("app://upload", timeout: .seconds(60)) { (part: Int) in
+                seen.add(part)
+                return part
+            }
+            #expect(reply.isLast && reply.url == "app://upload")
+            #expect(try reply.value(as: String.self) == "done")
+        }
+        #expect(seen.entries == [1, 2, 3, 1, 2, 3])
+        let typed: String = try await bus.route("app://upload") { (_: Int) in }
+        let named = try await bus.route("app://upload", as: String.self) { (_: Int) in }
+        let reply: Reply = try await bus.route("app://upload") { (_: Int) in }
+        #expect(typed == "done" && named == "done" && reply.value as? String == "done")
+    }
+
+    @Test func `a reply that fails is thrown, whatever the caller asks for`() async throws {
+        try self.bus.register("app://upload") { message in
+            await message.reply(with: 1)
+            throw RoutingError.refused("enough")
+        }
+        let error = await failure { try await self.bus.route("app://upload") { (_: Int) in } }
+        #expect(error?.code == .refused)
+    }
+
     @MainActor @Test func `the closure runs where the caller is isolated`() async throws {
         let far = Probe(eventLoop: EventLoop())
         try self.bus.register("app://upload", on: far) { _, message in

@@ -150,4 +150,50 @@ struct RegisterTests {
         #expect(routes.map { "\($0.pattern)" } == ["app://b/:id", "app://a"])
         #expect(routes.map { "\($0.fileID):\($0.line)" } == ["M/b.swift:1", "M/a.swift:2"])
     }
+
+    @Test
+    func
+        `what a module would have replaced stays, with its registrations, if the module cannot be installed`()
+        async throws
+    {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.conventions.sameShape = .replaces
+        configuration.limits.routes = 2
+        let bus = MessageBus(configuration: configuration)
+        let begun = Gate()
+        let held = Gate()
+        let first = try bus.register("app://greeter/one") { _ in
+            begun.open()
+            await held.wait()
+            return "old"
+        }
+        async let waiting: String = bus.route("app://greeter/one")
+        await begun.wait()
+        let error = await #expect(throws: RoutingError.self) { try await bus.install { Greeters() } }
+        #expect(error?.code == .invalidPattern)
+        held.open()
+        #expect(try await waiting == "old")
+        #expect(bus.routes.map { "\($0.pattern)" } == ["app://greeter/one"])
+        #expect(try await bus.route("app://greeter/one") == "old")
+        first.cancel()
+        #expect(!bus.canRoute("app://greeter/one"))
+    }
+
+    @Test func `a module that is installed twice is told so`() async throws {
+        try await self.bus.install(fileID: "Shop/main.swift", line: 7) { Greeters() }
+        let error = await failure { try await self.bus.install { Greeters() } }
+        #expect(error?.code == .conflict && error?.url == "app://greeter/one")
+        #expect(error?.message.hasPrefix("`Greeters` is installed already (Shop/main.swift:7): ") == true)
+    }
+}
+
+private actor Greeters: Module {
+    static let url = "app://greeter"
+    nonisolated let context = ModuleContext.current
+
+    static var routes: [ModuleRoute<Greeters>] {
+        ["one", "two", "three"].map { name in
+            ModuleRoute("app://greeter/\(name)", action: name) { _, _ in "new" }
+        }
+    }
 }

@@ -29,6 +29,143 @@ struct LoadTests {
     }
 
     @Test
+    func `a target that is a URL keeps what it says, and the message keeps its own URL`() async throws {
+        try await self.bus.install { CatalogModule() }
+        try self.bus.register("app://plain/:a/:b") { message -> String in
+            let names = ["a", "b", "c", "d"].map { message.parameters[$0] ?? "-" }
+            let tags = message.parameters.all("tag")
+            return "\(names.joined(separator: " ")) \(tags) \(message.address.text)"
+        }
+        try self.bus.load([
+            "app://kettle": "app://catalog/product?id=7",
+            "app://one": "app://plain/1/2%203?c=4%265",
+            "app://two/:b": "app://plain/x/:b?c=y",
+            "app://three/:sku/:b": "app://plain/:sku/fixed?d=:b",
+            "app://four": "app://two/chained?d=z",
+            "app://five/:n": "app://three/:n/q",
+        ])
+        #expect(try await self.bus.route("app://kettle") == "product 7")
+        #expect(try await self.bus.route("app://one") == "1 2 3 4&5 - [] app://one")
+        // What the target says wins over the message's URL, and what is passed with the call over both.
+        #expect(try await self.bus.route("app://one?a=9&c=9&d=9") == "1 2 3 4&5 9 [] app://one?a=9&c=9&d=9")
+        let passed: String = try await self.bus.route("app://one", parameters: ["a": 9])
+        #expect(passed == "9 2 3 4&5 - [] app://one")
+        #expect(try await self.bus.route("app://two/w") == "x w y - [] app://two/w")
+        #expect(try await self.bus.route("app://three/s/t") == "s fixed - t [] app://three/s/t")
+        #expect(try await self.bus.route("app://four") == "x chained y z [] app://four")
+        #expect(try await self.bus.route("app://five/7") == "7 fixed - q [] app://five/7")
+        #expect(self.bus.validate().isEmpty)
+    }
+
+    @Test(arguments: RouteTests.Place.allCases, [false, true])
+    func `such a target is reached by every way`(place: RouteTests.Place, isSurrounded: Bool) async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let seen = Journal<String>()
+        try bus.register("app://now/:id") { message -> String in
+            seen.add(message.parameters["id"] ?? "-")
+            return "now \(message.parameters["id"] ?? "-")"
+        }
+        try bus.register("app://later/:id") { message -> String in
+            await Task.yield()
+            seen.add(message.parameters["id"] ?? "-")
+            return "later \(message.parameters["id"] ?? "-")"
+        }
+        try bus.load(["app://a": "app://now/1", "app://b": "app://later/2"])
+        if isSurrounded { bus.use(Doing { .pass($0) }) }
+        try await RouteTests.run(place, bus) {
+            #expect(try await bus.route("app://a") == "now 1")
+            #expect(try await bus.route("app://b", timeout: .seconds(60)) == "later 2")
+            #expect(try await bus.route("app://a").value as? String == "now 1")
+            let called: String = try await bus.route("app://b") { (_: Int) in }
+            #expect(called == "later 2")
+            for url in ["app://a", "app://b"] {
+                bus.send(url)
+                bus.send(url, parameters: ["x": 1])
+                try await bus.enqueue(url)
+                for try await reply in bus.replies(to: url) { #expect(reply.isLast) }
+            }
+        }
+        #expect(await bus.settles())
+        #expect(seen.entries.filter { $0 == "1" }.count == 6 && seen.entries.filter { $0 == "2" }.count == 6)
+        #expect(bus.statistics.sent == bus.statistics.replied)
+    }
+
+    @Test
+    func `repeated query items of a target arrive as they are written`() async throws {
+        try self.bus.register("app://tags") { message -> [String] in try message.argument("tag") }
+        try self.bus.load(["app://some": "app://tags?tag=a&tag=b"])
+        #expect(try await self.bus.route("app://some", as: [String].self) == ["a", "b"])
+    }
+
+    @Test
+    func `routes lists what a message has still to say`() async throws {
+        try await self.bus.install { CatalogModule() }
+        try self.bus.load([
+            "app://kettle": "app://catalog/priced?id=7", "app://p/:sku": "app://catalog/priced?id=:sku",
+            "app://q/:id": "Catalog.priced",
+        ])
+        let parameters = Dictionary(
+            uniqueKeysWithValues: self.bus.routeDescriptions.map { route in
+                (route.pattern, route.parameters.map { "\($0.name): \($0.type)" })
+            }
+        )
+        #expect(parameters["app://kettle"] == ["currency: String?"])
+        #expect(parameters["app://p/:sku"] == ["sku: Int", "currency: String?"])
+        #expect(parameters["app://q/:id"] == ["id: Int", "currency: String?"])
+    }
+
+    @Test
+    func `a target of a connector's scheme is carried by the connector, as long as there is one`()
+        async throws
+    {
+        let bus = MessageBus(configuration: .quiet)
+        try bus.load(["app://manual/:page": "memo://shelf/manual?page=1"])
+        let error = await failure { try await bus.route("app://manual/2") }
+        #expect(error?.code == .noHandler)
+        #expect(error?.message.contains("no route and no connector takes its target `memo://") == true)
+        #expect(bus.validate().map(\.code) == [.noHandler] && !bus.canRoute("app://manual/2"))
+
+        let registration = bus.connect("memo", to: Memos())
+        #expect(bus.validate().isEmpty && bus.canRoute("app://manual/2"))
+        let text: String = try await bus.route("app://manual/2", parameters: ["body": "b"])
+        #expect(text == "memo://shelf/manual?page=1 [\"body\"]")
+        let heard = Journal<String>()
+        try bus.register("app://home/text") { heard.add(try $0.payload(as: String.self)) }
+        _ = await (try bus.route("app://manual/2#home/text")).returnLeg?.outcome
+        #expect(heard.count == 1)
+
+        registration.cancel()
+        #expect(await failure { try await bus.route("app://manual/2") }?.code == .noHandler)
+        try bus.load(["app://manual/:page": "memo://nowhere"])
+        bus.connect("memo", to: Memos())
+        #expect(bus.validate().map(\.url) == ["app://manual/:page"] && !bus.canRoute("app://manual/2"))
+    }
+
+    @Test
+    func `a target that is no URL at all is an error with its place`() {
+        let configuration = RouteConfiguration([
+            .init(
+                pattern: "app://a",
+                target: "app://x%FF",
+                source: .init(file: "shop.yaml", line: 3, key: "a")
+            )
+        ])
+        let error = #expect(throws: ConfigurationError.self) { try self.bus.load(configuration) }
+        #expect(error?.cause?.code == .invalidURL && error?.source.line == 3)
+    }
+
+    @Test
+    func `a URL whose values choose the instance of a keyed module does so as a target`() async throws {
+        let bus = MessageBus(eventLoops: [self.bus.eventLoop, MessageBus().eventLoop])
+        try await bus.install(instances: .keyed(by: "id")) { CatalogModule() }
+        for id in 0..<10 {
+            try bus.load(["app://here": "app://catalog/place?id=\(id)"])
+            let direct: String = try await bus.route("app://catalog/place?id=\(id)")
+            #expect(try await bus.route("app://here") == direct)
+        }
+    }
+
+    @Test
     func `a second configuration takes the place of the first, and code's routes stay`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.load(["app://a/:id": "Catalog.product", "app://b/:id": "Catalog.product"])
@@ -37,7 +174,7 @@ struct LoadTests {
         #expect(self.bus.canRoute("app://b/1"))
         #expect(self.bus.canRoute("app://c/1"))
         #expect(self.bus.canRoute("app://catalog/product?id=1"))
-        #expect(self.bus.routes.count == 5)
+        #expect(self.bus.routes.count == 6)
     }
 
     @Test
@@ -130,6 +267,13 @@ private actor CatalogModule: Module {
             ModuleRoute("app://catalog/product", action: "product") { _, message -> String in
                 "product \(try message.parameters.require("id", as: Int.self))"
             },
+            ModuleRoute(
+                "app://catalog/priced",
+                action: "priced",
+                parameters: [.init("id", "Int"), .init("currency", "String?")]
+            ) { _, message -> String in
+                "\(try message.parameters.require("id", as: Int.self)) \(message.parameters["currency"] ?? "")"
+            },
             ModuleRoute("app://catalog/place", action: "place") { module, _ in
                 "\(ObjectIdentifier(module.eventLoop))"
             },
@@ -142,4 +286,13 @@ private actor CatalogModule: Module {
             },
         ]
     }
+}
+
+private struct Memos: Connector {
+    nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
+        let url = message.address.text.split(separator: "#")[0]
+        return "\(url) \(message.parameters.call.keys.sorted())"
+    }
+
+    func canRoute(_ address: Address) -> Bool { address.segments.first != "nowhere" }
 }

@@ -28,6 +28,70 @@ struct RoutingErrorTests {
         ]
     }
 
+    @Test func `the root cause is the error of the message that failed first`() async throws {
+        let bus = self.bus
+        try bus.register("app://broken") { _ in throw Broken() }
+        for (from, to) in [("one", "two"), ("two", "three"), ("three", "nowhere"), ("last", "broken")] {
+            try bus.register("app://\(from)") { [unowned bus] _ in
+                try await bus.route("app://\(to)", as: Int.self)
+            }
+        }
+        let error = await failure { try await bus.route("app://one") }
+        #expect(error?.code == .handlerFailed && error?.url == "app://one")
+        #expect(error?.rootCause.code == .noRoute && error?.rootCause.url == "app://nowhere")
+
+        let broken = await failure { try await bus.route("app://last") }
+        #expect(broken?.rootCause.code == .handlerFailed && broken?.rootCause.url == "app://broken")
+        #expect(broken?.rootCause.cause is Broken)
+
+        let plain = await failure { try await bus.route("app://nowhere") }
+        #expect(plain?.rootCause.code == .noRoute && plain?.rootCause.url == plain?.url)
+    }
+
+    @Test func `a value of another type is named by its type, as it is written in Swift`() async throws {
+        let bus = self.bus
+        try bus.register("app://text") { _ in "secret" }
+        try bus.register("app://none") { _ in String?.none }
+        try bus.register("app://list") { _ in [[1: String?.none]] }
+        try bus.register("app://nothing") { _ in }
+        try bus.register("app://function") { _ -> @Sendable (Int) -> String in { "\($0)" } }
+        try bus.register("app://existential") { _ -> (any Error)? in nil }
+        func sentence<Value: Sendable>(_ url: String, _ type: Value.Type) async -> String? {
+            let reply = await failure { try await bus.route(url).value(as: type) }
+            let direct = await failure { try await bus.route(url, as: type) }
+            #expect(reply?.message == direct?.message && direct?.code == .typeMismatch)
+            return direct?.message
+        }
+        #expect(await sentence("app://text", Int.self) == "expected Int, but the handler returned String")
+        #expect(
+            await sentence("app://none", Int.self) == "expected Int, but the handler returned nil (String?)"
+        )
+        let list = await sentence("app://list", [Int?].self)
+        #expect(list == "expected [Int?], but the handler returned [[Int: String?]]")
+        #expect(await sentence("app://nothing", Int.self) == "expected Int, but the handler returned Void")
+        let function = await sentence("app://function", Int.self)
+        #expect(function == "expected Int, but the handler returned @Sendable (Int) -> String")
+        let existential = await sentence("app://existential", Int.self)
+        #expect(existential?.contains("but the handler returned nil (") == true)
+    }
+
+    @Test func `progress, answers and payloads of another type say where they come from`() async throws {
+        let answers = Journal<String>()
+        try self.bus.register("app://asks") { (message: Message) async in
+            do throws(RoutingError) {
+                _ = try await message.reply(with: 1, expecting: Int.self)
+            } catch {
+                answers.add(error.message)
+            }
+        }
+        try await self.bus.route("app://asks") { (_: Int) in "text" }
+        #expect(answers.entries == ["expected Int, but the caller answered String"])
+        let progress = await failure {
+            for try await reply in self.bus.replies(to: "app://asks") { _ = try reply.value(as: String.self) }
+        }
+        #expect(progress?.message == "expected String, but the progress reply is Int")
+    }
+
     @Test func `each failure has its code, its URL and one line`() async throws {
         let errors = try await self.errors()
         #expect(

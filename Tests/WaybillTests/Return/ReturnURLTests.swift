@@ -150,4 +150,56 @@ struct ReturnURLTests {
         let limit = MessageBus.Configuration.quiet.hopLimit
         #expect(heard.entries == (times <= limit ? ["home"] : []))
     }
+
+    @Test(arguments: [
+        (RoutingConventions.Host.isFirstSegment, "order/list", "order/list"),
+        (.isFirstSegment, "v1.2/list", "v1.2/list"),
+        (.isFirstSegment, "//order/list", "order/list"),
+        (.isFirstSegment, "other://order/list", "order/list"),
+        (.isFirstSegmentUnlessDotted, "order/list", "order/list"),
+        (.isFirstSegmentUnlessDotted, "v1.2/list", "v1.2/list"),
+        (.isFirstSegmentUnlessDotted, "/v1.2/list", "v1.2/list"),
+        (.isFirstSegmentUnlessDotted, "//v1.2/list/all", "list/all"),
+        (.isFirstSegmentUnlessDotted, "other://v1.2/list/all", "list/all"),
+        (.isIgnored, "order/list", "order/list"),
+        (.isIgnored, "/order/list", "order/list"), (.isIgnored, "///order/list", "order/list"),
+        (.isIgnored, "//host/order/list", "order/list"),
+        (.isIgnored, "other://host/order/list", "order/list"),
+        (.isIgnored, "order%2Flist", "order/list"),
+    ])
+    func `a return URL loses no segment, whatever a host means`(
+        host: RoutingConventions.Host,
+        fragment: String,
+        segments: String
+    ) async throws {
+        var conventions = RoutingConventions.waybill
+        conventions.host = host
+        var configuration = MessageBus.Configuration.quiet
+        configuration.conventions = conventions
+        let bus = MessageBus(configuration: configuration)
+        let heard = Journal<String>()
+        try bus.register("app:///pay") { _ in 42 }
+        for scheme in ["app", "other"] {
+            try bus.register("\(scheme):///**") { message in
+                heard.add(message.address.segments.joined(separator: "/"))
+            }
+        }
+        let reply = try await bus.route("app:///pay#\(fragment)")
+        if case .delivered = await reply.returnLeg?.outcome {} else { Issue.record("the value is lost") }
+        #expect(heard.entries == [segments])
+    }
+
+    @Test func `a return URL of FTRouter keeps what looks like a host, and drops the verb`() async throws {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.conventions = .ftRouter
+        let bus = MessageBus(configuration: configuration)
+        let heard = Journal<String>()
+        try bus.register("app://pay") { _ in 42 }
+        try bus.register("app:///v1.2/list") { _ in heard.add("list") }
+        for fragment in ["v1.2/list", "push/v1.2/list"] {
+            let reply = try await bus.route("app://pay#\(fragment)")
+            _ = await reply.returnLeg?.outcome
+        }
+        #expect(heard.entries == ["list", "list"])
+    }
 }

@@ -69,4 +69,44 @@ struct ValidateTests {
         let nested = "app://a" + String(repeating: "#app://a", count: 40)
         #expect(self.bus.validate(urls: [nested]).isEmpty)
     }
+
+    @Test(arguments: [
+        ("app://c/:sku", "Item.show", true), ("app://c/:id", "Item.show", false),
+        ("app://c", "Item.show", false),
+        ("app://c/:sku/:id", "Item.show", false), ("app://c/:sku", "app://item/show?id=1", false),
+        ("app://c/:sku", "app://item/show?id=:sku", false), ("app://c/:sku", "app://item/show", true),
+        ("app://c/:sku", "Item.plain", false),
+    ])
+    func `a value that the pattern calls by another name than the action is found`(
+        pattern: String,
+        target: String,
+        isProblem: Bool
+    ) async throws {
+        try await self.bus.install { ItemModule() }
+        try self.bus.load(
+            RouteConfiguration([
+                .init(pattern: pattern, target: target, source: .init(file: "shop.yaml", line: 2))
+            ])
+        )
+        let problems = self.bus.validate()
+        #expect(problems.map(\.code) == (isProblem ? [.missingParameter] : []))
+        guard isProblem else { return }
+        #expect(problems[0].url == pattern)
+        #expect(problems[0].message == "`\(target)` needs `id`, and the pattern gives `sku` (shop.yaml:2)")
+    }
+}
+
+private actor ItemModule: Module {
+    static let url = "app://item"
+    nonisolated let context = ModuleContext.current
+
+    static var routes: [ModuleRoute<ItemModule>] {
+        let parameters: [RouteDescription.Parameter] = [
+            .init("id", "Int"), .init("size", "Int", default: "1"),
+        ]
+        return [
+            ModuleRoute("app://item/show", action: "show", parameters: parameters) { _, _ in 1 },
+            ModuleRoute("app://item/plain", action: "plain") { _, _ in 1 },
+        ]
+    }
 }

@@ -65,7 +65,7 @@ package actor OrdersModule {
         self.orders[id] = order
         if before == .paid {
             let parameters: [String: any Sendable] = ["order": id, "session": session]
-            try await self.bus.route("app://payments/refund", parameters: parameters)
+            try await self.bus.route("app://payments/refund", parameters: parameters, timeout: .seconds(5))
         }
         try await self.bus.route("app://catalog/release", parameters: ["lines": order.lines])
         self.log("\(order.user.name) cancelled order \(id)")

@@ -109,12 +109,14 @@ public struct Actions: Sendable {
 
     /// What could have been meant, or what there is.
     private static func advice(_ wanted: String, _ names: [String]) -> String {
-        // A stranger may have written it: what is longer or shorter by more than this cannot be near.
-        let tolerance = max(2, wanted.utf8.count / 3)
+        let typed = Array(wanted.utf8)
+        let tolerance = min(max(2, typed.count / 3), 12)
         let near =
-            names.filter { abs($0.utf8.count - wanted.utf8.count) <= tolerance }
-            .map { (name: $0, distance: EditDistance.between(Array($0.utf8), Array(wanted.utf8))) }
-            .filter { $0.distance <= tolerance }
+            names.compactMap { name in
+                EditDistance.between(Array(name.utf8), typed, limit: tolerance).map {
+                    (name: name, distance: $0)
+                }
+            }
             .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
         if let near { return "did you mean `\(near.name)`?" }
         guard !names.isEmpty else { return "" }

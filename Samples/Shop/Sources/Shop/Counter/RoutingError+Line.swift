@@ -3,17 +3,15 @@ internal import Waybill
 extension RoutingError {
     /// The error in one line, however long or strange the URL was.
     var line: String {
-        let place = self.url.isEmpty ? "" : " \(SafeText.clip(self.url, to: 120))"
-        return "\(self.code)\(place): \(SafeText.clip(self.reason, to: 400))"
+        let place = self.url.isEmpty ? "" : " \(SafeText.line(self.url, limit: 120))"
+        return "\(self.code)\(place): \(SafeText.line(self.reason, limit: 400))"
     }
 
-    /// What happened: when a handler failed, what it threw, and so on down to where it began.
+    /// What happened: what the handler threw, or the error of the message that failed first, if handlers routed on.
     private var reason: String {
-        switch self.cause {
-        case let inner as RoutingError where inner.code == .handlerFailed: inner.reason
-        case let cause? where self.code == .handlerFailed: "\(cause)"
-        case let cause?: "\(self.message) (cause: \(cause))"
-        case nil: self.message
-        }
+        let root = self.rootCause
+        if let thrown = root.cause, root.code == .handlerFailed { return "\(thrown)" }
+        if let cause = root.cause { return "\(root.message) (cause: \(cause))" }
+        return self.cause == nil ? self.message : "\(root)"
     }
 }

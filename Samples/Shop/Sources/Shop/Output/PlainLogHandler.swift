@@ -1,4 +1,5 @@
 internal import Logging
+internal import Waybill
 
 /// Writes what the bus logs as one line on standard error, like the clerk's complaints: dead letters, mostly.
 struct PlainLogHandler: LogHandler {
@@ -13,7 +14,7 @@ struct PlainLogHandler: LogHandler {
     func log(event: LogEvent) {
         let text = event.metadata?["error"].map { "\(event.message): \($0)" } ?? "\(event.message)"
         var errors = FileOutput(2)
-        errors.bytes.append(contentsOf: "shop: \(SafeText.clip(text, to: 400))\n".utf8)
+        errors.bytes.append(contentsOf: "shop: \(SafeText.line(text, limit: 400))\n".utf8)
         try? errors.flush()
     }
 }

@@ -1,3 +1,5 @@
+internal import Waybill
+
 /// Turns the value of a reply into the bytes that are printed for it.
 struct ReplyPrinter {
     var format: ReplyFormat
@@ -31,6 +33,6 @@ struct ReplyPrinter {
             default: String(describing: value)
             }
         return text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { SafeText.escape($0) }.joined(separator: "\n")
+            .map { SafeText.line($0) }.joined(separator: "\n")
     }
 }

@@ -33,7 +33,7 @@ struct ShopProcessTests {
         ("", "nothing here either#"), ("app://", "noRoute"), ("mars://catalog/categories", "noRoute"),
         ("app://catalog/prodcut", "did you mean app://catalog/product"), ("app://catalog/product", "`id`"),
         ("app://orders/detail/seven", "invalidParameter"), ("app://catalog/product?id=%ff", "invalidURL"),
-        ("\u{1b}[31m\u{7}bell", "\\u{1b}[31m\\u{7}bell"),
+        ("\u{1b}[31m\u{7}bell", "\\u{1B}[31m\\u{07}bell"),
         (String(repeating: "x", count: 20_000), "20000 bytes"),
     ])
     func `what is wrong is one line, and the next line is served`(line: String, complaint: String) throws {

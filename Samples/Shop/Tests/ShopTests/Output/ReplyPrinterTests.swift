@@ -23,6 +23,6 @@ struct ReplyPrinterTests {
         #expect(try self.print((), .text) == "done\n")
         #expect(try self.print([String](), .text) == "nothing\n")
         #expect(try self.print([Money.zero, Money(cents: 101)], .text) == "0.00\n1.01\n")
-        #expect(try self.print(ActivityEntry(number: 1, text: "\u{1b}c"), .text) == "1. \\u{1b}c\n")
+        #expect(try self.print(ActivityEntry(number: 1, text: "\u{1b}c"), .text) == "1. \\u{1B}c\n")
     }
 }

@@ -1,0 +1,88 @@
+#if ServiceLifecycle
+import Logging
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillServiceLifecycle
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SignalServiceTests {
+    private let bus = MessageBus()
+    /// Catches signals also when the bus and its loop are gone.
+    private let loop = EventLoop(name: "signals")
+
+    /// Sends a signal to the process until something has come of it, since a service may not wait for it yet.
+    private func send(_ signal: Int32, until isDone: () async -> Bool) async throws {
+        // Caught here as well, or the first one would end the process.
+        let caught = try await self.loop.signals(Signal(number: signal))
+        while await !isDone() {
+            kill(getpid(), signal)
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        withExtendedLifetime(caught) {}
+    }
+
+    @Test func `a signal ends the group, and the bus in good order`() async throws {
+        let signals = SignalService(endingOn: [.user1], on: self.bus.eventLoop)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: self.bus), signals.configuration],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+        )
+        let ended = Journal()
+        let running = Task {
+            try await group.run()
+            await ended.append(1)
+        }
+        try await self.send(SIGUSR1) { await !ended.values.isEmpty }
+        try await running.value
+        let error = await #expect(throws: RoutingError.self) { try await self.bus.route("app://none") }
+        #expect(error?.code == .shutDown)
+    }
+
+    @Test func `other signals do what the program says, and end nothing`() async throws {
+        let heard = Journal()
+        let signals = SignalService(
+            endingOn: [.user1],
+            on: self.bus.eventLoop,
+            handling: [.user2: { await heard.append(2) }]
+        )
+        try await testGracefulShutdown { trigger in
+            let running = Task { try await signals.run() }
+            try await self.send(SIGUSR2) { await heard.values.count > 2 }
+            trigger.triggerGracefulShutdown()
+            try await running.value
+        }
+        #expect(await heard.values.allSatisfy { $0 == 2 })
+    }
+
+    @Test func `a handler's error ends the service`() async throws {
+        struct Broken: Error {}
+        let signals = SignalService(
+            endingOn: [],
+            on: self.bus.eventLoop,
+            handling: [.user2: { throw Broken() }]
+        )
+        let ended = Journal()
+        let running = Task {
+            defer { Task { await ended.append(1) } }
+            try await signals.run()
+        }
+        try await self.send(SIGUSR2) { await !ended.values.isEmpty }
+        await #expect(throws: Broken.self) { try await running.value }
+    }
+
+    @Test func `a signal that cannot be caught is an error`() async throws {
+        let signals = SignalService(endingOn: [Signal(number: SIGKILL)], on: self.bus.eventLoop)
+        await #expect(throws: EventLoopError.self) { try await signals.run() }
+    }
+}
+#endif

@@ -1,0 +1,133 @@
+import Testing
+import Waybill
+import WaybillTesting
+
+/// A timeout goes by the bus's clock, on every call that has a deadline.
+@Suite(.timeLimit(.minutes(1)))
+struct TimeoutTests {
+    private let clock = ManualClock()
+    private let bus: MessageBus
+
+    init() { self.bus = MessageBus(clock: self.clock, configuration: .quiet) }
+
+    enum Call: String, CaseIterable, Sendable {
+        case reply, value, typedURL, callback, callbackReply, replies, publish, enqueue
+
+        func run(
+            on bus: MessageBus,
+            deadline: ContinuousClock.Instant? = nil,
+            timeout: Duration? = nil
+        ) async throws {
+            let url = "app://slow"
+            switch self {
+            case .reply: try await bus.route(url, deadline: deadline, timeout: timeout)
+            case .value: _ = try await bus.route(url, deadline: deadline, timeout: timeout, as: Int.self)
+            case .typedURL:
+                let typed = TypedURL<Int>("app://slow")
+                _ = try await bus.route(typed, deadline: deadline, timeout: timeout)
+            case .callback:
+                _ = try await bus.route(url, deadline: deadline, timeout: timeout, as: Int.self) { (_: Int) in
+                }
+            case .callbackReply:
+                try await bus.route(url, deadline: deadline, timeout: timeout) { (_: Int) in }
+            case .replies:
+                for try await _ in bus.replies(to: url, deadline: deadline, timeout: timeout) {}
+            case .publish: try await bus.publish(url, deadline: deadline, timeout: timeout)
+            case .enqueue: try await bus.enqueue(url, deadline: deadline, timeout: timeout)
+            }
+        }
+    }
+
+    /// Registers what does not end by itself, and tells when it has begun.
+    private func start(_ call: Call) throws -> AsyncStream<Void> {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let wait: @Sendable (Message) async throws -> Int = { _ in
+            beginning.yield()
+            try await Task.sleep(for: .seconds(3_600))
+            return 1
+        }
+        if call == .publish {
+            try self.bus.subscribe("app://slow") { _ = try await wait($0) }
+        } else {
+            try self.bus.register("app://slow", wait)
+        }
+        return begun
+    }
+
+    @Test(arguments: Call.allCases)
+    func `a timeout passes when the clock does, and not before`(call: Call) async throws {
+        let begun = try self.start(call)
+        // Behind the system's clock, as a manual clock is: this must make no difference.
+        try await Task.sleep(for: .milliseconds(2))
+        let bus = self.bus
+        let caller = Task { try await call.run(on: bus, timeout: .seconds(5)) }
+        for await _ in begun { break }
+        await self.clock.advance(by: .seconds(5) - .nanoseconds(1))
+        #expect(bus.statistics.inFlight == 1 && bus.statistics.expired == 0)
+        await self.clock.advance(by: .nanoseconds(1))
+        _ = await caller.result
+        // A message that has no caller ends when its handler, which is cancelled, does.
+        while bus.statistics.inFlight > 0 { await Task.yield() }
+        #expect(bus.statistics.expired == 1)
+    }
+
+    @Test(arguments: Call.allCases, [Duration.zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1)])
+    func `a timeout that is not positive is up at once`(call: Call, timeout: Duration) async throws {
+        _ = try self.start(call)
+        let error = await failure { try await call.run(on: self.bus, timeout: timeout) }
+        #expect(error?.code == .deadlineExceeded)
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(300 * 366 * 86_400), .seconds(10_000_000_000)])
+    func `a timeout beyond all counting is none`(timeout: Duration) async throws {
+        try self.bus.register("app://slow") { _ in 1 }
+        for call in Call.allCases where call != .publish {
+            try await call.run(on: self.bus, timeout: timeout)
+        }
+        await self.clock.advance(by: .seconds(365 * 86_400))
+        #expect(self.bus.statistics.expired == 0)
+    }
+
+    @Test(arguments: [(2, 5), (5, 2)])
+    func `of deadline and timeout the earlier one holds`(deadline: Int, timeout: Int) async throws {
+        let begun = try self.start(.reply)
+        let bus = self.bus
+        let instant = self.clock.now + .seconds(deadline)
+        let caller = Task { try await bus.route("app://slow", deadline: instant, timeout: .seconds(timeout)) }
+        for await _ in begun { break }
+        await self.clock.advance(by: .seconds(1))
+        #expect(bus.statistics.expired == 0)
+        await self.clock.advance(by: .seconds(1))
+        #expect(bus.statistics.expired == 1)
+        _ = await caller.result
+    }
+
+    @Test func `a module that routes on with a timeout fails in its test when the clock passes`() async throws
+    {
+        let stub = try self.bus.stub("app://stock", .never)
+        try self.bus.register("app://order") { [unowned bus] _ -> Int in
+            try await bus.route("app://stock", timeout: .seconds(5))
+        }
+        let bus = self.bus
+        let caller = Task { await failure { try await bus.route("app://order", as: Int.self) } }
+        await stub.called()
+        await self.clock.advance(by: .seconds(5))
+        let error = await caller.value
+        #expect(error?.code == .handlerFailed && error?.rootCause.code == .deadlineExceeded)
+    }
+
+    @Test func `the timeout of a sequence of replies begins with the iteration`() async throws {
+        try self.bus.register("app://slow") { _ in 1 }
+        let replies = self.bus.replies(to: "app://slow", timeout: .seconds(5))
+        await self.clock.advance(by: .seconds(60))
+        var count = 0
+        for try await _ in replies { count += 1 }
+        #expect(count == 1)
+    }
+
+    @Test func `a report of one is in the singular`() async throws {
+        try self.bus.register("one://thing") { _ in }
+        let report = await ModuleTestCase(scheme: "one", on: self.bus).report()
+        #expect("\(report)".contains("0 problems, 1 route, "))
+    }
+}
