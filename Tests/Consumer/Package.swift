@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let products = [
+    "Waybill", "WaybillRouting", "WaybillEventLoop", "WaybillTesting", "WaybillServiceLifecycle",
+    "WaybillConfiguration", "WaybillCommands", "WaybillMetrics", "WaybillTracing", "WaybillWeb",
+]
+
+// A package as a user begins it: by path, with the settings of a new package and without upcoming features. It sees public
+// declarations only, so it fails when one is missing, needs an import that nobody is told of, or does not compile as the
+// documentation prints it.
+let package = Package(
+    name: "consumer",
+    platforms: [.macOS(.v26)],
+    dependencies: [
+        // A link to the repository: a package is known by its folder, and a clone may be called anything.
+        .package(name: "waybill", path: "../../Samples/waybill"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
+    ],
+    targets: [
+        .testTarget(
+            name: "ConsumerTests",
+            dependencies: products.map { .product(name: $0, package: "waybill") } + [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests"
+        )
+    ]
+)
