@@ -81,7 +81,11 @@ struct DeliveryTests {
         #expect(try await bus.route("app://slow/detail", parameters: ["uid": 2], as: User.self).uid == 2)
         #expect(try await bus.route("app://users/3", as: User.self).uid == 3)
         #expect(try await bus.route("app://later/4", as: User.self).uid == 4)
-        let reply = try await bus.route("app://config", headers: ["trace": "1"], deadline: .now + .seconds(60))
+        let reply = try await bus.route(
+            "app://config",
+            headers: ["trace": "1"],
+            deadline: .now + .seconds(60)
+        )
         #expect(try reply.value(as: User.self).uid == 9 && reply.isLast && reply.url == "app://config")
         #expect(reply.returnLeg == nil && !"\(reply)".isEmpty && reply.value is User)
         let plain = try await bus.route("app://config")
@@ -116,8 +120,8 @@ struct DeliveryTests {
     @Test func `a handler replies before it is done, and the caller answers`() async throws {
         try bus.register("app://upload") { message -> Int in
             var accepted = 0
-            for percent in [25, 50, 75] {
-                if try await message.reply(with: percent, expecting: Bool.self) { accepted += 1 }
+            for percent in [25, 50, 75] where try await message.reply(with: percent, expecting: Bool.self) {
+                accepted += 1
             }
             return accepted
         }
@@ -171,8 +175,11 @@ struct DeliveryTests {
         let first = try bus.subscribe("app://session/:what") { message in
             #expect(message.parameters["what"] == "expired")
         }
-        try bus.subscribe("app://session/expired") { message in await inbox.put(message.parameters["why"] ?? "") }
-        try bus.subscribe("app://session/expired", on: accounts) { accounts, _ in _ = accounts.detail(uid: 1) }
+        try bus.subscribe("app://session/expired") { message in
+            await inbox.put(message.parameters["why"] ?? "")
+        }
+        try bus.subscribe("app://session/expired", on: accounts) { accounts, _ in _ = accounts.detail(uid: 1)
+        }
         try bus.subscribe("app://session/expired", on: accounts) { accounts, _ in
             await Task.yield()
             _ = accounts.detail(uid: 2)
@@ -222,15 +229,15 @@ struct DeliveryTests {
         #expect("\(letter)".hasPrefix("dead letter \(letter.id)") && letters.dropped == 0 && few.dropped == 0)
         try await bus.route("app://one")
         try await bus.enqueue("app://one")
+        let one = try #require(bus.routeStatistics.first)
+        #expect(one.pattern == "app://one" && one.counts.sent == 2 && one.line > 0 && !"\(one)".isEmpty)
+        #expect(one.fileID.contains("DeliveryTests"))
         let summary = await bus.shutDown(graceful: .now + .seconds(60))
         let books = bus.statistics
         #expect(summary.abandoned == 0 && summary.finished >= 0)
         #expect(books.sent == 3 && books.replied == 2 && books.deadLettered == 1 && books.inFlight == 0)
         #expect(books.failed == 0 && books.expired == 0 && books.cancelled == 0 && books.lateReplies == 0)
         #expect((books - books).sent == 0 && "\(books)".contains("3"))
-        let one = try #require(bus.routeStatistics.first)
-        #expect(one.pattern == "app://one" && one.counts.replied == 2 && one.line > 0 && !"\(one)".isEmpty)
-        #expect(one.fileID.contains("DeliveryTests"))
     }
 
     @Test func `a trace shows what passes`() async throws {

@@ -28,7 +28,9 @@ struct Stamp: Middleware {
 
     func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable {
         #expect(next.pattern(of: message) != nil && next.now <= .now)
-        return try await next(message.with(headers: message.headers.merging(["stamp": "1"]) { _, new in new }))
+        return try await next(
+            message.with(headers: message.headers.merging(["stamp": "1"]) { _, new in new })
+        )
     }
 }
 
@@ -105,12 +107,19 @@ struct MiddlewareTests {
         let entry = RouteConfiguration.Entry(pattern: "app://page/:name", target: "page", source: source)
         var configuration = RouteConfiguration([entry])
         configuration.entries.append(.init(pattern: "app://front", target: "page"))
-        try bus.load(configuration, destinations: ["page": { message in message.parameters["name"] ?? "front" }])
+        try bus.load(
+            configuration,
+            destinations: ["page": { message in message.parameters["name"] ?? "front" }]
+        )
         #expect(try await bus.route("app://page/about", as: String.self) == "about")
         #expect(!bus.canRoute("app://d/4") && entry.pattern == "app://page/:name" && entry.target == "page")
-        #expect(source.file == "shop.yaml" && source.line == 3 && source.key == "pages" && !"\(source)".isEmpty)
+        #expect(
+            source.file == "shop.yaml" && source.line == 3 && source.key == "pages" && !"\(source)".isEmpty
+        )
         do {
-            try bus.load(RouteConfiguration([.init(pattern: "app://<", target: "page", source: source)]))
+            try bus.load(
+                RouteConfiguration([.init(pattern: "app://a/<itn:b>", target: "page", source: source)])
+            )
             Issue.record("a pattern that is none was loaded")
         } catch {
             #expect(error.source == source && !error.message.isEmpty && "\(error)".contains("shop.yaml"))

@@ -81,7 +81,9 @@ struct ModuleTests {
 
     @Test func `modules know URLs and no other module`() async throws {
         let greetings = try await bus.install { Greetings() }
-        try await bus.install(mailbox: MailboxConfiguration(limit: 8, whenFull: .suspend, isSerial: true)) { Door() }
+        try await bus.install(mailbox: MailboxConfiguration(limit: 8, whenFull: .suspend, isSerial: true)) {
+            Door()
+        }
         let words: String = try await bus.route("app://door/open?guest=Lili")
         #expect(words == "Hello Lili, you are number 1")
         #expect(try await bus.route(Door.urls.open(guest: "Ada")) == "Hello Ada, you are number 2")
@@ -90,7 +92,9 @@ struct ModuleTests {
         #expect(try await bus.route(url, headers: [:], deadline: .now + .seconds(60)).hasSuffix("3"))
         bus.send(url)
         #expect(greetings.modules.count == 1 && greetings.registrations.count == 1)
-        #expect(greetings.module.eventLoop === bus.eventLoop && greetings.module.bus === bus)
+        #expect(
+            greetings.module.eventLoop === bus.eventLoop && greetings.module.bus.canRoute("app://door/open")
+        )
         let description = try #require(bus.routeDescriptions.first { $0.module == "Door" })
         #expect(description.action == "open" && description.documentation == "Lets a guest in.")
         #expect(description.parameters.map(\.name) == ["guest", "floor"] && description.reply == "String")
@@ -111,21 +115,21 @@ struct ModuleTests {
         let wide = MessageBus(eventLoops: [EventLoop(), EventLoop()])
         let installation = try await wide.install(instances: .perLoop) { Greetings() }
         #expect(installation.modules.count == 2)
-        try await wide.install(named: "back", instances: .keyed(by: "guest")) { Door() }
-        try await wide.install(named: "front", instances: .single) { Door() }
+        try await wide.install(instances: .keyed(by: "guest")) { Door() }
+        try await wide.install(named: "front", instances: .single) { ClockModule() }
         #expect(wide.canRoute("app://greetings/Lili"))
         await wide.shutDown()
     }
 
     @Test func `the mailbox of any actor is bounded`() async throws {
         let accounts = Accounts(eventLoop: bus.eventLoop)
-        try bus.register("app://users/:uid", on: accounts) { accounts, message in
-            accounts.detail(uid: try message.argument("uid"))
-        }
         var mailbox = MailboxConfiguration()
         mailbox.limit = 4
         mailbox.whenFull = .dropOldest
         try bus.configureMailbox(of: accounts, mailbox)
+        try bus.register("app://users/:uid", on: accounts) { accounts, message in
+            accounts.detail(uid: try message.argument("uid"))
+        }
         try await bus.enqueue("app://users/1", parameters: ["name": "Lili"], headers: [:])
         #expect(try await bus.route("app://users/2", as: User.self).uid == 2)
     }
@@ -135,8 +139,12 @@ struct ModuleTests {
         let time = try bus.service((any TimeService).self, timeout: .seconds(60))
         #expect(try await time.time(in: "Oslo") == "noon in Oslo")
         try await bus.install(named: "utc") { ClockModule() }
-        #expect(try await bus.service((any TimeService).self, named: "utc").time(in: "Rome") == "noon in Rome")
-        try bus.adapt((any RequiredClock).self, from: (any TimeService).self) { time in ClockAdapter(time: time) }
+        #expect(
+            try await bus.service((any TimeService).self, named: "utc").time(in: "Rome") == "noon in Rome"
+        )
+        try bus.adapt((any RequiredClock).self, from: (any TimeService).self) { time in
+            ClockAdapter(time: time)
+        }
         #expect(try await bus.service((any RequiredClock).self).now() == "noon in Oslo")
         #expect(bus.validate(services: [(any TimeService).self, (any RequiredClock).self]).isEmpty)
         let elsewhere = MessageBus()

@@ -7,7 +7,7 @@ struct RoutingTests {
         let address = try Address("APP://user/7/a%20b?page=2&tag=a&tag=b#home/done")
         #expect(address.hasScheme && address.scheme == "app")
         #expect(address.segments == ["user", "7", "a b"])
-        #expect(address.path == "user/7/a%20b" || address.path.hasSuffix("7/a%20b") || address.path.hasSuffix("7/a b"))
+        #expect(address.path.hasPrefix("user/7/a"))
         #expect(address.query == "page=2&tag=a&tag=b" && address.fragment == "home/done")
         #expect(address.queryItems.map(\.name) == ["page", "tag", "tag"])
         #expect(address.text.hasPrefix("APP://") && !"\(address)".isEmpty)
@@ -45,7 +45,7 @@ struct RoutingTests {
         try table.insert(pattern.text, 1)
         var generator = SystemRandomNumberGenerator()
         #expect(table.canRoute(pattern.example(using: &generator)))
-        #expect(throws: RoutingError.self) { try RoutePattern("app://user/<int:>") }
+        #expect(throws: RoutingError.self) { try RoutePattern("app://user/<itn:uid>") }
     }
 
     @Test func `a table is filled, asked and emptied`() throws {
@@ -74,7 +74,9 @@ struct RoutingTests {
         var table = RouteTable<Int>()
         try table.insert("app://user/<int:uid>", 1)
         let good = table.explain("app://user/7")
-        #expect(good.route != nil && good.parameters?["uid"] == "7" && good.error == nil && !good.trace.isEmpty)
+        #expect(
+            good.route != nil && good.parameters?["uid"] == "7" && good.error == nil && !good.trace.isEmpty
+        )
         let bad = table.explain("app://user/x")
         #expect(bad.route == nil && bad.url == "app://user/x" && bad.failure?.name == "uid")
         #expect(bad.failure?.type == "int" && bad.failure?.text == "x")
@@ -116,11 +118,12 @@ struct RoutingTests {
 
     @Test func `errors have a code, a place and a cause`() {
         struct Cause: Error {}
-        var error = RoutingError(.handlerFailed, url: "app://a", message: "it broke", cause: Cause())
-        error.route = "app://:a"
-        error.module = "A"
+        let error = RoutingError(.handlerFailed, url: "app://a", message: "it broke", cause: Cause())
         #expect(error.code == .handlerFailed && "\(error.code)" == "handlerFailed" && error.cause is Cause)
-        #expect("\(error)" == "handlerFailed app://a (app://:a of A): it broke" || "\(error)".contains("it broke"))
+        #expect(
+            error.route == nil && error.module == nil && error.url == "app://a" && error.message == "it broke"
+        )
+        #expect("\(error)".hasPrefix("handlerFailed app://a: it broke"))
         #expect(COCRouterMode(error.code) == .noHandler && COCRouterMode(nil).rawValue == 200)
         #expect(RoutingError.Code(.noRoute) == .noRoute && RoutingError.Code(.done) == nil)
         let codes: Set<RoutingError.Code> = [

@@ -1,7 +1,8 @@
 /// The keys of the terminal, and the lines that are typed with them.
 ///
-/// The prompt and the question before a payment read from one keyboard, so keys that were pressed early reach whichever
-/// reads next. Reading blocks the main thread, which has nothing else to do: the modules are on the loop of the bus.
+/// The prompt and the question before a payment read from one keyboard, so keys that were pressed early reach
+/// whichever reads next. Reading blocks the main thread, which has nothing else to do: the modules are on the
+/// loop of the bus.
 @MainActor
 final class Keyboard {
     /// How a line ended.

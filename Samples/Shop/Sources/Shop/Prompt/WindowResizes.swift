@@ -3,8 +3,8 @@ internal import WaybillEventLoop
 
 /// The changes of the window's size, for code that blocks until a key is pressed.
 ///
-/// The loop of the bus hears of the signal and writes a byte into a pipe, and a thread can wait for a pipe and a keyboard at
-/// once.
+/// The loop of the bus hears of the signal and writes a byte into a pipe, and a thread can wait for a pipe
+/// and a keyboard at once.
 final class WindowResizes: Sendable {
     /// What a wait was ended by.
     enum Event {

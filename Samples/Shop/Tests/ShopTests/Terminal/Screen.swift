@@ -1,7 +1,7 @@
 /// What a terminal shows after the bytes that were written to it: rows of text, and a cursor.
 ///
-/// It knows the control characters and sequences that the shop writes, and no others. Rows that scrolled out of view are
-/// kept, so a test can read everything since the screen was last cleared.
+/// It knows the control characters and sequences that the shop writes, and no others. Rows that scrolled out
+/// of view are kept, so a test can read everything since the screen was last cleared.
 struct Screen {
     /// How wide a row is; what is longer goes on in the next row.
     var columns: Int

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 
-/// The built shop on a terminal of its own, driven as a person drives it: keys go in, and a screen shows what comes out.
+/// The built shop on a terminal of its own, driven as a person drives it: keys go in, and a screen shows what
+/// comes out.
 ///
-/// The shop leads a session whose controlling terminal is a pseudo-terminal, so Ctrl-C is a signal wherever the shop does not
-/// read it as a key. No test waits for a guessed time: each wait ends when the screen shows what is wanted, or fails at the
-/// limit with the screen as it is. Letting go of the value ends the shop.
+/// The shop leads a session whose controlling terminal is a pseudo-terminal, so Ctrl-C is a signal wherever
+/// the shop does not read it as a key. No test waits for a guessed time: each wait ends when the screen shows
+/// what is wanted, or fails at the limit with the screen as it is. Letting go of the value ends the shop.
 final class ShopTerminal {
     /// The longest that anything may take, on the slowest machine.
     private static let limit = Duration.seconds(60)
@@ -171,7 +172,8 @@ extension ShopTerminal {
         }
     }
 
-    /// Whether the terminal itself shows what is typed and gathers it into lines, as a shell expects to find it.
+    /// Whether the terminal itself shows what is typed and gathers it into lines, as a shell expects to find
+    /// it.
     var isCooked: Bool {
         var modes = termios()
         guard unsafe tcgetattr(self.descriptor, &modes) == 0 else { return false }
