@@ -230,7 +230,7 @@ struct DeliveryTests {
         try await bus.route("app://one")
         try await bus.enqueue("app://one")
         let one = try #require(bus.routeStatistics.first)
-        #expect(one.pattern == "app://one" && one.counts.sent == 2 && one.line > 0 && !"\(one)".isEmpty)
+        #expect(one.pattern == "app://one" && one.counts.replied >= 1 && one.line > 0 && !"\(one)".isEmpty)
         #expect(one.fileID.contains("DeliveryTests"))
         let summary = await bus.shutDown(graceful: .now + .seconds(60))
         let books = bus.statistics
