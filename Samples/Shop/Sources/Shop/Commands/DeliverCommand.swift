@@ -30,7 +30,7 @@ struct DeliverCommand: AsyncParsableCommand {
                 try await self.serve(shop)
             }
         } catch let error as FileError where error.isBrokenPipe {
-            // Whoever read the replies has seen enough.
+            // The reader of the replies has closed the pipe.
             throw ExitCode.failure
         }
         await shop.bus.shutDown(graceful: .now + .seconds(2))
@@ -49,9 +49,7 @@ struct DeliverCommand: AsyncParsableCommand {
     }
 
     private func prompt(_ shop: Storefront) async throws {
-        let customer = Customer()
-        let clerk = Clerk(bus: shop.bus, format: self.format ?? .text) { await customer.answer($0) }
-        var prompt = Prompt(bus: shop.bus, clerk: clerk)
+        let prompt = try await Prompt(bus: shop.bus, format: self.format ?? .text)
         try await prompt.run()
     }
 }

@@ -1,15 +1,16 @@
 internal import ShopAPI
 
-/// The person at the terminal, who is asked before anything is paid.
-actor Customer {
-    private var input = FileInput(0, chunk: 4 * 1_024)
-    private var output = FileOutput(1)
+/// The person at the terminal, asked before anything is paid.
+struct Customer: Sendable {
+    let keyboard: Keyboard
 
-    /// Asks, and waits for the answer; anything but a yes is a no.
+    /// Asks, and waits for the answer; anything but a yes is a no, Ctrl-C and Ctrl-D among it.
+    @MainActor
     func answer(_ request: PaymentRequest) -> PaymentAnswer {
-        self.output.bytes.append(contentsOf: "\(request) [y/N] ".utf8)
-        try? self.output.flush()
-        let answer = (try? self.input.read()).flatMap { String(validating: $0, as: UTF8.self) } ?? ""
-        return answer.lowercased().hasPrefix("y") ? .confirm : .cancel
+        let editor = LineEditor(history: [], completer: Completer(words: []))
+        guard case .text(let answer) = try? self.keyboard.readLine("\(request) [y/N] ", editor: editor) else {
+            return .cancel
+        }
+        return ["y", "yes"].contains(answer.trimmed.lowercased()) ? .confirm : .cancel
     }
 }

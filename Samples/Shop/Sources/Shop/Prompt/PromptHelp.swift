@@ -8,7 +8,8 @@ enum PromptHelp {
         }
         return """
             Type a URL and press Enter; the reply comes back. Without a scheme, app: is meant.
-            Tab completes, the arrows walk through the line and the history, Ctrl-D leaves.
+            Tab completes; the arrows walk through the line and the history.
+            Ctrl-C gives up a line, Ctrl-D leaves.
 
             \(examples.joined(separator: "\n"))
 

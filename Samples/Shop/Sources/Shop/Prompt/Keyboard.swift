@@ -1,0 +1,76 @@
+/// The keys of the terminal, and the lines that are typed with them.
+///
+/// The prompt and the question before a payment read from one keyboard, so keys that were pressed early reach
+/// whichever reads next. Reading blocks the main thread, which has nothing else to do: the modules are on the
+/// loop of the bus.
+@MainActor
+final class Keyboard {
+    /// How a line ended.
+    enum Line: Equatable {
+        /// With Enter.
+        case text(String)
+        /// With Ctrl-C.
+        case cancelled
+        /// With Ctrl-D, or because the terminal was closed.
+        case ended
+    }
+
+    private var input = FileInput(0, chunk: 4 * 1_024)
+    private var output = FileOutput(1)
+    private var decoder = KeyDecoder()
+    private let resizes: WindowResizes
+
+    /// Keys that were pressed before their line was begun.
+    private var keys: [Key] = []
+
+    init(resizes: WindowResizes) { self.resizes = resizes }
+
+    /// Shows text that is not part of a line.
+    func show(_ text: String) throws {
+        self.output.bytes.append(contentsOf: text.utf8)
+        try self.output.flush()
+    }
+
+    /// Reads one line, and draws it while it is typed.
+    func readLine(_ prompt: String, editor: LineEditor) throws -> Line {
+        try Terminal.withoutEcho { try self.edit(prompt, editor) }
+    }
+
+    private func edit(_ prompt: String, _ first: LineEditor) throws -> Line {
+        var editor = first
+        func draw(after text: String = "") throws {
+            try self.show(text + LineView(prompt: prompt, line: editor.line, columns: Terminal.columns).text)
+        }
+        try draw()
+        while let key = try self.nextKey(whenResized: { try draw() }) {
+            switch editor.handle(key) {
+            case .redraw: try draw()
+            case .clear: try draw(after: "\u{1b}[H\u{1b}[2J")
+            case .list(let words): try draw(after: "\r\n\(words.joined(separator: "\r\n"))\r\n")
+            case .accept(let text):
+                try self.show("\r\n")
+                return .text(text)
+            case .cancel:
+                try self.show("^C\r\n")
+                return .cancelled
+            case .end:
+                try self.show("\r\n")
+                return .ended
+            }
+        }
+        return .ended
+    }
+
+    /// The next key; nil when the terminal was closed.
+    private func nextKey(whenResized redraw: () throws -> Void) throws -> Key? {
+        while self.keys.isEmpty {
+            if try self.resizes.waitForInput(0) == .resized {
+                try redraw()
+            } else {
+                guard let bytes = try self.input.read() else { return nil }
+                self.keys = self.decoder.decode(bytes)
+            }
+        }
+        return self.keys.removeFirst()
+    }
+}

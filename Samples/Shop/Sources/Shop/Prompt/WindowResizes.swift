@@ -1,0 +1,56 @@
+internal import Glibc
+internal import WaybillEventLoop
+
+/// The changes of the window's size, for code that blocks until a key is pressed.
+///
+/// The loop of the bus hears of the signal and writes a byte into a pipe, and a thread can wait for a pipe
+/// and a keyboard at once.
+final class WindowResizes: Sendable {
+    /// What a wait was ended by.
+    enum Event {
+        case input
+        case resized
+    }
+
+    private let readEnd: Int32
+    private let forwarding: Task<Void, any Error>
+
+    /// Begins to forward the signal; ends when the value goes away or the loop does.
+    init(on loop: EventLoop) async throws {
+        let signals = try await loop.signals(.windowChange)
+        var ends: [Int32] = [0, 0]
+        guard unsafe pipe(&ends) == 0 else { throw FileError.last }
+        // Neither end may block: a signal less is no loss, and the reader takes what there is.
+        for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        let writeEnd = ends[1]
+        self.readEnd = ends[0]
+        self.forwarding = Task {
+            defer { close(writeEnd) }
+            for try await _ in signals {
+                // A full pipe says already that the size has changed.
+                var byte: UInt8 = 0
+                _ = unsafe write(writeEnd, &byte, 1)
+            }
+        }
+    }
+
+    deinit {
+        self.forwarding.cancel()
+        close(self.readEnd)
+    }
+
+    /// Blocks until a descriptor has something to read, or the window another size.
+    func waitForInput(_ descriptor: Int32) throws(FileError) -> Event {
+        var polled = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: self.readEnd, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&polled, nfds_t(polled.count), -1) < 0 {
+            if errno != EINTR { throw .last }
+        }
+        guard polled[1].revents != 0 else { return .input }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while unsafe read(self.readEnd, &bytes, bytes.count) == bytes.count {}
+        return .resized
+    }
+}

@@ -1,0 +1,16 @@
+/// Why a wait at a terminal came to nothing, with everything that the terminal showed.
+struct TerminalError: Error, CustomStringConvertible {
+    /// What was waited for.
+    let wanted: String
+
+    /// Why the wait ended.
+    let reason: String
+
+    /// The rows that were on the screen.
+    let lines: [String]
+
+    var description: String {
+        let rows = self.lines.map { "  | \($0)" }.joined(separator: "\n")
+        return "waited for \(self.wanted), but \(self.reason); the screen shows:\n\(rows)"
+    }
+}

@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let products = [
+    "Waybill", "WaybillRouting", "WaybillEventLoop", "WaybillTesting", "WaybillServiceLifecycle",
+    "WaybillConfiguration", "WaybillCommands", "WaybillMetrics", "WaybillTracing",
+]
+
+// A package as a user begins it: by path, with the settings of a new package and without upcoming features.
+// It sees public declarations only, so it fails when one is missing, needs an import that the documentation
+// does not show, or does not compile as the documentation prints it.
+let package = Package(
+    name: "consumer",
+    platforms: [.macOS(.v26)],
+    traits: [
+        .trait(name: "Web", description: "Uses WaybillWeb as well, whose client takes minutes to build."),
+        .default(enabledTraits: []),
+    ],
+    dependencies: [
+        // A link to the repository: a package is known by its folder, and a clone may be called anything.
+        .package(
+            name: "waybill",
+            path: "../../Samples/waybill",
+            traits: [
+                "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Tool",
+                .trait(name: "Web", condition: .when(traits: ["Web"])),
+            ]
+        ),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
+    ],
+    targets: [
+        .testTarget(
+            name: "ConsumerTests",
+            dependencies: products.map { .product(name: $0, package: "waybill") } + [
+                .product(name: "WaybillWeb", package: "waybill", condition: .when(traits: ["Web"])),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests"
+        )
+    ]
+)

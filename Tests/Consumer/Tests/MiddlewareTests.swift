@@ -1,0 +1,129 @@
+import Logging
+import Testing
+import Waybill
+
+struct Memos: Connector {
+    let texts: [String: String]
+
+    func willRoute(_ message: Message) async throws {
+        guard message.headers["user"] != nil else { throw RoutingError.refused("sign in first") }
+    }
+
+    func route(_ message: Message) async throws -> any Sendable {
+        let name = message.address.segments.joined(separator: "/")
+        guard let text = self.texts[name] else {
+            throw RoutingError(.noHandler, message: "there is no memo \(name)")
+        }
+        for line in text.split(separator: "\n") { await message.reply(with: String(line)) }
+        return text
+    }
+
+    func canRoute(_ address: Address) -> Bool {
+        self.texts[address.segments.joined(separator: "/")] != nil
+    }
+}
+
+struct Stamp: Middleware {
+    func prepare(_ message: Message) -> Message { message.with(headers: ["prepared": "yes"]) }
+
+    func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable {
+        #expect(next.pattern(of: message) != nil && next.now <= .now)
+        return try await next(
+            message.with(headers: message.headers.merging(["stamp": "1"]) { _, new in new })
+        )
+    }
+}
+
+/// Middleware, connectors and configurations, as the articles print them.
+struct MiddlewareTests {
+    private let bus = MessageBus()
+
+    @Test func `middleware is around every delivery`() async throws {
+        try bus.register("app://echo") { message in message.headers["stamp"] ?? "" }
+        let stamp = bus.use(Stamp())
+        try bus.use(TimeoutMiddleware(.seconds(60)), for: "app://**")
+        bus.use(LoggingMiddleware(logger: Logger(label: "consumer"), level: .trace, failureLevel: .trace))
+        let filter = bus.use(FilterMiddleware({ message in message.parameters["no"] == nil }))
+        bus.use(FilterMiddleware(onFailure: { _, _ in }))
+        #expect(try await bus.route("app://echo", as: String.self) == "1")
+        await #expect(throws: RoutingError.self) { try await bus.route("app://echo?no=1") }
+        filter.cancel()
+        stamp.cancel()
+        #expect(try await bus.route("app://echo?no=1", as: String.self) == "")
+    }
+
+    @Test func `a failure that may pass is tried again`() async throws {
+        let tries = Tries()
+        try bus.register("app://shaky") { _ -> Int in
+            guard await tries.next() == 3 else { throw CancellationError() }
+            return 3
+        }
+        var backoff = Backoff(first: .milliseconds(1), factor: 1, longest: .milliseconds(1), jitter: 0)
+        backoff.jitter = 0.1
+        #expect(backoff.delay(after: 1) > .zero && RetryMiddleware.passingReasons.contains(.unreachable))
+        bus.use(try RetryMiddleware(idempotent: ["app://shaky"], attempts: 3, backoff: backoff))
+        #expect(try await bus.route("app://shaky", as: Int.self) == 3)
+    }
+
+    private actor Tries {
+        private var count = 0
+        func next() -> Int {
+            self.count += 1
+            return self.count
+        }
+    }
+
+    @Test func `a connector takes the URLs of a scheme`() async throws {
+        let registration = bus.connect("memo", to: Memos(texts: ["shopping/list": "bread\ntea"]))
+        let text: String = try await bus.route("memo://shopping/list", headers: ["user": "lili"])
+        #expect(text == "bread\ntea" && bus.connectedSchemes == ["memo"])
+        #expect(bus.canRoute("memo://shopping/list") && !bus.canRoute("memo://a/b"))
+        await #expect(throws: RoutingError.self) { try await bus.route("memo://shopping/list") }
+        registration.cancel()
+        #expect(!bus.canRoute("memo://shopping/list"))
+    }
+
+    @Test func `targets and actions are called by name`() async throws {
+        try await bus.install { Plain() }
+        bus.connect("native", to: NativeConnector(modulesOf: bus))
+        #expect(try await bus.route("native://plain/double?number=4", as: Int.self) == 8)
+        var actions = Actions()
+        try actions.declare("detail", of: "User", values: .needed) { message in
+            User(uid: try message.parameters.require("uid"), name: message.parameters["name"] ?? "")
+        }
+        try actions.declare("log", of: "User", values: .none) { _ in }
+        #expect(actions.all.map(\.name).sorted() == ["detail", "log"])
+        #expect(Set(actions.all.map(\.target)) == ["User"] && actions.all.contains { $0.values == .needed })
+        bus.connect("legacy", to: NativeConnector(actions))
+        #expect(try await bus.route("legacy://user/detail?uid=3", as: User.self).uid == 3)
+    }
+
+    @Test func `routes are configured beside the code`() async throws {
+        try await bus.install { Plain() }
+        try bus.load(["app://d/:number": "Plain.double", "app://later": "app://plain/later"])
+        #expect(try await bus.route("app://d/4", as: Int.self) == 8)
+        #expect(try await bus.route("app://later", as: Int.self) == 1)
+        let source = RouteConfiguration.Source(file: "shop.yaml", line: 3, key: "pages")
+        let entry = RouteConfiguration.Entry(pattern: "app://page/:name", target: "page", source: source)
+        var configuration = RouteConfiguration([entry])
+        configuration.entries.append(.init(pattern: "app://front", target: "page"))
+        try bus.load(
+            configuration,
+            destinations: ["page": { message in message.parameters["name"] ?? "front" }]
+        )
+        #expect(try await bus.route("app://page/about", as: String.self) == "about")
+        #expect(!bus.canRoute("app://d/4") && entry.pattern == "app://page/:name" && entry.target == "page")
+        #expect(
+            source.file == "shop.yaml" && source.line == 3 && source.key == "pages" && !"\(source)".isEmpty
+        )
+        do {
+            try bus.load(
+                RouteConfiguration([.init(pattern: "app://a/<itn:b>", target: "page", source: source)])
+            )
+            Issue.record("a pattern that is none was loaded")
+        } catch {
+            #expect(error.source == source && !error.message.isEmpty && "\(error)".contains("shop.yaml"))
+        }
+        #expect(ConfigurationError(source, "no", cause: nil).cause == nil)
+    }
+}

@@ -1,0 +1,178 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+
+@Module("app://greetings")
+actor Greetings {
+    private var greeted = 0
+
+    /// Greets a guest, and counts.
+    @Route("/:name") func greet(name: String) -> String {
+        self.greeted += 1
+        return "Hello \(name), you are number \(self.greeted)"
+    }
+}
+
+@Module("app://door")
+actor Door {
+    /// Lets a guest in.
+    @Route func open(guest: String, floor: Int = 0) async throws -> String {
+        try await bus.route("app://greetings/\(guest)")
+    }
+}
+
+/// A module by hand, as the macros would write it.
+actor Plain: Module {
+    static let url = "app://plain"
+    static let routes: [ModuleRoute<Plain>] = [
+        ModuleRoute(
+            "app://plain/double/:number",
+            action: "double",
+            parameters: [.init("number", "Int"), .init("times", "Int", default: "2")],
+            documentation: "Doubles a number."
+        ) { module, message in
+            module.double(try message.argument("number"))
+        },
+        ModuleRoute("app://plain/later", action: "later") { _, _ in
+            await Task.yield()
+            return 1
+        },
+    ]
+    nonisolated let context = ModuleContext.current
+    func double(_ number: Int) -> Int { number * 2 }
+}
+
+@Service("app://time")
+protocol TimeService: Sendable {
+    /// What time it is in a city.
+    func time(in city: String) async throws -> String
+}
+
+@Module("app://clock")
+actor ClockModule: TimeService {
+    func time(in city: String) -> String { "noon in \(city)" }
+}
+
+protocol RequiredClock: Sendable {
+    func now() async throws -> String
+}
+
+struct ClockAdapter: RequiredClock {
+    let time: any TimeService
+    func now() async throws -> String { try await self.time.time(in: "Oslo") }
+}
+
+protocol Player: AnyObject, Sendable {
+    func load(_ film: String) async throws
+}
+
+actor MoviePlayer: Player {
+    private(set) var film = ""
+    func load(_ film: String) { self.film = film }
+}
+
+struct PlayerRouter: ServiceRouter {
+    nonisolated(nonsending) func makeDestination() async throws -> (any Player)? { MoviePlayer() }
+}
+
+/// Modules, mailboxes and services, as the articles print them.
+struct ModuleTests {
+    private let bus = MessageBus()
+
+    @Test func `modules know URLs and no other module`() async throws {
+        let greetings = try await bus.install { Greetings() }
+        try await bus.install(mailbox: MailboxConfiguration(limit: 8, whenFull: .suspend, isSerial: true)) {
+            Door()
+        }
+        let words: String = try await bus.route("app://door/open?guest=Lili")
+        #expect(words == "Hello Lili, you are number 1")
+        #expect(try await bus.route(Door.urls.open(guest: "Ada")) == "Hello Ada, you are number 2")
+        let url = Door.urls.open(guest: "Ada", floor: 2)
+        #expect(try url.text().hasPrefix("app://door/open"))
+        #expect(try await bus.route(url, headers: [:], deadline: .now + .seconds(60)).hasSuffix("3"))
+        bus.send(url)
+        #expect(greetings.modules.count == 1 && greetings.registrations.count == 1)
+        #expect(
+            greetings.module.eventLoop === bus.eventLoop && greetings.module.bus.canRoute("app://door/open")
+        )
+        let description = try #require(bus.routeDescriptions.first { $0.module == "Door" })
+        #expect(description.action == "open" && description.documentation == "Lets a guest in.")
+        #expect(description.parameters.map(\.name) == ["guest", "floor"] && description.reply == "String")
+        #expect(description.parameters.map(\.isRequired) == [true, false])
+        #expect(description.parameters[1].defaultValue == "0" && description.parameters[1].type == "Int")
+        greetings.cancel()
+        #expect(!bus.canRoute("app://greetings/Lili"))
+    }
+
+    @Test func `a module is written by hand`() async throws {
+        try await bus.install { Plain() }
+        #expect(try await bus.route("app://plain/double/21", as: Int.self) == 42)
+        #expect(try await bus.route("app://plain/later", as: Int.self) == 1)
+        #expect(Plain.routes[0].description.parameters[1].defaultValue == "2")
+    }
+
+    @Test func `a bus with several loops has several instances`() async throws {
+        let wide = MessageBus(eventLoops: [EventLoop(), EventLoop()])
+        let installation = try await wide.install(instances: .perLoop) { Greetings() }
+        #expect(installation.modules.count == 2)
+        try await wide.install(instances: .keyed(by: "guest")) { Door() }
+        try await wide.install(named: "front", instances: .single) { ClockModule() }
+        #expect(wide.canRoute("app://greetings/Lili"))
+        await wide.shutDown()
+    }
+
+    @Test func `the mailbox of any actor is bounded`() async throws {
+        let accounts = Accounts(eventLoop: bus.eventLoop)
+        var mailbox = MailboxConfiguration()
+        mailbox.limit = 4
+        mailbox.whenFull = .dropOldest
+        try bus.configureMailbox(of: accounts, mailbox)
+        try bus.register("app://users/:uid", on: accounts) { accounts, message in
+            accounts.detail(uid: try message.argument("uid"))
+        }
+        try await bus.enqueue("app://users/1", parameters: ["name": "Lili"], headers: [:])
+        #expect(try await bus.route("app://users/2", as: User.self).uid == 2)
+    }
+
+    @Test func `a service is found by its protocol`() async throws {
+        try await bus.install { ClockModule() }
+        let time = try bus.service((any TimeService).self, timeout: .seconds(60))
+        #expect(try await time.time(in: "Oslo") == "noon in Oslo")
+        try await bus.install(named: "utc") { ClockModule() }
+        #expect(
+            try await bus.service((any TimeService).self, named: "utc").time(in: "Rome") == "noon in Rome"
+        )
+        try bus.adapt((any RequiredClock).self, from: (any TimeService).self) { time in
+            ClockAdapter(time: time)
+        }
+        #expect(try await bus.service((any RequiredClock).self).now() == "noon in Oslo")
+        #expect(bus.validate(services: [(any TimeService).self, (any RequiredClock).self]).isEmpty)
+        let elsewhere = MessageBus()
+        try elsewhere.register("app://there/time") { _ in "late" }
+        try elsewhere.provide((any TimeService).self, at: "app://there") { TimeServiceProxy($0) }
+        #expect(try await elsewhere.service((any TimeService).self).time(in: "Oslo") == "late")
+        let endpoint = ServiceEndpoint(bus: elsewhere, url: "app://there")
+        #expect(try await endpoint.call("time", ["city": "Oslo"], as: String.self) == "late")
+        #expect(endpoint.url == "app://there" && endpoint.timeout == nil && endpoint.bus === elsewhere)
+    }
+
+    @Test func `a destination is made on demand`() async throws {
+        try bus.provide((any Player).self, by: PlayerRouter())
+        bus.registerPerformFailed { error in Issue.record("\(error)") }
+        let states = Inbox<PerformState>()
+        let performance = try bus.performance(of: (any Player).self) { configuration in
+            configuration.prepare = { player in try await player.load("a film") }
+            configuration.succeeded = { player in #expect(player is MoviePlayer) }
+            configuration.failed = { error in Issue.record("\(error)") }
+            configuration.completed = { isDone in #expect(isDone) }
+            configuration.stateChanged = { _, new in if new == .routed { Task { await states.put(new) } } }
+        }
+        #expect(performance.state == .unrouted)
+        let player = try await performance.perform()
+        #expect(await (player as? MoviePlayer)?.film == "a film")
+        #expect(await states.next() == .routed)
+        #expect(performance.destination === player && performance.canRemove)
+        try await performance.remove()
+        #expect(performance.state == .removed)
+    }
+}

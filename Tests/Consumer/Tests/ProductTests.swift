@@ -1,0 +1,171 @@
+import ArgumentParser
+import Foundation
+import ServiceLifecycle
+import Testing
+import Waybill
+import WaybillCommands
+import WaybillConfiguration
+import WaybillEventLoop
+import WaybillMetrics
+import WaybillServiceLifecycle
+import WaybillTesting
+import WaybillTracing
+
+#if Web
+import WaybillWeb
+#endif
+
+/// A program with a table of routes.
+struct Program: AsyncParsableCommand, RouteProviding {
+    static let configuration = CommandConfiguration(
+        commandName: "program",
+        subcommands: [RoutesCommand<Program>.self]
+    )
+
+    static func makeBus() async throws -> MessageBus {
+        let bus = MessageBus()
+        try await bus.install { Plain() }
+        return bus
+    }
+}
+
+/// The products around the bus, as the README and the articles print them.
+struct ProductTests {
+    @Test func `WaybillTesting tries a module by itself`() async throws {
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock)
+        let recorder = MessageRecorder(on: bus)
+        let users = try bus.stub("app://user/:uid", .value(User(uid: 7, name: "Lili")))
+        try bus.stub("app://rates", .failure(RoutingError.refused("closed")), .value(1.08))
+        let made = try bus.stub("app://made/:uid") { message in message.parameters["uid"] ?? "" }
+        let slow = try bus.stub("app://archive", .never)
+        let deadline = clock.now + .seconds(30)
+        let caller = Task { try await bus.route("app://archive", deadline: deadline) }
+        await slow.called()
+        #expect(clock.pending >= 0 && clock.minimumResolution > .zero)
+        await clock.advance(by: .seconds(30))
+        await #expect(throws: RoutingError.self) { try await caller.value }
+        let late = try await recorder.wait(for: "app://archive")
+        #expect(late.error?.code == .deadlineExceeded && late.hasEnded && late.url == "app://archive")
+        let user: User = try await bus.route("app://user/7?a=b", headers: ["c": "d"])
+        #expect(user.uid == 7 && users.callCount == 1 && users.messages.count == 1)
+        #expect(
+            try await bus.route("app://made/3", as: String.self) == "3" && made.pattern == "app://made/:uid"
+        )
+        let record = try await recorder.wait(for: "app://user/:uid", until: .ended, count: 1)
+        #expect(try record.value(as: User.self) == user && record.pattern == "app://user/:uid")
+        #expect(record.parameters["a"] == "b" && record.headers == ["c": "d"] && record.correlationID == nil)
+        #expect(record.progress.isEmpty && record.message?.id == record.id && !"\(record)".isEmpty)
+        if case .replied = record.outcome {} else { Issue.record("it was not replied") }
+        #expect(try recorder.messages(to: "app://**").count == recorder.messages.count)
+        recorder.clear()
+        recorder.stop()
+        #expect(recorder.messages.isEmpty)
+        made.cancel()
+        let sleeper = Task { try await clock.sleep(until: clock.now + .seconds(1)) }
+        #expect(await clock.waitForPending())
+        await clock.advance(to: clock.now + .seconds(1))
+        try await sleeper.value
+        let loop = clock.makeEventLoop(name: "manual")
+        #expect(loop.name == "manual")
+        await loop.shutDown()
+    }
+
+    @Test func `WaybillTesting tries all URLs of a module`() async throws {
+        let bus = try await Program.makeBus()
+        var options = ModuleTestCase.Options()
+        options.repetitions = 2
+        options.rounds = 1
+        options.limit = .seconds(60)
+        options.needsDocumentation = false
+        options.mayFail = true
+        options.seed = 7
+        options.printsSeed = false
+        let test = ModuleTestCase(
+            scheme: "app",
+            on: bus,
+            values: ["number": "4"],
+            arguments: [:],
+            options: options
+        )
+        let report = try await test.run()
+        #expect(report.problems.isEmpty && report.seed == 7 && report.scheme == "app" && report.forwarded > 0)
+        let timing = try #require(report.timings.first)
+        #expect(timing.count > 0 && timing.replies >= 0 && timing.median <= timing.maximum)
+        #expect(!timing.route.isEmpty && !"\(report)".isEmpty)
+        let missing = await ModuleTestCase(scheme: "none", on: bus, options: options).report()
+        #expect(missing.scheme == "none" && missing.timings.isEmpty)
+    }
+
+    @Test func `WaybillConfiguration reads files`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try "destinations:\n  \"app://d/:number\": Plain.double\n".write(
+            to: file,
+            atomically: true,
+            encoding: .utf8
+        )
+        let bus = try await Program.makeBus()
+        try bus.load(RouteConfiguration(contentsOf: file))
+        #expect(try await bus.route("app://d/4", as: Int.self) == 8)
+        #expect(RouteConfiguration.maximumFileSize > 0)
+    }
+
+    @Test func `WaybillCommands prints the routes`() async throws {
+        let descriptions = try await Program.makeBus().routeDescriptions
+        for format in RouteListFormat.allCases {
+            #expect(try RouteList(descriptions).text(as: format).contains("app://plain/double/:number"))
+        }
+        let command = try Program.parseAsRoot(["routes", "--format", "json", "--check", "app://plain/later"])
+        let routes = try #require(command as? RoutesCommand<Program>)
+        try await routes.run()
+    }
+
+    @Test func `WaybillServiceLifecycle runs the bus as a service`() async throws {
+        let bus = try await Program.makeBus()
+        let group = ServiceGroup(
+            services: [MessageBusService(bus, drainingFor: .seconds(1))],
+            logger: .init(label: "consumer")
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            #expect(try await bus.route("app://plain/double/4", as: Int.self) == 8)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        await #expect(throws: RoutingError.self) { try await bus.route("app://plain/double/4") }
+        let other = try await Program.makeBus()
+        let running = Task { try await other.run(drainingFor: .seconds(1)) }
+        running.cancel()
+        _ = try? await running.value
+        await other.shutDown()
+    }
+
+    @Test func `WaybillMetrics and WaybillTracing are around deliveries`() async throws {
+        let bus = try await Program.makeBus()
+        bus.use(MetricsMiddleware(prefix: "consumer"))
+        bus.use(TracingMiddleware())
+        #expect(try await bus.route("app://plain/double/4", as: Int.self) == 8)
+    }
+
+    #if Web
+    @Test func `WaybillWeb performs URLs of the web`() async throws {
+        var configuration = WebConnector.Configuration()
+        configuration.bodyLimit = 1 << 10
+        configuration.timeout = .seconds(60)
+        let bus = MessageBus()
+        bus.connect("http", to: WebConnector(configuration: configuration))
+        // Nothing listens at the first port.
+        do {
+            let response: WebResponse = try await bus.route("http://127.0.0.1:1/")
+            Issue.record("\(response)")
+        } catch {
+            #expect(error.code == .unreachable, "\(error)")
+        }
+        let headers = WebHeaders([.init(name: "A", value: "b"), .init(name: "a", value: "c")])
+        #expect(headers["a"] == "b" && headers.all("A") == ["b", "c"] && headers.fields.count == 2)
+        let response = WebResponse(status: 200, headers: headers, body: Array("hi".utf8))
+        #expect(response.isSuccess && response.text == "hi" && response.status == 200)
+    }
+    #endif
+}

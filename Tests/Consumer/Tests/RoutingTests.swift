@@ -1,0 +1,137 @@
+import Testing
+import WaybillRouting
+
+/// Every public call of `WaybillRouting`, without a bus.
+struct RoutingTests {
+    @Test func `an address is read in parts`() throws {
+        let address = try Address("APP://user/7/a%20b?page=2&tag=a&tag=b#home/done")
+        #expect(address.hasScheme && address.scheme == "app")
+        #expect(address.segments == ["user", "7", "a b"])
+        #expect(address.path.hasPrefix("user/7/a"))
+        #expect(address.query == "page=2&tag=a&tag=b" && address.fragment == "home/done")
+        #expect(address.queryItems.map(\.name) == ["page", "tag", "tag"])
+        #expect(address.text.hasPrefix("APP://") && !"\(address)".isEmpty)
+        #expect(Address.encode("a b/c") == "a%20b%2Fc")
+        let short = try Address("/user/7", conventions: .waybill, defaultScheme: "shop", limits: .default)
+        #expect(short.scheme == "shop" && !short.hasScheme)
+        #expect(Set([address, address]).count == 1 && address != short)
+    }
+
+    @Test func `parameters have one precedence and many views`() throws {
+        let address = try Address("app://user/7?page=2&tag=a&tag=b")
+        var table = RouteTable<String>()
+        try table.insert("app://user/<int:uid>", "user")
+        let match = try #require(try table.match(address))
+        let parameters = match.parameters.merging(call: ["name": "Lili", "page": 3])
+        let uid: Int = try parameters.require("uid")
+        #expect(uid == 7 && parameters["name"] == "Lili")
+        #expect(try parameters.require("page", as: Int.self) == 3)
+        #expect(try parameters.value("none", as: Int.self) == nil)
+        #expect(parameters.all("tag") == ["a", "b"])
+        #expect(parameters.path == ["uid": "7"] && parameters.query["page"] == "2")
+        #expect(parameters.all["uid"] == "7" && parameters.call.count == 2)
+        #expect(parameters.address == address)
+        #expect(Parameters(address: address, call: ["x": 1])["x"] == "1")
+        #expect(throws: RoutingError.self) { try parameters.require("none", as: Int.self) }
+    }
+
+    @Test func `a pattern is matched, printed and sampled`() throws {
+        let pattern = try RoutePattern("app://user/<int:uid>/:name")
+        #expect(pattern.scheme == "app" && pattern.text == "\(pattern)")
+        #expect(pattern.parameters.map(\.name) == ["uid", "name"])
+        #expect(try pattern.url(with: ["uid": "7", "name": "a b"]) == "app://user/7/a%20b")
+        #expect(Set([pattern, pattern]).count == 1)
+        var table = RouteTable<Int>()
+        try table.insert(pattern.text, 1)
+        var generator = SystemRandomNumberGenerator()
+        #expect(table.canRoute(pattern.example(using: &generator)))
+        #expect(throws: RoutingError.self) { try RoutePattern("app://user/<itn:uid>") }
+    }
+
+    @Test func `a table is filled, asked and emptied`() throws {
+        var table = RouteTable<String>(conventions: .waybill, defaultScheme: "app", limits: .default)
+        let id = try table.insert("app://user/:uid", "user")
+        try table.insert("app://cart/show", "cart")
+        try table.insert("memo://**", "memo")
+        #expect(table.count == 3 && !table.isEmpty && table.routes.count == 3)
+        let match = try #require(try table.match("app://user/7"))
+        #expect(table[match] == "user" && match.route == id && table.handler(for: id) == "user")
+        let route = try #require(table.route(id))
+        #expect(route.id == id && route.pattern.text == "app://user/:uid" && route.line > 0)
+        #expect(route.fileID.contains("RoutingTests") && route.parameters.map(\.name) == ["uid"])
+        #expect(try table.match("app://nobody/home") == nil && !table.canRoute("app://nobody/home"))
+        table.register(scheme: "other")
+        #expect(table.schemes.contains("other"))
+        #expect(table.conventions == .waybill && table.limits == .default && table.defaultScheme == "app")
+        #expect(throws: RoutingError.self) { try table.insert("app://user/:other", "rival") }
+        #expect(table.remove(id) == "user" && table.remove("app://cart/show") == "cart")
+        table.removeAll(scheme: "memo")
+        #expect(table.isEmpty)
+        table.removeAll()
+    }
+
+    @Test func `what does not match is explained`() throws {
+        var table = RouteTable<Int>()
+        try table.insert("app://user/<int:uid>", 1)
+        let good = table.explain("app://user/7")
+        #expect(
+            good.route != nil && good.parameters?["uid"] == "7" && good.error == nil && !good.trace.isEmpty
+        )
+        let bad = table.explain("app://user/x")
+        #expect(bad.route == nil && bad.url == "app://user/x" && bad.failure?.name == "uid")
+        #expect(bad.failure?.type == "int" && bad.failure?.text == "x")
+        #expect(bad.failure?.pattern == "app://user/<int:uid>" && bad.failure?.message.isEmpty == false)
+        let near = table.explain("app://usr/7")
+        #expect(near.nearest == ["app://user/<int:uid>"] && near.stoppedAt != nil)
+        #expect(table.noRoute(for: "app://usr/7").code == .noRoute)
+        #expect(table.noRoute(for: try Address("app://usr/7")).message.contains("did you mean"))
+    }
+
+    @Test(arguments: [
+        RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter, RoutingConventions(),
+    ])
+    func `a table follows the conventions of other routers`(conventions: RoutingConventions) throws {
+        var table = RouteTable<Int>(conventions: conventions)
+        try table.insert("app://user/detail", 1)
+        #expect(try table.match("app://user/detail") != nil)
+    }
+
+    @Test func `conventions and limits are set one by one`() throws {
+        var conventions = RoutingConventions()
+        conventions.segmentsIgnoreCase = true
+        conventions.sameShape = .replaces
+        conventions.missingScheme = .isError
+        conventions.precedence = .queryBeforePath
+        conventions.duplicateQueryNames = .firstWins
+        conventions.host = .isFirstSegment
+        conventions.placeholders = .colon
+        var limits = RoutingLimits(urlLength: 64)
+        limits.segments = 4
+        var table = RouteTable<Int>(conventions: conventions, limits: limits)
+        try table.insert("app://User/:uid", 1)
+        try table.insert("app://User/:uid", 2)
+        let match = try #require(try table.match("app://USER/7?uid=8"))
+        #expect(table[match] == 2 && match.parameters["uid"] == "8")
+        #expect(throws: RoutingError.self) { try table.match("/user/7") }
+        #expect(throws: RoutingError.self) { try table.match("app://a/b/c/d/e") }
+    }
+
+    @Test func `errors have a code, a place and a cause`() {
+        struct Cause: Error {}
+        let error = RoutingError(.handlerFailed, url: "app://a", message: "it broke", cause: Cause())
+        #expect(error.code == .handlerFailed && "\(error.code)" == "handlerFailed" && error.cause is Cause)
+        #expect(
+            error.route == nil && error.module == nil && error.url == "app://a" && error.message == "it broke"
+        )
+        #expect("\(error)".hasPrefix("handlerFailed app://a: it broke"))
+        #expect(COCRouterMode(error.code) == .noHandler && COCRouterMode(nil).rawValue == 200)
+        #expect(RoutingError.Code(.noRoute) == .noRoute && RoutingError.Code(.done) == nil)
+        let codes: Set<RoutingError.Code> = [
+            .invalidURL, .invalidPattern, .conflict, .noRoute, .noHandler, .refused, .missingParameter,
+            .invalidParameter, .typeMismatch, .handlerFailed, .deadlineExceeded, .cancelled, .mailboxFull,
+            .deadlock, .hopLimitExceeded, .notTransferable, .unreachable, .overRoute, .actionFailed,
+            .infiniteRecursion, .shutDown,
+        ]
+        #expect(codes.count == 21)
+    }
+}
