@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stddef.h>
 
 #if defined(__linux__)
 #include <sys/eventfd.h>
@@ -44,5 +45,10 @@ static inline uintptr_t waybill_thread_id(void) {
 // A function of the Swift runtime: retains an object unless its last reference has gone, and then answers NULL. The
 // memory must still be there, which an unowned reference takes care of.
 extern void *swift_tryRetain(void *object);
+
+// Functions of the Swift runtime: the task that the calling thread runs, or NULL, and what kind of task it is. Both take
+// and return one register, which Swift's calling convention passes as C's does.
+extern void *swift_task_getCurrent(void);
+extern size_t swift_task_getJobFlags(void *task);
 
 #endif

@@ -10,6 +10,7 @@ extension EventLoop {
     /// May be called from any context, the loop itself included, and as often as wanted. For an adopted loop it returns
     /// once the host has run its loop.
     public func shutDown() async {
+        await Self.yieldIfDue()
         self.beginShutDown()
         await withCheckedContinuation { self.core.lifecycle.wait($0) }
     }

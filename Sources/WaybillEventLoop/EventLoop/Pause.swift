@@ -13,6 +13,10 @@ internal import Synchronization
 /// that until it is resumed, and then gives it to the loop.
 package actor Pause<Value: Sendable>: SerialExecutor {
     private nonisolated let loop: EventLoop?
+    /// Where the task goes on, if it has been resumed for another place than ``loop``.
+    private nonisolated(unsafe) var isElsewhere = false
+    /// Whether the task goes on within the call that resumes it.
+    private nonisolated(unsafe) var isInPlace = false
 
     // Whoever comes first, the task with its job or somebody with the value, leaves it; whoever comes second finds both.
     private nonisolated let isOneThere = Atomic<Bool>(false)
@@ -56,11 +60,54 @@ package actor Pause<Value: Sendable>: SerialExecutor {
         )
     }
 
+    /// Waits, where the caller is isolated, and then runs a closure where the task was resumed: on the loop, and not where
+    /// the caller is.
+    ///
+    /// - Parameters:
+    ///   - isolation: the caller's.
+    ///   - begin: is called first; from now on the task may be resumed.
+    ///   - onCancel: is called when the task is cancelled, and has it resumed.
+    ///   - body: runs in the caller's task, on the thread that has resumed it.
+    /// - Returns: what the closure returns.
+    package func wait<Result: Sendable>(
+        isolation: isolated (any Actor)?,
+        _ begin: () -> Void,
+        onCancel: @Sendable () -> Void,
+        then body: @Sendable (Value) -> Result
+    ) async -> Result {
+        await withTaskCancellationHandler(
+            operation: {
+                // Captured, the parameter isolates the closure to the caller.
+                _ = isolation
+                begin()
+                return await self.wait(then: body)
+            },
+            onCancel: onCancel
+        )
+    }
+
+    private func wait<Result: Sendable>(then body: @Sendable (Value) -> Result) -> Result {
+        body(self.wait())
+    }
+
     /// Has the task go on, now or as soon as it waits; must be called once.
     package nonisolated func resume(returning value: Value) {
         // Nobody reads it before the job runs.
         unsafe self.value = value
         if self.isSecond { self.goOn() }
+    }
+
+    /// Has the task go on away from its loop, which may not turn; must be called once.
+    package nonisolated func resumeElsewhere(returning value: Value) {
+        unsafe self.isElsewhere = true
+        self.resume(returning: value)
+    }
+
+    /// Has the task go on within this call, if it waits already; must be called once, on the loop's thread, and not by code
+    /// of a task.
+    package nonisolated func resumeInPlace(returning value: Value) {
+        unsafe self.isInPlace = true
+        self.resume(returning: value)
     }
 
     /// Takes the rest of the waiting task; the runtime calls this.
@@ -77,9 +124,15 @@ package actor Pause<Value: Sendable>: SerialExecutor {
     private nonisolated func goOn() {
         guard let job = unsafe self.job else { preconditionFailure("a task was resumed twice") }
         unsafe self.job = nil
-        if let loop {
+        if let loop, unsafe !self.isElsewhere {
             // As the loop's own: there is nothing in this actor that the loop's other jobs could get in the way of.
-            loop.core.submit(WorkItem(job, as: .actorJob))
+            let item = WorkItem(job, as: .actorJob)
+            if unsafe self.isInPlace, loop.core.isOnThread {
+                unsafe self.isInPlace = false
+                loop.core.run(item)
+            } else {
+                loop.core.submit(item)
+            }
         } else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
         }

@@ -40,6 +40,7 @@ public struct SignalSequence: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(EventLoopError) -> Signal? {
+            await EventLoop.yieldIfDue()
             do {
                 return try await self.base.next(isolation: actor)
             } catch let error as EventLoopError {

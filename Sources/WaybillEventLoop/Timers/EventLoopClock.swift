@@ -31,6 +31,7 @@ public struct EventLoopClock: Clock {
         until deadline: Instant,
         tolerance: Duration? = nil
     ) async throws {
+        await EventLoop.yieldIfDue()
         try Task.checkCancellation()
         defer { self.eventLoop.time.manual?.goesOn() }
         let core = self.eventLoop.core
