@@ -24,9 +24,9 @@ extension BusCore {
         Counters.add(self.books.shared.lateReplies)
     }
 
-    /// Writes down a failure that nobody is there to be told.
-    func log(_ url: String, _ error: RoutingError) {
-        self.logger.warning("dead letter", metadata: ["url": "\(url.onShortLine)", "error": "\(error)"])
+    /// Logs a failure that no caller is told.
+    func log(_ url: String, _ error: RoutingError, as what: String = "dead letter") {
+        self.logger.warning("\(what)", metadata: ["url": "\(url.onShortLine)", "error": "\(error)"])
     }
 
     /// Tells the uncaught handler, if there is one, about a URL that no pattern matched.
@@ -34,7 +34,7 @@ extension BusCore {
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
         let context = DeliveryContext(hops: message.hops)
-        self.home.eventLoop.execute { DeliveryContext.$current.withValue(context) { uncaught(message) } }
+        self.home.eventLoop.execute { DeliveryContext.$inherited.withValue(context) { uncaught(message) } }
         return true
     }
 }

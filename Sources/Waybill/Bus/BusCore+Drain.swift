@@ -13,7 +13,7 @@ extension BusCore {
             ordering: .sequentiallyConsistent
         )
         // Called in a handler, this would wait for that handler, which waits for this.
-        let own = self.exchanges(for: DeliveryContext.ongoing)
+        let own = self.exchanges(for: DeliveryContext.current?.messages ?? [])
         self.spared.withLock { $0.add(own) }
         let inFlight = self.books.statistics.inFlight
         // What is in flight is counted first, or one that is spared and ends in between would hide another.

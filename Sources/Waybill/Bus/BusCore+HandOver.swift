@@ -10,8 +10,8 @@ extension BusCore {
         _ listener: Listener
     ) async -> Delivered {
         let handler = found.handler
-        if handler.isImmediate, !handler.mailbox.isSerial, !request.due.exists {
-            // It cannot be set free early, and it will be done as soon as its loop gets there: a plain hop does.
+        if handler.isImmediate, !request.due.exists {
+            // It is done as soon as its loop comes to it, and free until then: that needs no task of its own.
             let message = request.message(id: id, parameters: found.parameters, for: handler)
             handler.counters.begin()
             let outcome = await self.hop(message, handler).at(handler)
@@ -25,14 +25,16 @@ extension BusCore {
         return Delivered(id: id, outcome: outcome, returnPath: exchange.returnPath)
     }
 
+    /// Runs a message on its handler's loop, in the caller's task.
     nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
-        if handler.mailbox.isHere(for: handler) { return await handler.mailbox.performHere(message, handler) }
+        let mailbox = handler.mailbox
+        if handler.isImmediate { return await mailbox.call(message, handler) }
         do throws(RoutingError) {
-            try handler.mailbox.enter(message)
+            let queued = try mailbox.admit(message, handler, for: nil, inside: DeliveryContext.waiting)
+            return await mailbox.perform(message, handler, for: nil, after: queued)
         } catch {
             return .failed(error)
         }
-        return await handler.mailbox.perform(message, handler)
     }
 
     /// Has the handler run in a task of its own; whatever prevents it ends the exchange.
@@ -54,7 +56,14 @@ extension BusCore {
         let handler = found.handler
         let path = isPublished ? nil : self.returnPath(of: found.parameters, id, hops: request.hops)
         let origin = isPublished ? Exchange.Origin.published : .routed
-        let exchange = Exchange(id, url: request.url, core: self, origin, returnPath: path)
+        let exchange = Exchange(
+            id,
+            url: request.url,
+            core: self,
+            origin,
+            returnPath: path,
+            caller: DeliveryContext.waiting
+        )
         var message =
             isPublished
             ? request.message(id: id, parameters: found.parameters)
@@ -65,9 +74,10 @@ extension BusCore {
             exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
             return exchange
         }
+        var queued: QueuedTask?
         if chain == nil {
             do throws(RoutingError) {
-                try handler.mailbox.enter(message)
+                queued = try handler.mailbox.admit(message, handler, for: exchange, inside: exchange.caller)
             } catch {
                 exchange.finish(.failed(error), at: handler)
                 return exchange
@@ -81,7 +91,7 @@ extension BusCore {
             let stage = Stage(deadline: request.due)
             Delivery(chain, handler, stage).start(message, for: exchange)
         } else {
-            handler.mailbox.start(message, handler, exchange)
+            handler.mailbox.start(message, handler, exchange, after: queued)
         }
         return exchange
     }

@@ -16,7 +16,7 @@ extension BusCore {
     func objection(to request: Request) -> RoutingError? {
         let phase = self.phase.load(ordering: .relaxed)
         if phase != .open, phase == .closed || request.hops == 0 { return .shutDown(url: request.url) }
-        if request.hops > self.configuration.hopLimit {
+        if request.hops > max(0, self.configuration.hopLimit) {
             return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
         }
         return request.due.hasPassed(by: self.time) ? .deadlineExceeded(url: request.url) : nil

@@ -6,15 +6,24 @@ extension BusCore {
     /// Gives a request to every subscriber at once and counts who took it.
     nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
         if let context = self.inherited { request.inherit(from: context) }
-        await self.admit()
-        if let error = self.objection(to: request) { throw error }
-        let audience = try self.audience(of: request.url)
+        await EventLoop.yieldIfDue()
+        let audience: Audience
+        do throws(RoutingError) {
+            if let error = self.objection(to: request) { throw error }
+            audience = try self.audience(of: request.url)
+            if audience.isEmpty { _ = try self.address(of: request.url) }
+        } catch {
+            await self.yieldThread()
+            throw error
+        }
         if audience.isEmpty {
-            _ = try self.address(of: request.url)
+            await self.yieldThread()
             return 0
         }
         var publication = Publication(request, for: audience, around: self.directory.chain)
-        while !self.tell(&publication) { await self.admit() }
+        while !self.tell(&publication) { await EventLoop.yieldIfDue() }
+        // A publisher that never has to wait would hold a thread of the global pool for as long as it publishes.
+        if publication.exchanges.isEmpty, publication.queued.isEmpty { await self.yieldThread() }
         let url = publication.request.url
         for exchange in publication.exchanges {
             publication.taken += self.took(url, await exchange.listen(noListener))
@@ -110,8 +119,7 @@ extension BusCore {
 
     /// Whether a handler that cannot suspend can be called here and now, and nothing that was sent to its module before waits.
     private func canCall(_ handler: Handler) -> Bool {
-        handler.mailbox.unretainedLoop.isInEventLoop && self.currentLane != nil && !handler.isGone
-            && handler.mailbox.isClear
+        self.currentLane != nil && !handler.isGone && handler.mailbox.isClear
     }
 
     /// Tells the subscribers from a thread that is none of the bus's loops.

@@ -35,10 +35,11 @@ extension BusCore {
         listener: Listener = noListener
     ) async -> Delivered {
         if let context = self.inherited { request.inherit(from: context) }
+        await EventLoop.yieldIfDue()
         if let error = self.objection(to: request) {
+            await self.yieldThread()
             return self.lose(request, self.open(), error)
         }
-        await self.admit()
         guard let lane = self.currentLane else { return await self.routeFromOutside(request, listener) }
         var value: (any Sendable)?
         var path: ReturnPath?
@@ -83,9 +84,18 @@ extension BusCore {
         do throws(RoutingError) {
             found = try self.find(request, on: nil)
         } catch {
+            await self.yieldThread()
             return self.lose(request, id, error)
         }
         return await self.handOver(request, found, id, listener)
+    }
+
+    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the bus.
+    ///
+    /// A task of the global pool that repeats a refused call would hold one of the pool's few threads for ever. On a
+    /// loop the budget does the same with less.
+    nonisolated(nonsending) func yieldThread() async {
+        if self.currentLane == nil { await Task.yield() }
     }
 
     /// Ends a request that reaches no handler.

@@ -18,7 +18,7 @@ extension BusCore {
             let found = try self.find(request, on: lane, around: chain)
             var message = request.message(id: id, parameters: found.parameters, for: found.handler)
             if let chain { message.surround(with: chain) }
-            try found.handler.mailbox.post(Parcel(message: message, handler: found.handler))
+            try found.handler.mailbox.post(Envelope(message: message, handler: found.handler))
         } catch {
             self.deadLetter(request, id, error)
         }
@@ -68,6 +68,7 @@ extension BusCore {
     /// Leaves a message in the mailbox of its handler, as soon as there is a place for it.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
         if let inherited = self.inherited { request.inherit(from: inherited) }
+        await EventLoop.yieldIfDue()
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
@@ -75,13 +76,15 @@ extension BusCore {
             // Who awaits a place is told at once that there is nobody, whatever surrounds deliveries.
             let found = try self.find(request, on: lane)
             let handler = found.handler
+            if handler.mailbox.whenFull != .suspend { await handler.mailbox.makeRoom() }
             var message = request.message(id: id, parameters: found.parameters, for: handler)
-            if let chain = self.chain(on: lane) { message.surround(with: chain) }
-            let parcel = Parcel(message: message, handler: handler)
-            guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(parcel) }
-            if !handler.mailbox.takePlaceInTurn() { try await self.waitForPlace(request, handler) }
-            handler.mailbox.leave(parcel)
+            if let chain = self.chain(on: self.currentLane) { message.surround(with: chain) }
+            let envelope = Envelope(message: message, handler: handler)
+            guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(envelope) }
+            try await self.waitForSlot(request, handler)
+            handler.mailbox.post(inSlot: envelope)
         } catch {
+            await self.yieldThread()
             self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
             if error.code == .noRoute, let message = self.unmatched(request, id: id) {
                 self.tellUncaught(message)
@@ -90,24 +93,23 @@ extension BusCore {
         }
     }
 
-    /// Waits until the mailbox of a handler has a place for a message; while anybody does, who comes later queues up.
-    private nonisolated(nonsending) func waitForPlace(
+    /// Waits until the mailbox of a handler has a slot for a message.
+    private nonisolated(nonsending) func waitForSlot(
         _ request: borrowing Request,
         _ handler: Handler
     ) async throws(RoutingError) {
         let mailbox = handler.mailbox
-        if mailbox.isSerial, await mailbox.isBusy(with: DeliveryContext.ongoing) {
+        if mailbox.takeSlot() { return }
+        if mailbox.isBusy(with: DeliveryContext.waiting?.messages ?? []) {
             handler.counters.count(Tally(.deadlock))
             throw RoutingError.deadlock(url: request.url).at(handler)
         }
-        mailbox.sendersWaiting.add(1, ordering: .sequentiallyConsistent)
-        defer { mailbox.sendersWaiting.subtract(1, ordering: .relaxed) }
-        while await !mailbox.waitForPlace(self, until: request.due) {
+        while await !mailbox.waitForSlot(by: self.time, until: request.due) {
             if let error = self.reasonToGiveUp(request, handler) { throw error }
         }
     }
 
-    /// Why a message should not wait for a place any longer, if so.
+    /// Why a message should not wait for a slot any longer, if so.
     private func reasonToGiveUp(_ request: borrowing Request, _ handler: Handler) -> RoutingError? {
         // The deadline cancels who is at work, and is the reason then.
         let isLate = request.due.hasPassed(by: self.time)

@@ -8,7 +8,8 @@ extension MessageBus {
     /// ```
     ///
     /// The closure runs where the caller is isolated, once for each reply and in their order; its value goes back to the
-    /// handler, which waits for it. An error that it throws is thrown to the handler. What it routes belongs to the message
+    /// handler, which waits for it. An error that it throws, or a reply that is no `Update`, is thrown to the handler, and
+    /// logged; to a handler that asks for no answer it cannot be thrown, and is thrown here when that has replied. What it routes belongs to the message
     /// that the handler is handling, and has its deadline.
     ///
     /// - Parameters:

@@ -1,3 +1,5 @@
+internal import WaybillEventLoop
+
 extension MessageBus {
     /// Ends the bus: takes no new messages, lets those in flight end, and fails the rest.
     ///
@@ -12,6 +14,7 @@ extension MessageBus {
     /// - Returns: how many messages ended in time, and how many did not.
     @discardableResult
     public func shutDown(graceful deadline: ContinuousClock.Instant = .now) async -> DrainSummary {
-        await self.core.drain(until: deadline)
+        await EventLoop.yieldIfDue()
+        return await self.core.drain(until: deadline)
     }
 }

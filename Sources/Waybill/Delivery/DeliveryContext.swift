@@ -11,8 +11,10 @@ final class DeliveryContext: Sendable {
     ///
     /// The ID and not the exchange: a task that a handler leaves behind keeps the context, and nothing else.
     let id: CorrelationID?
-    /// What is being handled by whoever waits for the message, if that is a handler.
+    /// The context of the handler that waits for the message, if a handler does.
     let outer: DeliveryContext?
+    /// The task that runs the handler, as ``CurrentTask`` numbers it.
+    private let task: UInt
 
     init(
         hops: Int,
@@ -24,6 +26,7 @@ final class DeliveryContext: Sendable {
         self.due = due
         self.id = id
         self.outer = outer
+        self.task = CurrentTask.id
     }
 
     /// The context of a message that is given to a handler that may suspend.
@@ -31,7 +34,36 @@ final class DeliveryContext: Sendable {
         self.init(hops: message.hops, due: message.due, id: message.id, outer: outer)
     }
 
-    @TaskLocal static var current: DeliveryContext?
+    /// The context that the calling task has inherited.
+    @TaskLocal static var inherited: DeliveryContext?
+
+    /// The context of the calling code: of the handler that it is part of, or, in the body of a loop over the replies to a
+    /// message, of the handler that has sent the reply and waits for the loop to come back.
+    static var current: DeliveryContext? { ReplyReaders.context(inside: self.inherited) ?? self.inherited }
+
+    /// The context of the handler that waits for the calling code to end, if one does.
+    ///
+    /// A task that a handler makes by `Task { }` has the handler's context and may outlive the handler, which does not
+    /// wait for it: what it routes is no part of the handler. Its own `async let` is taken for one of the handler's.
+    static var waiting: DeliveryContext? {
+        guard let context = self.current else { return nil }
+        return context.task == CurrentTask.id || CurrentTask.isChild ? context : nil
+    }
+
+    /// The same context for the calling task: its code answers the handler, which waits for that.
+    func adopted() -> DeliveryContext {
+        DeliveryContext(hops: self.hops, due: self.due, id: self.id, outer: self.outer)
+    }
+
+    /// Whether this is a context, or the context of something that waits inside of it.
+    func isInside(_ context: DeliveryContext) -> Bool {
+        var next: DeliveryContext? = self
+        while let inner = next {
+            if inner === context { return true }
+            next = inner.outer
+        }
+        return false
+    }
 
     /// Runs a caller's code for one of a handler's replies, in the handler's context and where the caller is isolated.
     ///
@@ -42,17 +74,17 @@ final class DeliveryContext: Sendable {
         _ body: () async throws -> Result
     ) async rethrows -> Result {
         guard let context else { return try await body() }
-        return try await Self.$current.withValue(context) {
+        return try await Self.$inherited.withValue(context.adopted()) {
             // Captured, the parameter isolates the closure to the caller.
             _ = isolation
             return try await body()
         }
     }
 
-    /// The messages whose handlers do not go on before the calling code does.
-    static var ongoing: Set<CorrelationID> {
+    /// The messages of this context: their handlers wait for what happens in it.
+    var messages: Set<CorrelationID> {
         var ids: Set<CorrelationID> = []
-        var context = Self.current
+        var context: DeliveryContext? = self
         while let inner = context {
             if let id = inner.id { ids.insert(id) }
             context = inner.outer

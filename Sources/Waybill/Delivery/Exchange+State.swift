@@ -73,7 +73,7 @@ extension Exchange {
         private mutating func show(_ progress: Progress) -> Event {
             self.seen = progress
             self.shown += 1
-            return .progress(progress.value, progress.context)
+            return .progress(progress)
         }
 
         /// Takes what the reader has seen and now answers; nil if nobody waits for that any more.

@@ -14,6 +14,8 @@ final class Exchange: Sendable {
     /// Where the reply's value goes, if it goes anywhere but to the caller.
     let returnPath: ReturnPath?
     let core: BusCore
+    /// The context of the handler that waits for the reply, if a handler does.
+    let caller: DeliveryContext?
     private let state = Locked(State())
 
     init(
@@ -21,8 +23,10 @@ final class Exchange: Sendable {
         url: String,
         core: BusCore,
         _ origin: Origin = .routed,
-        returnPath: ReturnPath? = nil
+        returnPath: ReturnPath? = nil,
+        caller: DeliveryContext? = nil
     ) {
+        self.caller = caller
         self.returnPath = returnPath
         self.id = id
         self.url = url
@@ -111,18 +115,29 @@ final class Exchange: Sendable {
     }
 
     /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
+    ///
+    /// - Returns: how it ended; a failure of the listener that the handler has not been told, if the handler replied
+    ///   all the same.
     nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
+        var untold: RoutingError?
         while true {
             switch await self.next() {
-            case .finished(let outcome): return outcome
-            case .progress(let value, let context):
+            case .finished(let outcome):
+                if let untold, case .replied = outcome { return .failed(untold) }
+                return outcome
+            case .progress(let progress):
                 do {
                     // The handler goes on when the listener does: what that sends belongs to the handler's message.
-                    let answer = try await DeliveryContext.with(context, isolation: #isolation) {
-                        try await listener(value)
+                    let answer = try await DeliveryContext.with(progress.context, isolation: #isolation) {
+                        try await listener(progress.value)
                     }
                     self.answer(.success(answer))
                 } catch {
+                    if !(error is Unheard) {
+                        let failure = RoutingError.progressRefused(error, url: self.url)
+                        self.core.log(self.url, failure, as: "progress reply not taken")
+                        if !progress.expectsAnswer { untold = untold ?? failure }
+                    }
                     self.answer(.failure(error))
                 }
             }
@@ -142,9 +157,23 @@ final class Exchange: Sendable {
     }
 
     /// Gives the caller a progress reply and waits for its answer.
-    nonisolated(nonsending) func offer(_ value: any Sendable) async throws -> any Sendable {
+    ///
+    /// - Parameters:
+    ///   - value: the reply's value.
+    ///   - expectsAnswer: whether the handler is told why there is no answer.
+    /// - Returns: the answer.
+    /// - Throws: what the listener throws, or ``Unheard``.
+    nonisolated(nonsending) func offer(
+        _ value: any Sendable,
+        expectsAnswer: Bool
+    ) async throws -> any Sendable {
         let answer = Answer(on: .current)
-        let progress = Progress(value: value, context: .current, answer: answer)
+        let progress = Progress(
+            value: value,
+            context: .current,
+            expectsAnswer: expectsAnswer,
+            answer: answer
+        )
         return try await answer.wait(isolation: #isolation) {
             switch self.state.withLock({ $0.offer(progress) }) {
             case .deliver(let reader, let event): reader.resume(returning: event)
@@ -193,6 +222,8 @@ extension Exchange {
         let value: any Sendable
         /// What its handler is doing.
         let context: DeliveryContext?
+        /// Whether its handler looks at the answer, and so at an error in its place.
+        let expectsAnswer: Bool
         let answer: Answer
     }
 
@@ -210,7 +241,7 @@ extension Exchange {
 
     /// What a caller hears.
     enum Event: Sendable {
-        case progress(any Sendable, DeliveryContext?)
+        case progress(Progress)
         case finished(Outcome)
     }
 

@@ -7,15 +7,16 @@ extension Handler {
     /// - Parameters:
     ///   - message: what it handles.
     ///   - isolation: the mailbox.
-    ///   - context: what is being handled by whoever waits for this message, if that is a handler.
+    ///   - exchange: the exchange with the message's caller; nil if this is the caller's own task.
     /// - Returns: the handler's value, or what it has thrown.
     func run(
         _ message: Message,
         isolation: isolated Mailbox,
-        inside context: DeliveryContext?
+        for exchange: Exchange?
     ) async -> Outcome {
         guard let suspending = self.code.suspending else { return self.runInPlace(message) }
-        return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: context)) {
+        let context = exchange.map(\.caller) ?? DeliveryContext.waiting
+        return await DeliveryContext.$inherited.withValue(DeliveryContext(message, inside: context)) {
             // Captured, the parameter isolates the closure to the mailbox.
             _ = isolation
             do {
@@ -53,7 +54,7 @@ extension Handler {
     func runInPlace(_ message: Message) -> Outcome {
         guard let lane = self.core.currentLane else {
             // A loop that is none of the bus's: nothing is noted there.
-            return DeliveryContext.$current.withValue(DeliveryContext(message, inside: nil)) {
+            return DeliveryContext.$inherited.withValue(DeliveryContext(message, inside: nil)) {
                 self.attempt(message)
             }
         }

@@ -176,7 +176,7 @@ final class Handler: Sendable {
         self.isRetired.store(true, ordering: .releasing)
         for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
         for member in self.ensemble?.members ?? [] { member.retire(with: reason, sparing: spared) }
-        self.mailbox.handlerHasGone()
+        self.mailbox.removeUnreachable()
     }
 
     /// Whether the handler has been unregistered, or its loop has stopped.

@@ -31,7 +31,7 @@ struct Found: Sendable {
             extras: nil,
             for: Unretained(self.handler)
         )
-        try self.handler.mailbox.post(Parcel(message: message, handler: self.handler))
+        try self.handler.mailbox.post(Envelope(message: message, handler: self.handler))
     }
 }
 

@@ -102,6 +102,6 @@ final class Snapshot: Sendable {
         )
         let handler = found.object
         let mailbox = handler.mailbox
-        try mailbox.post(Parcel(message: consume message, handler: consume handler))
+        try mailbox.post(Envelope(message: consume message, handler: consume handler))
     }
 }

@@ -47,6 +47,17 @@ extension RoutingError {
         )
     }
 
+    /// What comes of a progress reply that the caller's closure does not take, or throws at.
+    static func progressRefused(_ error: any Error, url: String) -> Self {
+        if let error = error as? RoutingError, error.url == url { return error }
+        return Self(
+            .refused,
+            url: url,
+            message: "the caller's closure for progress replies threw an error",
+            cause: error
+        )
+    }
+
     static func mailboxFull(url: String, limit: Int) -> Self {
         Self(
             .mailboxFull,

@@ -34,7 +34,8 @@ public struct DeadLetters: AsyncSequence, Sendable {
         /// - Parameter actor: whose isolation to wait in.
         /// - Returns: the letter.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DeadLetter? {
-            await self.base.next(isolation: actor)
+            await EventLoop.yieldIfDue()
+            return await self.base.next(isolation: actor)
         }
     }
 }

@@ -3,12 +3,11 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The bounded queue in front of a module, and the place where its handlers are called: the module's loop.
+/// The bounded queue in front of a module, and the loop that its handlers are called on.
 ///
-/// A message that is awaited comes with its caller's task and waits in the loop's queue; one that nobody awaits waits in
-/// ``posted``. The loop runs those; an awaited message lets it run first what was posted before, so that one sender's
-/// messages are handled in the order sent. In a serial mailbox awaited messages wait in a ``line``, each with its place
-/// among those that were posted.
+/// A message may run at once if its sender is on the loop and nothing waits. Everything else waits in one queue, in the
+/// order in which it comes: messages that no caller awaits, and the tasks of those that their callers await. Senders are
+/// on any thread; the loop drains.
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let unretainedLoop: UnretainedEventLoop
@@ -17,59 +16,26 @@ actor Mailbox: LoopBound {
     nonisolated let whenFull: MailboxConfiguration.Overflow
     nonisolated let isSerial: Bool
 
-    /// Whose mailbox it is, if it is in front of an actor.
+    /// The actor that the mailbox is in front of, if it is in front of one.
     nonisolated let owner: ObjectIdentifier?
     private nonisolated let ownerType: (any LoopBound.Type)?
 
     /// The name of that actor's type.
     nonisolated var module: String? { self.ownerType.map { "\($0)" } }
 
-    /// Messages that were given to the mailbox and have not been started; in a serial one also the one in progress.
-    ///
-    /// Those that take up a place are counted in the lower half, a ``visitor`` in the upper one.
-    nonisolated let waiting = Atomic<Int>(0)
+    private nonisolated let queue: Locked<MailboxQueue>
 
-    /// Whether there are such messages, as far as the calling thread knows.
-    @inline(__always)
-    nonisolated var isOccupied: Bool { self.waiting.load(ordering: .relaxed) > 0 }
-
-    /// How many of those that are started next have to be dropped, so that the limit holds.
-    nonisolated let excess = Atomic<Int>(0)
-
-    nonisolated let posted = Locked(PostBox())
-
-    /// What has been taken out of ``posted`` and not been started.
-    var batch = UniqueDeque<Parcel>()
-
-    /// The number of the first message of ``batch``, or, if that is empty, at most that of what comes next.
-    var number = 0
-
-    /// Whose tasks wait in a serial mailbox, in order.
-    var line: Deque<Turn> = []
-
-    /// The number of the message before which the first of them comes; none that there is if nobody waits.
-    var turnNumber = Int.max
-
-    /// The message that a serial mailbox is busy with.
-    var inProgress: CorrelationID?
-    var isAdvancing = false
-    /// Whether the next message is started when the loop has polled.
-    var isPausing = false
-
-    /// How many senders wait for a place, or are about to.
-    nonisolated let sendersWaiting = Atomic<Int>(0)
-
-    /// Whether the loop is about to look who waits for a place that somebody has given back.
-    nonisolated let isLookedAfter = Atomic<Bool>(false)
-
-    /// Who waits for a place in a mailbox that suspends its senders.
-    var places: Deque<Place> = []
+    /// How many messages wait or are in progress, as the queue last said.
+    private nonisolated let occupancy = Atomic<Int>(0)
 
     /// Keeps plain closures on the loop.
     ///
     /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift 6.3): without
     /// a preference it would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
+
+    /// The greatest limit; what is configured beyond it is as good as none.
+    private static let largestLimit = 1 << 31
 
     init(
         eventLoop: EventLoop,
@@ -79,16 +45,402 @@ actor Mailbox: LoopBound {
     ) {
         self.eventLoop = eventLoop
         self.unretainedLoop = UnretainedEventLoop(eventLoop)
-        let limit = configuration.limit ?? limit
+        let limit = min(configuration.limit ?? limit, Self.largestLimit)
         // One that is not serial would take nothing that has to wait for the loop.
         self.limit = max(limit, configuration.isSerial ? 0 : 1)
         self.whenFull = configuration.whenFull
         self.isSerial = configuration.isSerial
+        self.queue = Locked(
+            MailboxQueue(limit: self.limit, whenFull: self.whenFull, isSerial: self.isSerial)
+        )
         self.owner = owner.map { ObjectIdentifier($0) }
         self.ownerType = owner.map { type(of: $0) }
         self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
     }
 
-    /// How many messages may be waiting, one that is in progress included.
-    nonisolated var capacity: Int { self.isSerial ? self.limit + 1 : self.limit }
+    /// Whether a message that comes to the loop has to wait; for the loop's thread.
+    @inline(__always)
+    nonisolated var isOccupied: Bool { self.occupancy.load(ordering: .relaxed) > 0 }
+
+    /// Changes the queue.
+    @inline(__always)
+    nonisolated func withQueue<Result: ~Copyable & Sendable>(
+        _ body: (inout MailboxQueue) -> Result
+    ) -> Result {
+        self.queue.withLock { queue in
+            let result = body(&queue)
+            self.occupancy.store(queue.occupancy, ordering: .relaxed)
+            return result
+        }
+    }
+
+    /// Does what a change of the queue asks for.
+    ///
+    /// - Returns: whether the queue has taken the message.
+    @inline(__always)
+    private nonisolated func act(on effect: consuming MailboxQueue.Effect) -> Bool {
+        switch consume effect {
+        case .none: return true
+        case .drain:
+            self.drainLater()
+            return true
+        case .full: return false
+        case .dropped(let oldest, let isDue):
+            oldest.lose { .dropped(url: $0, limit: self.limit) }
+            if isDue { self.drainLater() }
+            return true
+        }
+    }
+
+    @inline(never)
+    nonisolated func drainLater() {
+        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    }
+}
+
+// Messages that no caller awaits, from any thread.
+extension Mailbox {
+    /// Leaves a message.
+    @inline(__always)
+    nonisolated func post(_ envelope: consuming Envelope) throws(RoutingError) {
+        if self.unretainedLoop.isShutDown { throw envelope.refused(RoutingError.loopShutDown) }
+        // A closure cannot consume what it captures.
+        var rest: Envelope? = consume envelope
+        guard self.act(on: self.withQueue { $0.send(&rest) }) else {
+            guard let envelope = rest.take() else { return }
+            throw envelope.refused { .mailboxFull(url: $0, limit: self.limit) }
+        }
+    }
+
+    /// Leaves a message whose sender has a slot for it.
+    nonisolated func post(inSlot envelope: consuming Envelope) {
+        var rest: Envelope? = consume envelope
+        let effect = self.withQueue { queue in
+            guard let envelope = rest.take() else { return MailboxQueue.Effect.none }
+            return queue.send(inSlot: envelope)
+        }
+        _ = self.act(on: effect)
+    }
+
+    /// Lets the loop run what waits, if a sender on that very loop finds the mailbox full: while it sends, nothing else can
+    /// make room.
+    nonisolated(nonsending) func makeRoom() async {
+        guard self.unretainedLoop.isInEventLoop, self.queue.withLock({ $0.isFull }) else { return }
+        await self.eventLoop.turn()
+    }
+
+    /// Takes a slot, if there is one and no other sender waits for it.
+    nonisolated func takeSlot() -> Bool { self.withQueue { $0.takeSlot() } }
+
+    /// Waits for a slot.
+    ///
+    /// - Parameters:
+    ///   - time: what the deadline goes by.
+    ///   - deadline: when the sender stops waiting.
+    /// - Returns: whether it has a slot; if not, check cancellation, deadline and handler again.
+    nonisolated(nonsending) func waitForSlot(by time: TimeSource, until deadline: Deadline) async -> Bool {
+        let sender = Pause<Bool>(on: .current)
+        let watch: DeadlineWatch? =
+            deadline.exists
+            ? DeadlineWatch(deadline, by: time, on: .current) { self.withdraw(sender) } : nil
+        defer { watch?.cancel() }
+        return await sender.wait(isolation: #isolation) {
+            if !self.withQueue({ $0.wait(sender) }) { sender.resume(returning: true) }
+            if Task.isCancelled { self.withdraw(sender) }
+        } onCancel: {
+            self.withdraw(sender)
+        }
+    }
+
+    private nonisolated func withdraw(_ sender: Pause<Bool>) {
+        if self.withQueue({ $0.withdraw(sender) }) { sender.resume(returning: false) }
+    }
+
+    /// Gives free slots to the senders that wait for one.
+    private nonisolated func grantSlots() {
+        guard self.whenFull == .suspend else { return }
+        while let sender = self.withQueue({ $0.grantSlot() }) { sender.resume(returning: true) }
+    }
+
+    /// Whether a serial mailbox is busy with one of some messages: a handler of theirs that waits for it waits in vain.
+    nonisolated func isBusy(with messages: Set<CorrelationID>) -> Bool {
+        guard self.isSerial, !messages.isEmpty else { return false }
+        return self.withQueue { $0.inProgress }.map(messages.contains) ?? false
+    }
+
+    /// Ends what waits for a handler that has gone, and has senders look whether theirs is still there.
+    nonisolated func removeUnreachable() {
+        for sender in self.withQueue({ $0.removeSenders() }) { sender.resume(returning: false) }
+        var removed = self.withQueue { $0.removeUnreachable() }
+        while let entry = removed.popFirst() {
+            let handler = entry.handler
+            entry.lose { handler.reason($0) }
+        }
+        self.grantSlots()
+    }
+}
+
+// Messages that their callers await.
+extension Mailbox {
+    /// Whether a message may run here and now: the calling thread runs the loop, and nothing is before it.
+    @inline(__always)
+    nonisolated var isClear: Bool { self.unretainedLoop.isInEventLoop && !self.isOccupied }
+
+    /// Calls a handler that cannot suspend, on the loop and in the caller's task.
+    ///
+    /// The caller is free before that if it is cancelled, or the handler is unregistered.
+    nonisolated(nonsending) func call(_ message: Message, _ handler: Handler) async -> Outcome {
+        if self.isClear { return self.runInPlace(message, handler) }
+        do throws(RoutingError) {
+            try self.check(message, handler, inside: DeliveryContext.waiting)
+        } catch {
+            return .failed(error)
+        }
+        let isHere = self.unretainedLoop.isInEventLoop && !self.isSerial
+        let task = self.queued(message, handler, for: nil, takesSlot: self.whenFull != .suspend && !isHere)
+        return await task.continuation.wait(isolation: #isolation) {
+            self.wait(task)
+        } onCancel: {
+            self.withdraw(task.continuation)
+        } then: { admission in
+            switch admission {
+            case .granted:
+                defer { self.endTurn() }
+                return self.runInPlace(message, handler)
+            case .refused(let error): return .failed(error)
+            }
+        }
+    }
+
+    /// Lets a message in that ``perform(_:_:for:after:)`` is going to run.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - handler: its handler.
+    ///   - exchange: the exchange with its caller; nil if the caller's own task is going to run it.
+    ///   - caller: the context of the handler that waits for the message, if one does.
+    /// - Returns: its task in the queue; nil if it may run at once.
+    /// - Throws: the reason that it is not let in.
+    nonisolated func admit(
+        _ message: borrowing Message,
+        _ handler: Handler,
+        for exchange: Exchange?,
+        inside caller: DeliveryContext?
+    ) throws(RoutingError) -> QueuedTask? {
+        if self.isClear { return nil }
+        try self.check(message, handler, inside: caller)
+        let task = self.queued(message, handler, for: exchange, takesSlot: self.whenFull != .suspend)
+        if let error = self.enqueue(task) { throw error }
+        return task
+    }
+
+    /// Runs a message that was let in, in the calling task.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - handler: its handler.
+    ///   - exchange: the exchange with its caller; nil if this is the caller's own task.
+    ///   - queued: its task in the queue; nil if it may run at once.
+    /// - Returns: how it ended.
+    func perform(
+        _ message: Message,
+        _ handler: Handler,
+        for exchange: Exchange?,
+        after queued: QueuedTask?
+    ) async -> Outcome {
+        var task = queued
+        if task == nil, self.isSerial || self.isOccupied, !self.withQueue({ $0.start(message.id) }) {
+            // Something has come in between, since a preference for an executor made the caller's task wait.
+            let late = self.queued(message, handler, for: exchange, takesSlot: false)
+            if let error = self.enqueue(late) { return .failed(error) }
+            task = late
+        }
+        if let task {
+            let admission = await task.continuation.wait(isolation: self) {
+            } onCancel: {
+                self.withdraw(task.continuation)
+            }
+            if case .refused(let error) = admission { return .failed(error) }
+        }
+        defer { self.endTurn() }
+        if exchange?.isOver == true { return .failed(.cancelled(url: message.parameters.url)) }
+        return await self.run(message, handler, for: exchange)
+    }
+
+    /// Runs a message that has had its turn already, as those have that no caller awaits and that met middlewares since.
+    func run(_ message: Message, _ handler: Handler, for exchange: Exchange?) async -> Outcome {
+        if let error = self.objection(to: message, handler) { return .failed(error) }
+        return await handler.run(message, isolation: self, for: exchange)
+    }
+
+    private nonisolated func runInPlace(_ message: Message, _ handler: Handler) -> Outcome {
+        if let error = self.objection(to: message, handler) { return .failed(error) }
+        return handler.runInPlace(message)
+    }
+
+    private nonisolated func objection(to message: borrowing Message, _ handler: Handler) -> RoutingError? {
+        // The caller may have given up meanwhile.
+        handler.objection(to: message) ?? (Task.isCancelled ? .cancelled(url: message.parameters.url) : nil)
+    }
+
+    /// Refuses what can never run.
+    private nonisolated func check(
+        _ message: borrowing Message,
+        _ handler: Handler,
+        inside caller: DeliveryContext?
+    ) throws(RoutingError) {
+        if self.unretainedLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
+        guard self.isSerial, let caller else { return }
+        // An earlier attempt of the message itself, which a middleware has given up, comes to an end.
+        guard self.isBusy(with: caller.messages.subtracting([message.id])) else { return }
+        throw .deadlock(url: message.parameters.url)
+    }
+
+    private nonisolated func queued(
+        _ message: borrowing Message,
+        _ handler: Handler,
+        for exchange: Exchange?,
+        takesSlot: Bool
+    ) -> QueuedTask {
+        QueuedTask(
+            id: message.id,
+            handler: handler,
+            url: message.parameters.url,
+            exchange: exchange,
+            takesSlot: takesSlot,
+            continuation: QueuedTask.Continuation(on: self.eventLoop)
+        )
+    }
+
+    private nonisolated func wait(_ task: QueuedTask) {
+        if let error = self.enqueue(task) {
+            task.refuse(error)
+        } else if Task.isCancelled {
+            self.withdraw(task.continuation)
+        }
+    }
+
+    /// Puts a task into the queue, or says why not.
+    private nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
+        let effect = self.withQueue { queue in
+            // Looked at under the lock: the end of a handler, which empties the queue, comes before this or after it.
+            task.handler.isGone ? .full : queue.wait(task)
+        }
+        if self.act(on: effect) { return nil }
+        return task.handler.isGone
+            ? task.handler.reason(task.url) : .mailboxFull(url: task.url, limit: self.limit)
+    }
+
+    private nonisolated func withdraw(_ continuation: QueuedTask.Continuation) {
+        guard let task = self.withQueue({ $0.withdraw(continuation) }) else { return }
+        task.refuse(.cancelled(url: task.url))
+        self.grantSlots()
+    }
+
+    /// Ends the message in progress of a serial mailbox.
+    ///
+    /// Before its outcome is known: what is sent then, its return message for one, finds the slot free.
+    @inline(__always)
+    nonisolated func endTurn() {
+        guard self.isSerial else { return }
+        _ = self.act(on: self.withQueue { $0.end() })
+        self.grantSlots()
+    }
+}
+
+// The loop's side.
+extension Mailbox {
+    /// Starts what waits, and lets the loop poll now and then.
+    private func drain() {
+        while self.unretainedLoop.consumeDeliveryBudget() {
+            guard let entry = self.withQueue({ $0.next() }) else { return }
+            self.grantSlots()
+            switch consume entry {
+            case .sent(let envelope): self.start(envelope)
+            case .awaited(let task): task.continuation.resumeInPlace(returning: .granted)
+            }
+        }
+        self.drainLater()
+    }
+
+    /// Runs a message that no caller awaits.
+    private func start(_ envelope: borrowing Envelope) {
+        let isLate = envelope.handler.isGone || envelope.message.due.exists
+        if isLate, let error = envelope.handler.objection(to: envelope.message) {
+            self.endTurn()
+            envelope.deadLetter(error)
+        } else if envelope.handler.isImmediate, envelope.message.extras?.passage?.chain == nil {
+            envelope.handler.settle(envelope.message, in: self)
+        } else {
+            self.startTask(envelope.message, envelope.handler)
+        }
+    }
+
+    /// Runs a handler that may suspend; it ends with its registration all the same.
+    private func startTask(_ message: Message, _ handler: Handler) {
+        let core = handler.core
+        let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
+        guard exchange.bind(handler: handler) else {
+            self.endTurn()
+            handler.counters.count(.deadLettered)
+            return exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
+        }
+        if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
+        let isSurrounded = message.extras?.passage?.chain != nil
+        let attempts = self.isSerial && isSurrounded ? Stage.Attempts() : nil
+        exchange.bind(
+            task: core.startTask {
+                Task.immediate {
+                    let outcome = await self.runUnawaited(message, handler, attempts, for: exchange)
+                    let leftBehind = attempts.flatMap { $0.isEmpty ? nil : $0 }
+                    if leftBehind == nil { self.endTurn() }
+                    exchange.finish(outcome, of: message, by: handler)
+                    guard let leftBehind else { return }
+                    await leftBehind.end()
+                    self.endTurn()
+                }
+            }
+        )
+    }
+
+    /// Starts a message that was let in, in a task of its own, which inherits the caller's context.
+    nonisolated func start(
+        _ message: Message,
+        _ handler: Handler,
+        _ exchange: Exchange,
+        after queued: QueuedTask?
+    ) {
+        if self.unretainedLoop.isInEventLoop {
+            self.assumeOnLoop { $0.startInPlace(message, handler, exchange, after: queued) }
+        } else {
+            // It begins on this thread, and at once waits in line for the loop.
+            exchange.bind(
+                task: Task.immediate {
+                    await self.perform(message, handler, exchange, after: queued)
+                }
+            )
+        }
+    }
+
+    private func startInPlace(
+        _ message: Message,
+        _ handler: Handler,
+        _ exchange: Exchange,
+        after queued: QueuedTask?
+    ) {
+        let task = handler.core.startTask {
+            Task.immediate { await self.perform(message, handler, exchange, after: queued) }
+        }
+        exchange.bind(task: task)
+    }
+
+    private func perform(
+        _ message: Message,
+        _ handler: Handler,
+        _ exchange: Exchange,
+        after queued: QueuedTask?
+    ) async {
+        let outcome = await self.perform(message, handler, for: exchange, after: queued)
+        exchange.finish(outcome, of: message, by: handler)
+    }
 }

@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 public import WaybillRouting
 
 extension Message {
@@ -10,9 +11,10 @@ extension Message {
     /// - Returns: whether the caller heard it; false if it does not listen, or no longer.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
+        await EventLoop.yieldIfDue()
         guard let exchange = self.extras?.exchange else { return false }
         self.tellObservers(value)
-        return (try? await exchange.offer(value)) != nil
+        return (try? await exchange.offer(value, expectsAnswer: false)) != nil
     }
 
     /// Sends the caller a reply before the last one, and waits for the caller's answer.
@@ -31,12 +33,13 @@ extension Message {
         with value: some Sendable,
         expecting: Answer.Type
     ) async throws(RoutingError) -> Answer {
+        await EventLoop.yieldIfDue()
         let url = self.parameters.url
         guard let exchange = self.extras?.exchange else { throw .unheard(url: url) }
         self.tellObservers(value)
         let answer: any Sendable
         do {
-            answer = try await exchange.offer(value)
+            answer = try await exchange.offer(value, expectsAnswer: true)
         } catch let error as RoutingError where error.url == url {
             throw error
         } catch is Exchange.Unheard {

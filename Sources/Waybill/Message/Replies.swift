@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 public import WaybillRouting
 
 /// The replies to one request as they come, the last one included.
@@ -39,7 +40,20 @@ public struct Replies: AsyncSequence, Sendable {
         ///
         /// - Throws: the reason that there is no last reply, once.
         public mutating func next() async throws(RoutingError) -> Reply? {
+            try await self.read()
+        }
+
+        /// The next reply, for a caller that is isolated to an actor.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(RoutingError) -> Reply? {
+            try await self.read()
+        }
+
+        private nonisolated(nonsending) mutating func read() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
+            // The first step makes the request, which yields when it has looked where it is made.
+            if self.conversation != nil { await EventLoop.yieldIfDue() }
             let conversation =
                 if let conversation = self.conversation { conversation } else {
                     await self.core.converse(self.request)
@@ -48,12 +62,12 @@ public struct Replies: AsyncSequence, Sendable {
             if self.isAnswerDue { conversation.answer() }
             self.isAnswerDue = false
             switch await conversation.next() {
-            case .progress(let value, _):
+            case .progress(let progress):
                 self.isAnswerDue = true
                 self.progress += 1
                 return self.reply(
                     conversation,
-                    value,
+                    progress.value,
                     answer: AnswerSlot(exchange: conversation.exchange, number: self.progress)
                 )
             case .finished(let outcome):

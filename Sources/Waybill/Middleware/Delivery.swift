@@ -69,8 +69,8 @@ extension Anchor {
 
     private func run(_ delivery: Delivery, _ message: Message, for exchange: Exchange) async {
         guard !exchange.isOver else { return }
-        let context = DeliveryContext(message, inside: DeliveryContext.current)
-        let outcome = await DeliveryContext.$current.withValue(context) {
+        let context = DeliveryContext(message, inside: exchange.caller)
+        let outcome = await DeliveryContext.$inherited.withValue(context) {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
             return await delivery.outcome(of: message)
@@ -84,24 +84,18 @@ extension Mailbox {
     func runUnawaited(
         _ message: Message,
         _ handler: Handler,
-        _ attempts: Stage.Attempts?
+        _ attempts: Stage.Attempts?,
+        for exchange: Exchange
     ) async -> Outcome {
         guard let chain = message.extras?.passage?.chain else {
-            return await handler.run(message, isolation: self, inside: nil)
+            return await handler.run(message, isolation: self, for: exchange)
         }
         let stage = Stage(deadline: message.due, hasWaited: true, attempts: attempts)
         let delivery = Delivery(chain, handler, stage)
-        return await DeliveryContext.$current.withValue(DeliveryContext(message, inside: nil)) {
+        return await DeliveryContext.$inherited.withValue(DeliveryContext(message, inside: nil)) {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
             return await delivery.outcome(of: message)
         }
-    }
-
-    /// Runs a message that has waited in the queue and then met middlewares.
-    func resume(_ message: Message, _ handler: Handler) async -> Outcome {
-        if let error = handler.objection(to: message) { return .failed(error) }
-        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
-        return await handler.run(message, isolation: self, inside: DeliveryContext.current)
     }
 }

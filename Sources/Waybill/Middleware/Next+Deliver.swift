@@ -38,7 +38,7 @@ extension Next {
         let core = handler.core
         let url = message.parameters.url
         guard !deadline.hasPassed(by: core.time) else { throw .deadlineExceeded(url: url) }
-        let exchange = Exchange(message.id, url: url, core: core, .attempt)
+        let exchange = Exchange(message.id, url: url, core: core, .attempt, caller: DeliveryContext.waiting)
         exchange.expire(at: deadline, on: core.currentLane?.eventLoop)
         let outer = self.stage?.object
         let stage = Stage(deadline: deadline, hasWaited: outer?.hasWaited == true, attempts: outer?.attempts)
@@ -57,7 +57,7 @@ extension Next {
         message.arrive()
         let outcome =
             self.stage?.object.hasWaited == true
-            ? await handler.mailbox.resume(message, handler) : await handler.core.hop(message, handler)
+            ? await handler.mailbox.run(message, handler, for: nil) : await handler.core.hop(message, handler)
         if case .replied = outcome, self.isLate(message) {
             // Whoever looks on sees what the caller sees.
             handler.core.countLateReply(at: handler)

@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
@@ -30,6 +31,7 @@ extension MessageBus {
         line: Int = #line,
         _ make: nonisolated(nonsending) () async throws -> Module
     ) async throws -> Installation<Module> {
+        await EventLoop.yieldIfDue()
         let eventLoops = instances == .single ? [self.eventLoop] : self.core.eventLoops
         var modules: [Module] = []
         for eventLoop in eventLoops {

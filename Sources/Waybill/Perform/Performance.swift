@@ -63,6 +63,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         onSuccess: (@Sendable (Destination) -> Void)? = nil,
         onFailure: (@Sendable (RoutingError) -> Void)? = nil
     ) async throws(RoutingError) -> Destination {
+        await EventLoop.yieldIfDue()
         let depth = PerformDepth.current + 1
         let mustBeRemovedFirst = self.router.mustBeRemovedFirst
         self.notice()
@@ -90,6 +91,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     public nonisolated(nonsending) func remove(
         onFailure: (@Sendable (RoutingError) -> Void)? = nil
     ) async throws(RoutingError) {
+        await EventLoop.yieldIfDue()
         self.notice()
         let held = self.destination
         try self.begin(onFailure) { machine throws(PerformMachine.Refusal) in try machine.remove() }

@@ -42,6 +42,7 @@ public struct ReturnLeg: Sendable {
     /// leg of its own, and not waited for. Who is cancelled gets ``Outcome/underway``.
     public var outcome: Outcome {
         get async {
+            await EventLoop.yieldIfDue()
             guard case .underway = self.current else { return self.current }
             return await self.path.end()
         }

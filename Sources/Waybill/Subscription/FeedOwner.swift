@@ -16,6 +16,7 @@ final class FeedOwner: Sendable {
     /// The next message, or nil when the subscription has ended.
     nonisolated(nonsending) func next() async -> Message? {
         while true {
+            await EventLoop.yieldIfDue()
             if Task.isCancelled { self.subscription.cancel() }
             let taken = self.feed.take()
             if taken.isOver { return nil }

@@ -33,5 +33,10 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
 
         /// The next message, or nil when the subscription has ended.
         public mutating func next() async -> Message? { await self.owner.next() }
+
+        /// The next message, for a caller that is isolated to an actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Message? {
+            await self.owner.next()
+        }
     }
 }

@@ -36,7 +36,8 @@ public struct MessageTrace: AsyncSequence, Sendable {
 
         /// The next event, for a caller that is isolated to an actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
-            await self.stream.next(isolation: actor)
+            await EventLoop.yieldIfDue()
+            return await self.stream.next(isolation: actor)
         }
     }
 

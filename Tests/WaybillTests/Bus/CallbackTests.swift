@@ -255,4 +255,41 @@ struct CallbackTests {
         await held.wait()
         #expect(!isHeard)
     }
+
+    /// A closure that cannot deal with what the handler replies.
+    enum Misfit: CaseIterable, Sendable { case otherType, throwing }
+
+    @Test(arguments: Misfit.allCases)
+    func `a closure that fails is no secret`(misfit: Misfit) async throws {
+        struct Refusal: Error {}
+        let logged = Journal<String>()
+        let bus = MessageBus(configuration: .logging(to: logged))
+        let heard = Journal<Bool>()
+        try bus.register("app://upload") { message -> String in
+            heard.add(await message.reply(with: 7))
+            return "done"
+        }
+        let error = await failure {
+            switch misfit {
+            case .otherType: try await bus.route("app://upload", as: String.self) { (_: String) in }
+            case .throwing:
+                try await bus.route("app://upload", as: String.self) { (_: Int) in throw Refusal() }
+            }
+        }
+        #expect(heard.entries == [false])
+        #expect(error?.code == (misfit == .throwing ? .refused : .typeMismatch))
+        #expect(misfit == .otherType || error?.cause is Refusal)
+        #expect(logged.entries.count { $0.hasPrefix("progress reply not taken") } == 1)
+        #expect(await bus.settles())
+        #expect(bus.statistics.replied == 1)
+    }
+
+    @Test func `a handler that is told of a closure's failure deals with it`() async throws {
+        struct Refusal: Error {}
+        try self.bus.register("app://upload") { message -> String in
+            (try? await message.reply(with: 7, expecting: Int.self)).map { "\($0)" } ?? "refused"
+        }
+        let value: String = try await self.bus.route("app://upload") { (_: Int) -> Int in throw Refusal() }
+        #expect(value == "refused")
+    }
 }

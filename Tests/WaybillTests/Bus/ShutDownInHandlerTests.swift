@@ -120,4 +120,22 @@ struct ShutDownInHandlerTests {
         #expect(try await [first, second] == [42, 42])
         #expect(bus.statistics.replied == 2 && bus.statistics.inFlight == 0)
     }
+
+    @Test func `the body of a loop over replies may shut the bus down`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://steps") { message in
+            for step in 1...3 { await message.reply(with: step) }
+            return "done"
+        }
+        var summaries: [DrainSummary] = []
+        var last: String?
+        for try await reply in bus.replies(to: "app://steps") {
+            if reply.isLast { last = try reply.value(as: String.self) }
+            guard summaries.isEmpty else { continue }
+            // Until the deadline the handler would wait for this loop, and this for the handler.
+            summaries.append(await bus.shutDown(graceful: .now + .seconds(30)))
+        }
+        #expect(summaries.map(\.abandoned) == [0])
+        #expect(last == "done")
+    }
 }

@@ -159,6 +159,49 @@ extension MessageBus {
     func closes() async -> Bool {
         await eventually { await failure { try self.register("app://probe") { _ in }.cancel() } != nil }
     }
+
+    /// How a caller waits for a handler whose loop does not turn.
+    enum Caller: CaseIterable, Sendable { case immediate, suspending, serial, deadline }
+
+    @Test(arguments: Caller.allCases)
+    func `a bus on a loop that does not turn sets its callers free`(caller: Caller) async throws {
+        let loop = EventLoop.onCallingThread()
+        let bus = MessageBus(eventLoop: loop, configuration: .quiet)
+        let module = Probe(eventLoop: loop)
+        try bus.configureMailbox(of: module, .init(isSerial: caller == .serial))
+        try bus.register("app://now", on: module) { _, _ in 1 }
+        try bus.register("app://later", on: module) { _, _ async in 1 }
+        let url = caller == .suspending ? "app://later" : "app://now"
+        let deadline: ContinuousClock.Instant? = caller == .deadline ? .now + .seconds(60) : nil
+        let callers = (0..<2).map { _ in
+            Task { await failure { try await bus.route(url, deadline: deadline) }?.code }
+        }
+        #expect(await eventually { bus.statistics.inFlight == 2 })
+        let summary = await bus.shutDown(graceful: .now + .milliseconds(20))
+        #expect(summary.abandoned == 2)
+        for caller in callers { #expect(await caller.value == .shutDown) }
+        #expect(bus.statistics.inFlight == 0)
+    }
+
+    @Test
+    func `a caller of a handler on a loop that is held is free when it is cancelled, or the handler goes`()
+        async throws
+    {
+        let held = Gate()
+        let module = Probe(eventLoop: EventLoop())
+        let bus = MessageBus(configuration: .quiet)
+        let registration = try bus.register("app://now", on: module) { _, _ in 1 }
+        try bus.register("app://hold", on: module) { _, _ in held.block() }
+        bus.send("app://hold")
+        let callers = (0..<2).map { _ in Task { await failure { try await bus.route("app://now") }?.code } }
+        #expect(await eventually { bus.statistics.inFlight == 3 })
+        callers[0].cancel()
+        #expect(await callers[0].value == .cancelled)
+        registration.cancel()
+        #expect(await callers[1].value == .noHandler)
+        held.open()
+        #expect(await bus.settles())
+    }
 }
 
 extension DrainSummary {

@@ -82,6 +82,41 @@ struct MailboxTests {
         await Probe(eventLoop: self.bus.eventLoop).run {}
         for _ in 0..<10 { try await self.bus.route("app://a") }
     }
+
+    @Test(arguments: [Int.min, -1, 0, 1, .max], [true, false])
+    func `any limit can be asked for`(limit: Int, isSerial: Bool) async throws {
+        for overflow in [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest] {
+            let bus = MessageBus(configuration: .quiet)
+            let module = Probe(eventLoop: EventLoop())
+            try bus.configureMailbox(of: module, .init(limit: limit, whenFull: overflow, isSerial: isSerial))
+            try bus.register("app://hear/:n", on: module) { module, message in
+                module.hear(try message.parameters.require("n"))
+            }
+            #expect(try await bus.route("app://hear/1", as: Int.self) == 1)
+            try await bus.enqueue("app://hear/2")
+            #expect(await bus.settles())
+            #expect(await module.heard == [1, 2])
+        }
+    }
+
+    @Test(arguments: [Int.min, -1, 0, 1, .max])
+    func `a bus may have any limits`(limit: Int) async throws {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.mailboxLimit = limit
+        configuration.hopLimit = limit
+        let bus = MessageBus(configuration: configuration)
+        try bus.register("app://one") { _ in 1 }
+        let code = await failure { try await bus.route("app://one", as: Int.self) }?.code
+        // No message has fewer hops than none, so a negative limit is as good as zero.
+        #expect(code == nil)
+        let messages = try bus.subscription(to: "app://two", limit: limit)
+        let (letters, trace) = (bus.deadLetters(limit: limit), try bus.trace(bufferLimit: limit))
+        try await bus.publish("app://two")
+        bus.send("app://nothing")
+        #expect(await messages.first { _ in true } != nil)
+        #expect(await letters.first { _ in true } != nil)
+        #expect(await trace.first { _ in true } != nil)
+    }
 }
 
 extension MessageBus.Configuration {

@@ -377,4 +377,57 @@ struct SerialTests {
         #expect(await bus.settles())
         #expect(steps.entries == (0..<4).flatMap { ["\($0)s", "\($0)r"] } + ["last"])
     }
+
+    @Test func `the body of a loop over replies may not ask the serial module that waits for it`()
+        async throws
+    {
+        let module = try self.module(.near)
+        try self.bus.register("app://steps", on: module) { _, message in
+            for step in 1...3 { await message.reply(with: step) }
+        }
+        try self.bus.register("app://other", on: module) { _, _ in 1 }
+        let bus = self.bus
+        try bus.register("app://indirect") { [weak bus] _ in try await bus?.route("app://other", as: Int.self)
+        }
+        var codes: [RoutingError.Code?] = []
+        for try await reply in bus.replies(to: "app://steps") where !reply.isLast {
+            codes.append(await failure { try await bus.route("app://other") }?.code)
+            codes.append(await failure { try await bus.route("app://indirect") }?.rootCause.code)
+        }
+        #expect(codes == Array(repeating: .deadlock, count: 6))
+        #expect(try await bus.route("app://other", as: Int.self) == 1)
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a task that a serial handler leaves behind waits for its turn`(place: Place) async throws {
+        let module = try self.module(place)
+        let (steps, bus) = (self.steps, self.bus)
+        let begun = Gate()
+        try bus.register("app://later", on: module) { _, _ in steps.add("later") }
+        try bus.register("app://first", on: module) { [weak bus] _, _ in
+            Task {
+                begun.open()
+                try await bus?.route("app://later")
+                steps.add("task")
+            }
+            await begun.wait()
+            for _ in 0..<100 { await Task.yield() }
+            steps.add("first")
+        }
+        try await bus.route("app://first")
+        #expect(await eventually { steps.count == 3 })
+        #expect(steps.entries == ["first", "later", "task"])
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a child task of a serial handler that asks its own module is told`(place: Place) async throws {
+        let module = try self.module(place)
+        let bus = self.bus
+        try bus.register("app://later", on: module) { _, _ in 1 }
+        try bus.register("app://first", on: module) { [weak bus] _, _ in
+            async let answer = bus?.route("app://later", as: Int.self)
+            return try await answer
+        }
+        #expect(await failure { try await bus.route("app://first") }?.rootCause.code == .deadlock)
+    }
 }

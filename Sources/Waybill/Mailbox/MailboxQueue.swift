@@ -1,0 +1,303 @@
+internal import DequeModule
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// A message that no caller awaits, and its handler.
+///
+/// It cannot be copied: from its sender it moves through the mailbox to the loop, and no reference in it is counted on
+/// the way.
+struct Envelope: ~Copyable, Sendable {
+    let message: Message
+    let handler: Handler
+}
+
+extension Envelope {
+    /// Ends a message that its handler does not get.
+    borrowing func deadLetter(_ error: RoutingError) {
+        self.handler.counters.count(.deadLettered)
+        self.handler.core.deadLetter(self.message, error, at: self.handler)
+    }
+
+    /// Counts, for its route, a message that does not get into the mailbox; its sender counts it for the bus.
+    @inline(never)
+    borrowing func refused(_ reason: (String) -> RoutingError) -> RoutingError {
+        self.handler.counters.count(.deadLettered)
+        return reason(self.message.parameters.url).at(self.handler)
+    }
+}
+
+/// The task of a message that its caller awaits, as it waits in a mailbox.
+struct QueuedTask: Sendable {
+    /// What becomes of it.
+    enum Admission: Sendable {
+        /// It runs now, on the mailbox's loop; in a serial mailbox it is the message in progress.
+        case granted
+        /// It does not run, and goes on elsewhere.
+        case refused(RoutingError)
+    }
+
+    /// The ID of the message.
+    let id: CorrelationID
+    let handler: Handler
+    let url: String
+    /// The exchange with its caller; nil if this is the caller's own task.
+    let exchange: Exchange?
+    /// Whether it counts against the mailbox's limit.
+    let takesSlot: Bool
+    let continuation: Continuation
+
+    typealias Continuation = Pause<Admission>
+
+    /// Has the task go on without having run; only for what has been taken out of the queue, since that happens once.
+    func refuse(_ error: RoutingError) { self.continuation.resumeElsewhere(returning: .refused(error)) }
+}
+
+/// What waits in a mailbox, oldest first.
+///
+/// It decides and ``Mailbox`` acts, outside the lock that this is behind. Each message that waits has one of the slots
+/// that the mailbox's limit allows, and so has the message in progress of a serial mailbox. A message whose caller awaits
+/// it has none where the mailbox suspends its senders: its caller is suspended as it is.
+struct MailboxQueue: ~Copyable, Sendable {
+    /// One message.
+    enum Entry: ~Copyable, Sendable {
+        case sent(Envelope)
+        case awaited(QueuedTask)
+    }
+
+    let limit: Int
+    let whenFull: MailboxConfiguration.Overflow
+    let isSerial: Bool
+
+    private var entries = UniqueDeque<Entry>()
+    /// How many of the entries have a slot.
+    private var slots = 0
+    /// How many of the entries have an exchange, which may end before their turn comes.
+    private var exchanges = 0
+    /// The message that a serial mailbox is busy with.
+    private(set) var inProgress: CorrelationID?
+    /// Whether the loop is going to look at the queue, or looks at it now.
+    private var isDraining = false
+    /// The tasks that wait for a slot in a mailbox that suspends its senders, in the order of arrival.
+    private var senders: Deque<Pause<Bool>> = []
+
+    /// What the caller of a change has to do.
+    enum Effect: ~Copyable {
+        /// Nothing.
+        case none
+        /// Have the loop drain the queue.
+        case drain
+        /// The message was not taken.
+        case full
+        /// The message was taken in the place of the oldest one, which is lost.
+        case dropped(Entry, isDue: Bool)
+    }
+
+    init(limit: Int, whenFull: MailboxConfiguration.Overflow, isSerial: Bool) {
+        self.limit = limit
+        self.whenFull = whenFull
+        self.isSerial = isSerial
+    }
+
+    /// How many messages wait or are in progress: while there are none, a message may run at once.
+    var occupancy: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
+
+    /// Whether all slots are taken.
+    ///
+    /// A serial mailbox has one more, for the message in progress or the first to come.
+    var isFull: Bool {
+        self.isSerial
+            ? self.slots + (self.inProgress == nil ? 0 : 1) > self.limit : self.slots >= self.limit
+    }
+
+    /// Takes a message that no caller awaits, unless all slots are taken; what is not taken stays where it is.
+    mutating func send(_ envelope: inout Envelope?) -> Effect {
+        guard let effect = self.makeRoom() else { return .full }
+        guard let taken = envelope.take() else { return effect }
+        self.slots += 1
+        self.entries.append(.sent(taken))
+        return self.drain(after: effect)
+    }
+
+    /// Takes a message that no caller awaits and whose sender has a slot for it.
+    mutating func send(inSlot envelope: consuming Envelope) -> Effect {
+        self.entries.append(.sent(envelope))
+        return self.drain(after: .none)
+    }
+
+    /// Takes the task of an awaited message.
+    mutating func wait(_ task: QueuedTask) -> Effect {
+        guard let effect = task.takesSlot ? self.makeRoom() : Effect.none else { return .full }
+        if task.takesSlot { self.slots += 1 }
+        if task.exchange != nil { self.exchanges += 1 }
+        self.entries.append(.awaited(task))
+        return self.drain(after: effect)
+    }
+
+    /// Starts an awaited message, if nothing is before it.
+    mutating func start(_ id: CorrelationID) -> Bool {
+        guard self.occupancy == 0 else { return false }
+        if self.isSerial { self.inProgress = id }
+        return true
+    }
+
+    /// The next message to start; nil if the loop need not look again until it is told to.
+    mutating func next() -> Entry? {
+        guard self.inProgress == nil, let entry = self.entries.popFirst() else {
+            self.isDraining = false
+            return nil
+        }
+        self.forget(entry)
+        if self.isSerial { self.inProgress = entry.id }
+        return entry
+    }
+
+    /// Ends the message in progress of a serial mailbox.
+    mutating func end() -> Effect {
+        self.inProgress = nil
+        return self.drain(after: .none)
+    }
+
+    /// Takes a task out that does not want to wait any longer; nil if it is not there any more.
+    mutating func withdraw(_ continuation: QueuedTask.Continuation) -> QueuedTask? {
+        for index in self.entries.indices {
+            guard let task = self.entries[index].task, task.continuation === continuation else { continue }
+            self.forget(self.entries.remove(at: index))
+            return task
+        }
+        return nil
+    }
+
+    /// Takes the messages out whose handlers have gone.
+    mutating func removeUnreachable() -> UniqueDeque<Entry> {
+        var removed = UniqueDeque<Entry>()
+        for _ in 0..<self.entries.count {
+            guard let entry = self.entries.popFirst() else { break }
+            if entry.handler.isGone {
+                self.forget(entry)
+                removed.append(entry)
+            } else {
+                self.entries.append(entry)
+            }
+        }
+        return removed
+    }
+
+    /// Makes room for one more message.
+    ///
+    /// - Returns: what that takes; nil if there is no room.
+    private mutating func makeRoom() -> Effect? {
+        guard self.isFull else { return Effect.none }
+        guard self.whenFull == .dropOldest else { return nil }
+        // One whose caller has given up makes room, and no other message is lost for it.
+        if self.exchanges > 0 {
+            for index in self.entries.indices where self.entries[index].task?.exchange?.isOver == true {
+                return self.drop(at: index)
+            }
+        }
+        for index in self.entries.indices where self.entries[index].takesSlot {
+            return self.drop(at: index)
+        }
+        return nil
+    }
+
+    private mutating func drop(at index: Int) -> Effect {
+        let entry = self.entries.remove(at: index)
+        self.forget(entry)
+        return .dropped(entry, isDue: false)
+    }
+
+    /// Counts an entry less.
+    private mutating func forget(_ entry: borrowing Entry) {
+        if entry.takesSlot { self.slots -= 1 }
+        if entry.task?.exchange != nil { self.exchanges -= 1 }
+    }
+
+    /// Has the loop drain the queue, if there is something to drain and it is not going to anyway.
+    private mutating func drain(after effect: consuming Effect) -> Effect {
+        if self.isDraining || self.inProgress != nil || self.entries.isEmpty { return effect }
+        self.isDraining = true
+        switch consume effect {
+        case .dropped(let entry, _): return .dropped(entry, isDue: true)
+        default: return .drain
+        }
+    }
+}
+
+// Tasks that wait for a slot.
+extension MailboxQueue {
+    /// Takes a slot for a sender, unless others wait for one: a sender that is quick enough would take every slot that
+    /// becomes free.
+    mutating func takeSlot() -> Bool {
+        guard self.senders.isEmpty, !self.isFull else { return false }
+        self.slots += 1
+        return true
+    }
+
+    /// Has a sender wait for a slot.
+    ///
+    /// - Returns: false if it has one now.
+    mutating func wait(_ sender: Pause<Bool>) -> Bool {
+        if self.takeSlot() { return false }
+        self.senders.append(sender)
+        return true
+    }
+
+    /// Gives a free slot to the sender that has waited longest, if there is one of each.
+    mutating func grantSlot() -> Pause<Bool>? {
+        guard !self.isFull, let sender = self.senders.popFirst() else { return nil }
+        self.slots += 1
+        return sender
+    }
+
+    /// Takes a sender out that does not want to wait any longer; false if it is not there any more.
+    mutating func withdraw(_ sender: Pause<Bool>) -> Bool {
+        guard let index = self.senders.firstIndex(where: { $0 === sender }) else { return false }
+        self.senders.remove(at: index)
+        return true
+    }
+
+    /// Takes all senders out: they have to look whether their handlers are still there.
+    mutating func removeSenders() -> Deque<Pause<Bool>> {
+        defer { self.senders = [] }
+        return self.senders
+    }
+}
+
+extension MailboxQueue.Entry {
+    var id: CorrelationID {
+        switch self {
+        case .sent(let envelope): envelope.message.id
+        case .awaited(let task): task.id
+        }
+    }
+
+    var handler: Handler {
+        switch self {
+        case .sent(let envelope): envelope.handler
+        case .awaited(let task): task.handler
+        }
+    }
+
+    var task: QueuedTask? {
+        switch self {
+        case .sent: nil
+        case .awaited(let task): task
+        }
+    }
+
+    /// Whether it counts against the limit.
+    var takesSlot: Bool {
+        switch self {
+        case .sent: true
+        case .awaited(let task): task.takesSlot
+        }
+    }
+
+    /// Ends the message without its handler.
+    consuming func lose(_ reason: (String) -> RoutingError) {
+        switch consume self {
+        case .sent(let envelope): envelope.deadLetter(reason(envelope.message.parameters.url))
+        case .awaited(let task): task.refuse(reason(task.url))
+        }
+    }
+}
