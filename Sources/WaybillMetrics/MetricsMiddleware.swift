@@ -34,17 +34,18 @@ public struct MetricsMiddleware: Middleware {
     /// Counts and times a delivery.
     public nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         self.instruments.begin()
         let start = ContinuousClock.now
         do throws(RoutingError) {
             let value = try await next.attempt(message)
-            self.instruments.end(next.pattern(of: message), "replied", after: ContinuousClock.now - start)
+            self.instruments.end(context.pattern, "replied", after: ContinuousClock.now - start)
             return value
         } catch {
             let outcome = error.code.description
-            self.instruments.end(next.pattern(of: message), outcome, after: ContinuousClock.now - start)
+            self.instruments.end(context.pattern, outcome, after: ContinuousClock.now - start)
             throw error
         }
     }

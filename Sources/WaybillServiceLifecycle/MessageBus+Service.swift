@@ -41,7 +41,7 @@ extension MessageBus: Service {
             await self.shutDown()
             throw error
         }
-        return await self.shutDown(graceful: .now + limit)
+        return await self.shutDown(drainingUntil: .now + limit)
     }
 }
 #endif

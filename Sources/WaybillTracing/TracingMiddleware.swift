@@ -35,9 +35,10 @@ public struct TracingMiddleware: Middleware {
     /// Delivers a message inside a span.
     public nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
-        let pattern = next.pattern(of: message)
+        let pattern = context.pattern
         let span = self.start(message, pattern)
         defer { span.end() }
         do throws(RoutingError) {

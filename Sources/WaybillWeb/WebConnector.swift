@@ -8,7 +8,7 @@ internal import WaybillRouting
 /// Performs http and https URLs.
 ///
 /// ```swift
-/// bus.connect("https", to: WebConnector())
+/// try bus.connect("https", to: WebConnector())
 /// let response: WebResponse = try await bus.route("https://example.com/")
 /// ```
 ///

@@ -12,7 +12,7 @@ struct WebConnectorTests {
         configuration: .init(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
     )
 
-    init() { self.bus.connect("http", to: WebConnector()) }
+    init() throws { try self.bus.connect("http", to: WebConnector()) }
 
     func failure(_ url: String, _ parameters: [String: any Sendable] = [:]) async -> RoutingError? {
         do throws(RoutingError) {
@@ -88,7 +88,7 @@ struct WebConnectorTests {
     @Test func `a body that is too long is refused`() async throws {
         var configuration = WebConnector.Configuration()
         configuration.bodyLimit = 10_000
-        self.bus.connect("http", to: WebConnector(configuration: configuration))
+        try self.bus.connect("http", to: WebConnector(configuration: configuration))
         try await WebServer.run { server in
             let error = await self.failure(server.url("/long"))
             #expect(error?.code == .refused && error?.message.contains("10000 bytes") == true)
@@ -114,7 +114,7 @@ struct WebConnectorTests {
     @Test func `without a deadline a response has its time to begin`() async throws {
         var configuration = WebConnector.Configuration()
         configuration.timeout = .milliseconds(100)
-        self.bus.connect("http", to: WebConnector(configuration: configuration))
+        try self.bus.connect("http", to: WebConnector(configuration: configuration))
         try await WebServer.run { server in
             let error = await self.failure(server.url("/silent"))
             #expect(error?.code == .deadlineExceeded && error?.cause is HTTPClientError)
@@ -142,7 +142,7 @@ struct WebConnectorTests {
 
     @Test func `the client is shut down by who made it`() async throws {
         let client = HTTPClient()
-        self.bus.connect("http", to: WebConnector(client: client))
+        try self.bus.connect("http", to: WebConnector(client: client))
         try await WebServer.run { server in
             let response: WebResponse = try await self.bus.route(server.url("/echo"))
             #expect(response.status == 200)
@@ -170,8 +170,8 @@ struct WebConnectorTests {
         #expect(await self.failure(url) != nil)
     }
 
-    @Test func `another scheme is not the web`() async {
-        self.bus.connect("gopher", to: WebConnector())
+    @Test func `another scheme is not the web`() async throws {
+        try self.bus.connect("gopher", to: WebConnector())
         #expect(await self.failure("gopher://127.0.0.1/")?.code == .invalidURL)
     }
 

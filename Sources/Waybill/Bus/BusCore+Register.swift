@@ -48,15 +48,19 @@ extension BusCore {
             return (ids, replaced)
         }
         self.retire(replaced)
-        return zip(patterns, ids).map { Registration(pattern: $0, core: self, place: .route($1)) }
+        return zip(patterns, ids).map { Registration(pattern: $0, core: self, target: .route($1)) }
     }
 
-    func unregister(_ place: Registration.Place) {
-        switch place {
+    func unregister(_ target: Registration.Target) {
+        switch target {
         case .route(let id): self.remove { table in [table.remove(id)] }
         case .connection(let id): self.disconnect { $0.id == id }
         case .service(let id): self.withdraw(id)
-        case .none: break
+        case .subscription(let id): self.unsubscribe(id)
+        case .middleware(let id?):
+            self.directory.surround { $0.remove(id) }
+            self.forget()
+        case .middleware(nil): break
         }
     }
 

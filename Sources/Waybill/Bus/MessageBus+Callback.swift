@@ -56,7 +56,9 @@ extension MessageBus {
     ///     a timeout that is not positive is up at once.
     ///   - onReply: sees a reply before the last one, and answers it.
     /// - Returns: the last reply, with the value and the message's ID.
-    /// - Throws: what ``route(_:)`` throws.
+    /// - Throws: what ``route(_:as:)`` throws.
+    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
+    @_disfavoredOverload
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
         _ url: String,

@@ -12,7 +12,7 @@ extension MessageBus {
     public func subscribe(
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) throws -> Void
-    ) throws(RoutingError) -> Subscription {
+    ) throws(RoutingError) -> Registration {
         try self.core.subscribe(immediate: handler, self.core.homeMailbox, pattern)
     }
 
@@ -21,7 +21,7 @@ extension MessageBus {
     public func subscribe(
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) async throws -> Void
-    ) throws(RoutingError) -> Subscription {
+    ) throws(RoutingError) -> Registration {
         try self.core.subscribe(suspending: handler, self.core.homeMailbox, pattern)
     }
 
@@ -33,7 +33,7 @@ extension MessageBus {
         _ pattern: String,
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Void
-    ) throws(RoutingError) -> Subscription {
+    ) throws(RoutingError) -> Registration {
         try self.core.subscribe(immediate: module.plain(handler), self.core.mailbox(of: module), pattern)
     }
 
@@ -43,7 +43,7 @@ extension MessageBus {
         _ pattern: String,
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
-    ) throws(RoutingError) -> Subscription {
+    ) throws(RoutingError) -> Registration {
         let suspending: @Sendable (Message) async throws -> Void = { try await handler(module, $0) }
         return try self.core.subscribe(suspending: suspending, self.core.mailbox(of: module), pattern)
     }

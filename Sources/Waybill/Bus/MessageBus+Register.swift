@@ -106,7 +106,7 @@ extension MessageBus {
     /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still gets its error. Without such a
     /// handler, a message that nobody awaits is a warning in the log. It runs on the bus's loop, with what
     /// could be read from the URL.
-    public func registerUncaught(_ handler: @escaping @Sendable (Message) -> Void) {
+    public func setUncaughtHandler(_ handler: @escaping @Sendable (Message) -> Void) {
         self.core.uncaught.withLock { $0 = handler }
     }
 }

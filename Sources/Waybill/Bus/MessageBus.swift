@@ -16,7 +16,7 @@ internal import WaybillRouting
 /// A bus can be used from any thread, task and actor. Plain closures run on its event loop, methods of actors on the
 /// actor's. Routing on a loop of the bus takes no lock, and no hop if the handler is on the same loop.
 ///
-/// A bus that nobody holds any more fails what waits for it. End one in good order with ``shutDown(graceful:)``.
+/// A bus that nobody holds any more fails what waits for it. End one in good order with ``shutDown(drainingUntil:)``.
 public final class MessageBus: Sendable {
     let core: BusCore
 
@@ -47,6 +47,15 @@ public final class MessageBus: Sendable {
     public init(eventLoops: [EventLoop], configuration: Configuration = .init()) {
         self.core = BusCore(eventLoops: eventLoops, configuration: configuration)
         self.isOwner = true
+    }
+
+    /// Makes a bus on the event loops of a group.
+    ///
+    /// - Parameters:
+    ///   - group: the loops; plain closures run on the first.
+    ///   - configuration: the default scheme, the limits, and where to log.
+    public convenience init(eventLoops group: EventLoopGroup, configuration: Configuration = .init()) {
+        self.init(eventLoops: group.eventLoops, configuration: configuration)
     }
 
     /// Another face of the same bus, for a module that its bus holds: it does not keep the bus open.

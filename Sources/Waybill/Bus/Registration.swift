@@ -1,26 +1,68 @@
 internal import WaybillRouting
 
-/// A handler's place in a bus; keep it to take the handler out again.
+/// Something that was registered with a bus: a handler, a connector, a service, a subscriber or a middleware.
+///
+/// Keep it to take that out again. What is registered stays if this is dropped.
 public struct Registration: Sendable {
-    /// The pattern that the handler was registered for; a connector's scheme, with a colon; the name of a
-    /// service's protocol.
+    /// What was registered; open-ended, so that a new kind breaks no program.
+    public struct Kind: Hashable, Sendable {
+        private enum Storage: String { case route, connector, service, subscription, middleware }
+
+        private let storage: Storage
+
+        /// A handler for the URLs of a pattern.
+        public static let route = Self(storage: .route)
+
+        /// A connector for the URLs of a scheme.
+        public static let connector = Self(storage: .connector)
+
+        /// A service, found by its protocol.
+        public static let service = Self(storage: .service)
+
+        /// A subscriber of the messages that are published to a pattern.
+        public static let subscription = Self(storage: .subscription)
+
+        /// A middleware around deliveries.
+        public static let middleware = Self(storage: .middleware)
+    }
+
+    /// What was registered.
+    public var kind: Kind {
+        switch self.target {
+        case .route: .route
+        case .connection: .connector
+        case .service: .service
+        case .subscription: .subscription
+        case .middleware: .middleware
+        }
+    }
+
+    /// What it was registered for: a pattern; a connector's scheme, with a colon; the name of a service's protocol. A
+    /// middleware around all deliveries has `**`.
     public let pattern: String
 
     let core: BusCore
-    let place: Place
+    let target: Target
 
-    /// What was registered.
-    enum Place: Sendable {
+    /// What ``cancel()`` takes out.
+    enum Target: Sendable {
         case route(RouteID)
         case connection(Int)
         case service(Int)
-        /// Nothing was: there is nothing to take out.
-        case none
+        case subscription(Topics.SubscriberID)
+        /// Nil if the bus had been shut down: there is nothing to take out.
+        case middleware(Int?)
     }
 
-    /// Unregisters the handler: nothing reaches it any more, and whoever waits for it fails at once with
-    /// `noHandler`.
+    /// Takes out what was registered.
     ///
-    /// Doing so again, or after another handler took the place, changes nothing.
-    public func cancel() { self.core.unregister(self.place) }
+    /// No message reaches a handler, connector or subscriber afterwards, and callers that wait for it fail at once with
+    /// `noHandler`. Messages that are on their way keep a middleware that they have met. Doing so again, or after another
+    /// handler took the place, changes nothing.
+    public func cancel() { self.core.unregister(self.target) }
+}
+
+extension Registration.Kind: CustomStringConvertible {
+    /// The name of the kind.
+    public var description: String { self.storage.rawValue }
 }

@@ -1,4 +1,3 @@
-internal import Logging
 internal import Synchronization
 internal import WaybillRouting
 
@@ -9,21 +8,23 @@ extension BusCore {
         to connector: any Connector,
         _ fileID: String,
         _ line: Int
-    ) -> Registration {
+    ) throws(RoutingError) -> Registration {
         let pattern = Connection.pattern(of: scheme)
         guard Address.isScheme(scheme) else {
-            self.logger.warning(
-                "nothing is connected: this is not a scheme, which is letters, digits, `+`, `-` and `.`",
-                metadata: ["scheme": "\(scheme.onShortLine)", "place": "\(fileID):\(line)"]
+            throw RoutingError(
+                .invalidPattern,
+                url: pattern,
+                message: "this is not a scheme, which is a letter and then letters, digits, `+`, `-` and `.`"
             )
-            return Registration(pattern: pattern, core: self, place: .none)
         }
         let handler = Handler(connector: connector, mailbox: self.homeMailbox, core: self)
         handler.describe(as: .pattern(pattern))
         let folded = self.configuration.conventions.folded(scheme: scheme)
-        let (id, replaced) = self.directory.change { (_, connections) -> (Int?, Connection?) in
+        let (id, replaced) = try self.directory.change { _, connections throws(RoutingError) in
             // Seen under the lock, as in `register`.
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else { return (nil, nil) }
+            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
+                throw .shutDown(url: pattern)
+            }
             let connection = Connection(
                 id: connections.nextID(),
                 scheme: folded,
@@ -36,7 +37,7 @@ extension BusCore {
         }
         self.retire(replaced.map { [$0.handler] } ?? [])
         self.reconfigure()
-        return Registration(pattern: pattern, core: self, place: id.map { .connection($0) } ?? .none)
+        return Registration(pattern: pattern, core: self, target: .connection(id))
     }
 
     /// Takes connectors away, and then fails who waits for them.

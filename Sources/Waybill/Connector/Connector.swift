@@ -10,7 +10,7 @@ public import WaybillRouting
 ///     }
 /// }
 ///
-/// bus.connect("memo", to: Memos())
+/// try bus.connect("memo", to: Memos())
 /// ```
 ///
 /// A connector is the handler of every URL of its scheme that no registered pattern takes, and is treated like one: it
@@ -28,7 +28,7 @@ public import WaybillRouting
 public protocol Connector: Sendable {
     /// Lets a message pass, or refuses it.
     ///
-    /// It is called before ``route(_:)``, which is not called if this throws, and may take its time. What refuses throws
+    /// It is called before ``route(_:as:)``, which is not called if this throws, and may take its time. What refuses throws
     /// ``WaybillRouting/RoutingError/refused(_:cause:)``, which callers can tell from every other failure.
     ///
     /// - Parameter message: the message.

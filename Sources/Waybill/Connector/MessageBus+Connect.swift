@@ -1,8 +1,10 @@
+public import WaybillRouting
+
 extension MessageBus {
     /// Has the messages of a scheme carried by a connector, as far as no registered pattern takes them.
     ///
     /// ```swift
-    /// let registration = bus.connect("memo", to: Memos())
+    /// let registration = try bus.connect("memo", to: Memos())
     /// let text: String = try await bus.route("memo://shopping/list")
     /// ```
     ///
@@ -10,9 +12,7 @@ extension MessageBus {
     /// `noHandler`. A pattern that is registered under the scheme is more specific and wins. Messages that a pattern
     /// takes pay nothing for connectors.
     ///
-    /// The bus holds the connector while it is connected, so one that routes on should hold the bus `weak`. A text that
-    /// can be no scheme, as `https://` cannot, is a warning in the log, and nothing is connected; so is nothing when
-    /// the bus has been shut down.
+    /// The bus holds the connector while it is connected, so one that routes on should hold the bus `weak`.
     ///
     /// - Parameters:
     ///   - scheme: the scheme, without a colon, compared as the bus's conventions say.
@@ -20,14 +20,15 @@ extension MessageBus {
     ///   - fileID: where it is connected, for statistics.
     ///   - line: where it is connected, for statistics.
     /// - Returns: what disconnects it; it stays connected if this is dropped.
+    /// - Throws: `invalidPattern` for a text that can be no scheme, as `https://` cannot; `shutDown`.
     @discardableResult
     public func connect(
         _ scheme: String,
         to connector: some Connector,
         fileID: String = #fileID,
         line: Int = #line
-    ) -> Registration {
-        self.core.connect(scheme, to: connector, fileID, line)
+    ) throws(RoutingError) -> Registration {
+        try self.core.connect(scheme, to: connector, fileID, line)
     }
 
     /// The schemes that have a connector, sorted.

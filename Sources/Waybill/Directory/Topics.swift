@@ -30,8 +30,8 @@ final class Topics: Sendable {
         }
     }
 
-    /// Where a subscriber is.
-    struct Place: Sendable {
+    /// What a subscriber is found by.
+    struct SubscriberID: Sendable {
         let topic: Int
         let id: Int
     }
@@ -46,7 +46,7 @@ final class Topics: Sendable {
         _ subscriber: Subscriber,
         to pattern: RoutePattern,
         _ makeTable: () -> RouteTable<Int>
-    ) throws(RoutingError) -> Place? {
+    ) throws(RoutingError) -> SubscriberID? {
         try self.state.withLock { state throws(RoutingError) in
             guard !state.isClosed else { return nil }
             _ = state.outdate()
@@ -61,16 +61,16 @@ final class Topics: Sendable {
             }
             state.lastID += 1
             state.index.add(subscriber, state.lastID, to: topic)
-            return Place(topic: topic, id: state.lastID)
+            return SubscriberID(topic: topic, id: state.lastID)
         }
     }
 
     /// Takes a subscriber out; nil if it is not there any more.
-    func remove(_ place: Place) -> Subscriber? {
+    func remove(_ subscriber: SubscriberID) -> Subscriber? {
         self.state.withLock { state in
-            guard let removed = state.index.remove(place.id, from: place.topic) else { return nil }
+            guard let removed = state.index.remove(subscriber.id, from: subscriber.topic) else { return nil }
             _ = state.outdate()
-            if removed.isLast, let pattern = state.patterns.removeValue(forKey: place.topic) {
+            if removed.isLast, let pattern = state.patterns.removeValue(forKey: subscriber.topic) {
                 state.numbers[pattern] = nil
             }
             self.generation.add(1, ordering: .releasing)

@@ -10,8 +10,14 @@ extension BusCore {
     }
 
     /// Changes the middlewares, by adding one.
-    func surround(_ add: (inout Surroundings) -> Int?) -> MiddlewareRegistration {
-        MiddlewareRegistration(core: self, id: self.directory.surround(add))
+    ///
+    /// - Parameters:
+    ///   - pattern: the pattern of the URLs that it is around; nil for all.
+    ///   - add: adds it, and says by which number it is removed.
+    /// - Returns: what takes it out again.
+    func surround(pattern: String?, _ add: (inout Surroundings) -> Int?) -> Registration {
+        let id = self.directory.surround(add)
+        return Registration(pattern: pattern ?? "**", core: self, target: .middleware(id))
     }
 
     /// Routes a request through the middlewares.

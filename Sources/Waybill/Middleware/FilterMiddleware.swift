@@ -39,6 +39,7 @@ public struct FilterMiddleware: Middleware {
     /// Lets a message pass, or refuses it, and tells of its failure.
     public nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         do {

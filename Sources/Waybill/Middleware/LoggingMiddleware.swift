@@ -38,23 +38,24 @@ public struct LoggingMiddleware: Middleware {
     /// Writes down how a delivery ends, and that it begins if that is asked for.
     public nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         if let startLevel {
-            self.logger.log(level: startLevel, "delivering", metadata: self.metadata(message, next))
+            self.logger.log(level: startLevel, "delivering", metadata: self.metadata(message, context))
         }
         let start = ContinuousClock.now
         do throws(RoutingError) {
             let value = try await next.attempt(message)
             if self.logger.logLevel <= self.level {
-                var metadata = self.metadata(message, next)
+                var metadata = self.metadata(message, context)
                 metadata["duration"] = "\(ContinuousClock.now - start)"
                 self.logger.log(level: self.level, "replied", metadata: metadata)
             }
             return value
         } catch {
             if self.logger.logLevel <= self.failureLevel {
-                var metadata = self.metadata(message, next)
+                var metadata = self.metadata(message, context)
                 metadata["duration"] = "\(ContinuousClock.now - start)"
                 metadata["code"] = "\(error.code)"
                 metadata["error"] = "\(error)"
@@ -64,11 +65,11 @@ public struct LoggingMiddleware: Middleware {
         }
     }
 
-    private func metadata(_ message: Message, _ next: borrowing Next) -> Logger.Metadata {
+    private func metadata(_ message: Message, _ context: borrowing MiddlewareContext) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             "id": "\(message.id)", "url": "\(message.parameters.url.onShortLine)",
         ]
-        if let pattern = next.pattern(of: message) { metadata["pattern"] = "\(pattern.onShortLine)" }
+        if let pattern = context.pattern { metadata["pattern"] = "\(pattern.onShortLine)" }
         return metadata
     }
 }

@@ -15,7 +15,7 @@ extension MessageBus {
     /// - Returns: what takes it out again; it stays if this is dropped.
     @discardableResult
     @inlinable
-    public func use(_ middleware: some Middleware) -> MiddlewareRegistration {
+    public func use(_ middleware: some Middleware) -> Registration {
         self.use(MiddlewareCode(middleware))
     }
 
@@ -37,19 +37,18 @@ extension MessageBus {
     public func use(
         _ middleware: some Middleware,
         for pattern: String
-    ) throws(RoutingError) -> MiddlewareRegistration {
+    ) throws(RoutingError) -> Registration {
         try self.use(MiddlewareCode(middleware), for: pattern)
     }
 
     @usableFromInline
-    func use(_ middleware: MiddlewareCode) -> MiddlewareRegistration {
-        self.core.surround { $0.add(middleware, scope: nil) }
+    func use(_ middleware: MiddlewareCode) -> Registration {
+        self.core.surround(pattern: nil) { $0.add(middleware, scope: nil) }
     }
 
     @usableFromInline
-    func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> MiddlewareRegistration
-    {
+    func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> Registration {
         let scope = try self.core.configuration.scope(of: pattern)
-        return self.core.surround { $0.add(middleware, scope: scope) }
+        return self.core.surround(pattern: pattern) { $0.add(middleware, scope: scope) }
     }
 }

@@ -2,7 +2,11 @@
 ///
 /// ```swift
 /// struct Stopwatch: Middleware {
-///     nonisolated(nonsending) func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable {
+///     nonisolated(nonsending) func handle(
+///         _ message: Message,
+///         context: borrowing MiddlewareContext,
+///         next: borrowing Next
+///     ) async throws -> any Sendable {
 ///         let start = ContinuousClock.now
 ///         defer { print(message.address, ContinuousClock.now - start) }
 ///         return try await next(message)
@@ -20,14 +24,14 @@ public protocol Middleware: Sendable {
     ///
     /// It runs after the handler was found and before the message gets into a mailbox:
     ///
-    /// - for a handler that answers at once, and without a deadline, in the caller's task, where the caller is
-    ///   isolated, so that the caller's cancellation reaches it; nobody sets the caller free while it hangs;
-    /// - for a handler that may suspend, or with a deadline, in a task of its own on the caller's loop (on the handler's,
-    ///   if the caller is on none of the bus's). The task is cancelled, and the caller set free, when the deadline passes, when the
-    ///   caller is cancelled, or when the handler is unregistered;
-    /// - for a message that nobody awaits, in a task of its own on the handler's loop, when its turn comes in the mailbox;
-    /// - for a message that is read from a subscription's sequence, in the reader's task, when it is read. One that is refused or
-    ///   answered there is not seen by the reader.
+    /// | the message | task | isolation | the caller is free at once |
+    /// | --- | --- | --- | --- |
+    /// | to a handler that answers at once, without a deadline | the caller's | the caller's | no: when this returns |
+    /// | to a handler that may suspend, or with a deadline | its own | the caller's loop; the handler's loop if the caller is on none of the bus | when it is cancelled, the deadline passes, or the handler is unregistered |
+    /// | that no caller awaits | its own | the handler's loop, when its turn comes in the mailbox | |
+    /// | that is read from a subscription's sequence | the reader's | the reader's, when it is read | |
+    ///
+    /// A message that is refused or answered on its way to a reader is not seen by the reader.
     ///
     /// A conformance in a module that does not have the upcoming feature `NonisolatedNonsendingByDefault` should say
     /// `nonisolated(nonsending)`, as above, or every message makes a detour through the global executor. One that
@@ -39,15 +43,20 @@ public protocol Middleware: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message, as the middleware before this one has passed it on.
+    ///   - context: the route that it leads to, and the bus's clock.
     ///   - next: the rest: the middlewares after this one, and the handler. Each call is an attempt to deliver.
     /// - Returns: the reply's value.
     /// - Throws: the reason that there is none. A `RoutingError` about this message, or about no URL, passes as it is; anything
     ///   else becomes `handlerFailed`, with the error as its cause.
-    nonisolated(nonsending) func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable
 
     /// Looks at a message that nobody awaits when it is sent, before it waits in its mailbox.
     ///
-    /// ``handle(_:next:)`` runs later and elsewhere, where what was around the sender is gone: this is the place to
+    /// ``handle(_:context:next:)`` runs later and elsewhere, where what was around the sender is gone: this is the place to
     /// write the sender's context into the headers. It runs on the sender's thread, and most middlewares do not need it.
     ///
     /// - Parameter message: the message, as the middleware before this one has changed it.

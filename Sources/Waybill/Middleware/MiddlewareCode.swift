@@ -7,12 +7,13 @@ public import WaybillEventLoop
 /// to count.
 @usableFromInline
 struct MiddlewareCode: Sendable {
-    /// ``Middleware/handle(_:next:)`` of the middleware in a box.
+    /// ``Middleware/handle(_:context:next:)`` of the middleware in a box.
     @usableFromInline
     typealias Handle =
         @Sendable (
             _ box: UnretainedObject,
             _ message: Message,
+            _ context: borrowing MiddlewareContext,
             _ next: borrowing Next
         ) async throws -> any Sendable
 
@@ -37,8 +38,9 @@ struct MiddlewareCode: Sendable {
 
     @inlinable
     init<Content: Middleware>(_ middleware: Content) {
-        self.init(middleware, Box(middleware)) { box, message, next in
-            try await box.assume(Box<Content>.self, { $0.content }).handle(message, next: next)
+        self.init(middleware, Box(middleware)) { box, message, context, next in
+            try await box.assume(Box<Content>.self, { $0.content })
+                .handle(message, context: context, next: next)
         }
     }
 

@@ -17,7 +17,7 @@ extension Next {
         guard index < links.count else { return try await self.arrive(message) }
         do {
             let next = Next(self.chain, index + 1, self.handler, self.stage)
-            return try await links[index].code.handle(links[index].code.box, message, next)
+            return try await links[index].code.handle(links[index].code.box, message, self.context, next)
         } catch {
             throw self.failure(error, of: message)
         }

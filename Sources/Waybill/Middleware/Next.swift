@@ -61,6 +61,7 @@ public struct Next: ~Copyable, Sendable {
                         return try await links[self.index].code.handle(
                             links[self.index].code.box,
                             message,
+                            self.context,
                             self.following
                         )
                     } catch {
@@ -74,24 +75,12 @@ public struct Next: ~Copyable, Sendable {
         return try await self.deliver(message)
     }
 
+    /// What a middleware is told of the delivery.
+    @inlinable var context: MiddlewareContext { MiddlewareContext(self.handler) }
+
     /// What comes after the next of the chain.
     @inlinable var following: Next {
         Next(self.chain, self.index &+ 1, self.handler, self.stage)
-    }
-
-    /// The pattern that a message of this delivery has matched; nil if there is none, and so no handler.
-    ///
-    /// It names what was asked for, and there are as many as there are routes: what a measurement may be split by.
-    public func pattern(of message: Message) -> String? { self.handler.with { $0.pattern } }
-
-    /// The present instant, as the deadlines of the bus go by it: in a test that advances the time by hand, its time.
-    public var now: ContinuousClock.Instant { self.handler.with { $0.core.time.instant } }
-
-    /// Waits, on the bus's time.
-    nonisolated(nonsending) func sleep(for duration: Duration) async throws {
-        let core = self.handler.object.core
-        guard core.time.manual != nil else { return try await ContinuousClock().sleep(for: duration) }
-        try await core.home.eventLoop.clock.sleep(for: duration)
     }
 
     /// Whether an answer that comes now is dropped: the message has ended otherwise.

@@ -51,6 +51,7 @@ public struct RetryMiddleware: Middleware {
     /// Delivers a message, and again if that may help.
     public nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         guard self.attempts > 1, self.idempotent.canRoute(message.parameters.url) else {
@@ -63,11 +64,11 @@ public struct RetryMiddleware: Middleware {
             } catch {
                 guard attempt < self.attempts, self.codes.contains(error.code) else { throw error }
                 let delay = self.backoff.delay(after: attempt)
-                if let deadline = message.deadline, next.now + delay >= deadline { throw error }
+                if let deadline = message.deadline, context.now + delay >= deadline { throw error }
                 if let clock = self.clock {
                     try await clock.sleep(for: delay)
                 } else {
-                    try await next.sleep(for: delay)
+                    try await context.sleep(for: delay)
                 }
             }
             attempt += 1

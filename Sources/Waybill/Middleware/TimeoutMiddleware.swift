@@ -17,8 +17,9 @@ public struct TimeoutMiddleware: Middleware {
     /// Delivers a message with a deadline.
     public nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
-        try await next(message.with(deadline: next.now + self.limit))
+        try await next(message.with(deadline: context.now + self.limit))
     }
 }

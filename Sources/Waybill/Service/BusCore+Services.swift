@@ -26,7 +26,7 @@ extension BusCore {
             return ids
         }
         return zip(offers, ids).map {
-            Registration(pattern: "\($0.key)", core: self, place: .service($1))
+            Registration(pattern: "\($0.key)", core: self, target: .service($1))
         }
     }
 

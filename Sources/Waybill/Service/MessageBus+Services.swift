@@ -31,7 +31,7 @@ extension MessageBus {
     /// connector.
     ///
     /// ```swift
-    /// bus.connect("memo", to: WorldClock())
+    /// try bus.connect("memo", to: WorldClock())
     /// try bus.provide((any TimeService).self, at: "memo://time") { TimeServiceProxy($0) }
     /// ```
     ///

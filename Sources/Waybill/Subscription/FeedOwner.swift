@@ -4,9 +4,9 @@ internal import WaybillRouting
 /// Ends a subscription when nobody who could read it is there any more.
 final class FeedOwner: Sendable {
     let feed: Feed
-    let subscription: Subscription
+    let subscription: Registration
 
-    init(_ feed: Feed, _ subscription: Subscription) {
+    init(_ feed: Feed, _ subscription: Registration) {
         self.feed = feed
         self.subscription = subscription
     }

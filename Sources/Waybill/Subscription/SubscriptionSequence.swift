@@ -9,7 +9,7 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
 
     private let owner: FeedOwner
 
-    init(_ feed: Feed, _ subscription: Subscription) { self.owner = FeedOwner(feed, subscription) }
+    init(_ feed: Feed, _ subscription: Registration) { self.owner = FeedOwner(feed, subscription) }
 
     /// The pattern that was subscribed to.
     public var pattern: String { self.owner.subscription.pattern }

@@ -7,12 +7,12 @@ extension MessageBus {
     /// - Returns: what ends it.
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
-    ) -> MiddlewareRegistration {
+    ) -> Registration {
         let wiretap = Wiretap({ event in
             events(event)
             return true
         })
-        return self.core.surround { $0.add(wiretap, scope: nil) }
+        return self.core.surround(pattern: nil) { $0.add(wiretap, scope: nil) }
     }
 
     /// Tells of every dead letter, before it is counted.

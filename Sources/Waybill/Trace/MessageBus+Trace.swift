@@ -26,7 +26,7 @@ extension MessageBus {
             bufferingPolicy: .bufferingNewest(max(1, bufferLimit))
         )
         let wiretap = Wiretap(continuation)
-        let registration = self.core.surround { $0.add(wiretap, scope: scope) }
+        let registration = self.core.surround(pattern: pattern) { $0.add(wiretap, scope: scope) }
         return MessageTrace(tap: MessageTrace.Tap(stream, wiretap.losses, registration))
     }
 }

@@ -45,12 +45,12 @@ public struct MessageTrace: AsyncSequence, Sendable {
     final class Tap: Sendable {
         let stream: AsyncStream<Event>
         let losses: Wiretap.Losses
-        private let registration: MiddlewareRegistration
+        private let registration: Registration
 
         init(
             _ stream: AsyncStream<Event>,
             _ losses: Wiretap.Losses,
-            _ registration: MiddlewareRegistration
+            _ registration: Registration
         ) {
             self.stream = stream
             self.losses = losses

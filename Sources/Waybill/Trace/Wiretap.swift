@@ -35,10 +35,11 @@ final class Wiretap: Middleware {
 
     nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         let start = ContinuousClock.now
-        let pattern = next.pattern(of: message)
+        let pattern = context.pattern
         self.tell(.message, message, pattern, since: start)
         let observed = message.observed { [weak self] value in
             self?.tell(.progress(value), message, pattern, since: start)

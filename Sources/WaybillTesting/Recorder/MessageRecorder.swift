@@ -27,7 +27,7 @@ public final class MessageRecorder: Sendable {
 
     private let configuration: MessageBus.Configuration
     private let log = RecorderLog()
-    private let registration: MiddlewareRegistration
+    private let registration: Registration
     private let forget: @Sendable () -> Void
 
     /// Starts to record.

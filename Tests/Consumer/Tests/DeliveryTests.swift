@@ -112,7 +112,7 @@ struct DeliveryTests {
         task.cancel()
         await #expect(throws: RoutingError.self) { try await task.value }
         let uncaught = Inbox<String>()
-        bus.registerUncaught { message in Task { await uncaught.put(message.address.text) } }
+        bus.setUncaughtHandler { message in Task { await uncaught.put(message.address.text) } }
         bus.send("app://nobody/else")
         #expect(await uncaught.next() == "app://nobody/else")
     }
@@ -232,7 +232,7 @@ struct DeliveryTests {
         let one = try #require(bus.routeStatistics.first)
         #expect(one.pattern == "app://one" && one.counts.replied >= 1 && one.line > 0 && !"\(one)".isEmpty)
         #expect(one.fileID.contains("DeliveryTests"))
-        let summary = await bus.shutDown(graceful: .now + .seconds(60))
+        let summary = await bus.shutDown(drainingUntil: .now + .seconds(60))
         let books = bus.statistics
         #expect(summary.abandoned == 0 && summary.finished >= 0)
         #expect(books.sent == 3 && books.replied == 2 && books.deadLettered == 1 && books.inFlight == 0)

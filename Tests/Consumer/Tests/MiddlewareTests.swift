@@ -26,8 +26,12 @@ struct Memos: Connector {
 struct Stamp: Middleware {
     func prepare(_ message: Message) -> Message { message.with(headers: ["prepared": "yes"]) }
 
-    func handle(_ message: Message, next: borrowing Next) async throws -> any Sendable {
-        #expect(next.pattern(of: message) != nil && next.now <= .now)
+    func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        #expect(context.pattern != nil && context.now <= .now)
         return try await next(
             message.with(headers: message.headers.merging(["stamp": "1"]) { _, new in new })
         )
@@ -74,7 +78,7 @@ struct MiddlewareTests {
     }
 
     @Test func `a connector takes the URLs of a scheme`() async throws {
-        let registration = bus.connect("memo", to: Memos(texts: ["shopping/list": "bread\ntea"]))
+        let registration = try bus.connect("memo", to: Memos(texts: ["shopping/list": "bread\ntea"]))
         let text: String = try await bus.route("memo://shopping/list", headers: ["user": "lili"])
         #expect(text == "bread\ntea" && bus.connectedSchemes == ["memo"])
         #expect(bus.canRoute("memo://shopping/list") && !bus.canRoute("memo://a/b"))
@@ -85,7 +89,7 @@ struct MiddlewareTests {
 
     @Test func `targets and actions are called by name`() async throws {
         try await bus.install { Plain() }
-        bus.connect("native", to: NativeConnector(modulesOf: bus))
+        try bus.connect("native", to: NativeConnector(modulesOf: bus))
         #expect(try await bus.route("native://plain/double?number=4", as: Int.self) == 8)
         var actions = Actions()
         try actions.declare("detail", of: "User", values: .needed) { message in
@@ -94,7 +98,7 @@ struct MiddlewareTests {
         try actions.declare("log", of: "User", values: .none) { _ in }
         #expect(actions.all.map(\.name).sorted() == ["detail", "log"])
         #expect(Set(actions.all.map(\.target)) == ["User"] && actions.all.contains { $0.values == .needed })
-        bus.connect("legacy", to: NativeConnector(actions))
+        try bus.connect("legacy", to: NativeConnector(actions))
         #expect(try await bus.route("legacy://user/detail?uid=3", as: User.self).uid == 3)
     }
 

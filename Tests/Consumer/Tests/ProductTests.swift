@@ -154,7 +154,7 @@ struct ProductTests {
         configuration.bodyLimit = 1 << 10
         configuration.timeout = .seconds(60)
         let bus = MessageBus()
-        bus.connect("http", to: WebConnector(configuration: configuration))
+        try bus.connect("http", to: WebConnector(configuration: configuration))
         // Nothing listens at the first port.
         do {
             let response: WebResponse = try await bus.route("http://127.0.0.1:1/")

@@ -25,7 +25,7 @@ struct LifetimeTests {
             }
             try bus.register("app://gate") { _ in gate.open() }
             try bus.subscribe("app://topic") { _ in gate.open() }
-            bus.registerUncaught { _ in gate.open() }
+            bus.setUncaughtHandler { _ in gate.open() }
             try await here.run {
                 for url in ["app://near", "app://far", "app://gate"] {
                     try await bus.route(url, as: Void.self)

@@ -199,7 +199,7 @@ struct PublishTests {
         place: RouteTests.Place
     ) async throws {
         let heard = Journal<String>()
-        let later = Journal<Subscription>()
+        let later = Journal<Registration>()
         try self.bus.subscribe("app://a") { _ in
             heard.add("first")
             for subscription in later.entries { subscription.cancel() }
@@ -286,7 +286,7 @@ struct PublishTests {
     @Test func `patterns of every kind that come and go leave nothing behind`() async throws {
         let patterns = ["app://a", "app://:a", "app://:b", "app://**", "web://a", "app://a(/:b)", "/a"]
         for _ in 0..<3 {
-            var subscriptions: [Subscription] = []
+            var subscriptions: [Registration] = []
             for pattern in patterns + patterns {
                 subscriptions.append(try self.bus.subscribe(pattern) { _ in })
             }

@@ -23,11 +23,11 @@ struct ShutDownInHandlerTests {
         let quit: @Sendable (Message) async throws -> Int = { [weak bus] _ in
             guard let bus else { return 0 }
             if quitter == .task {
-                Task { summaries.add(await bus.shutDown(graceful: .now + .seconds(3600)).counts) }
+                Task { summaries.add(await bus.shutDown(drainingUntil: .now + .seconds(3600)).counts) }
                 #expect(await bus.closes())
                 return 42
             }
-            summaries.add(await bus.shutDown(graceful: .now + .seconds(3600)).counts)
+            summaries.add(await bus.shutDown(drainingUntil: .now + .seconds(3600)).counts)
             #expect(!Task.isCancelled)
             return 42
         }
@@ -69,7 +69,7 @@ struct ShutDownInHandlerTests {
         let wait: Duration = isDropped ? .seconds(3600) : Scale.whileQuick / 4
         let done = Gate()
         try bus?.register("app://quit") { [weak bus] _ in
-            await bus?.shutDown(graceful: .now + wait)
+            await bus?.shutDown(drainingUntil: .now + wait)
             done.open()
             await withTaskCancellationHandler {
                 await cancelled.wait()
@@ -92,7 +92,7 @@ struct ShutDownInHandlerTests {
         let done = Gate()
         let never = Gate()
         try bus.register("app://quit") { [weak bus] _ in
-            await bus?.shutDown(graceful: .now + .seconds(3600))
+            await bus?.shutDown(drainingUntil: .now + .seconds(3600))
             done.open()
             await never.wait()
         }
@@ -110,9 +110,9 @@ struct ShutDownInHandlerTests {
         try bus.register("app://quit/:n") { [weak bus] message in
             both.add(1)
             #expect(await eventually { both.count == 2 })
-            await bus?.shutDown(graceful: .now + .seconds(3600))
+            await bus?.shutDown(drainingUntil: .now + .seconds(3600))
             // Once more changes nothing, and takes no time.
-            await bus?.shutDown(graceful: .now + .seconds(3600))
+            await bus?.shutDown(drainingUntil: .now + .seconds(3600))
             return 42
         }
         async let first: Int = bus.route("app://quit/1")
@@ -133,7 +133,7 @@ struct ShutDownInHandlerTests {
             if reply.isLast { last = try reply.value(as: String.self) }
             guard summaries.isEmpty else { continue }
             // Until the deadline the handler would wait for this loop, and this for the handler.
-            summaries.append(await bus.shutDown(graceful: .now + .seconds(30)))
+            summaries.append(await bus.shutDown(drainingUntil: .now + .seconds(30)))
         }
         #expect(summaries.map(\.abandoned) == [0])
         #expect(last == "done")

@@ -26,7 +26,7 @@ struct ShutDownTests {
         async let sum = self.bus.route("app://outer#log", as: Int.self)
         await started.wait()
         let bus = self.bus
-        async let summary = bus.shutDown(graceful: .now + .seconds(30))
+        async let summary = bus.shutDown(drainingUntil: .now + .seconds(30))
         #expect(await bus.closes())
         #expect(await failure { try await bus.route("app://inner") }?.code == .shutDown)
         gate.open()
@@ -51,7 +51,7 @@ struct ShutDownTests {
         }
         async let error = failure { try await self.bus.route("app://slow") }
         await started.wait()
-        let summary = await self.bus.shutDown(graceful: .now + .milliseconds(20))
+        let summary = await self.bus.shutDown(drainingUntil: .now + .milliseconds(20))
         #expect(summary.counts == [0, 1])
         #expect(await error?.code == .shutDown)
         await cancelled.wait()
@@ -107,8 +107,8 @@ struct ShutDownTests {
         try bus.register("app://a") { _ in }
         _ = await bus.shutDown()
         let probe = Probe(eventLoop: bus.eventLoop)
-        async let again = bus.shutDown(graceful: .now + .seconds(60))
-        async let third = bus.shutDown(graceful: .now + .seconds(60))
+        async let again = bus.shutDown(drainingUntil: .now + .seconds(60))
+        async let third = bus.shutDown(drainingUntil: .now + .seconds(60))
         #expect(await [again.counts, third.counts] == [[0, 0], [0, 0]])
         #expect(await probe.run { await failure { try await bus.route("app://a") } }?.code == .shutDown)
     }
@@ -123,8 +123,8 @@ struct ShutDownTests {
         }
         async let value = self.bus.route("app://slow", as: Int.self)
         await started.wait()
-        async let first = self.bus.shutDown(graceful: .now + .seconds(30))
-        async let second = self.bus.shutDown(graceful: .now + .seconds(30))
+        async let first = self.bus.shutDown(drainingUntil: .now + .seconds(30))
+        async let second = self.bus.shutDown(drainingUntil: .now + .seconds(30))
         #expect(await self.bus.closes())
         gate.open()
         #expect(await (first.abandoned, second.abandoned) == (0, 0))
@@ -177,7 +177,7 @@ extension MessageBus {
             Task { await failure { try await bus.route(url, deadline: deadline) }?.code }
         }
         #expect(await eventually { bus.statistics.inFlight == 2 })
-        let summary = await bus.shutDown(graceful: .now + .milliseconds(20))
+        let summary = await bus.shutDown(drainingUntil: .now + .milliseconds(20))
         #expect(summary.abandoned == 2)
         for caller in callers { #expect(await caller.value == .shutDown) }
         #expect(bus.statistics.inFlight == 0)

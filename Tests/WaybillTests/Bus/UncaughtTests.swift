@@ -35,7 +35,7 @@ struct UncaughtTests {
     func `the uncaught handler sees what no pattern matched, on the bus's loop`(way: Way) async throws {
         let journal = Journal<[String?]>()
         let loop = self.bus.eventLoop
-        self.bus.registerUncaught { message in
+        self.bus.setUncaughtHandler { message in
             loop.preconditionInEventLoop()
             journal.add([message.address.scheme, message.parameters["q"], message.parameters["x"]])
         }
@@ -46,15 +46,15 @@ struct UncaughtTests {
 
     @Test func `the last one set counts`() async throws {
         let journal = Journal<Int>()
-        self.bus.registerUncaught { _ in journal.add(1) }
-        self.bus.registerUncaught { _ in journal.add(2) }
+        self.bus.setUncaughtHandler { _ in journal.add(1) }
+        self.bus.setUncaughtHandler { _ in journal.add(2) }
         self.bus.send("app://nobody")
         #expect(await eventually { journal.entries == [2] })
     }
 
     @Test func `only what no pattern matched is uncaught`() async throws {
         let journal = Journal<String>()
-        self.bus.registerUncaught { journal.add("\($0.address)") }
+        self.bus.setUncaughtHandler { journal.add("\($0.address)") }
         try self.bus.register("app://broken") { _ in throw CancellationError() }
         self.bus.send("app://broken")
         self.bus.send("")
@@ -66,7 +66,7 @@ struct UncaughtTests {
     @Test func `an uncaught handler that sends what nobody takes comes to an end`() async throws {
         let journal = Journal<Int>()
         let bus = self.bus
-        bus.registerUncaught { [weak bus] _ in
+        bus.setUncaughtHandler { [weak bus] _ in
             journal.add(1)
             bus?.send("app://nobody/either")
         }
@@ -93,7 +93,7 @@ struct UncaughtTests {
     @Test(arguments: [false, true])
     func `who asks for all replies is uncaught too`(isSurrounded: Bool) async throws {
         let journal = Journal<String>()
-        self.bus.registerUncaught { journal.add($0.address.text) }
+        self.bus.setUncaughtHandler { journal.add($0.address.text) }
         if isSurrounded { self.bus.use(Doing { .pass($0) }) }
         let error = await failure { for try await _ in self.bus.replies(to: "app://nobody") {} }
         #expect(error?.code == .noRoute)
@@ -103,7 +103,7 @@ struct UncaughtTests {
     @Test(arguments: [false, true])
     func `what a handler has failed is not uncaught, whatever it says`(isSurrounded: Bool) async throws {
         let journal = Journal<String>()
-        self.bus.registerUncaught { journal.add($0.address.text) }
+        self.bus.setUncaughtHandler { journal.add($0.address.text) }
         if isSurrounded { self.bus.use(Doing { .pass($0) }) }
         try self.bus.register("app://a") { _ in throw RoutingError(.noRoute, message: "not here") }
         #expect(await failure { try await self.bus.route("app://a") }?.code == .noRoute)

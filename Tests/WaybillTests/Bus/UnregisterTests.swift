@@ -44,7 +44,7 @@ struct UnregisterTests {
     @Test func `canRoute is true and runs nothing`() async throws {
         let journal = Journal<Int>()
         try self.bus.register("app://a/:id") { _ in journal.add(1) }
-        self.bus.registerUncaught { _ in journal.add(2) }
+        self.bus.setUncaughtHandler { _ in journal.add(2) }
         #expect(self.bus.canRoute("app://a/1") && self.bus.canRoute("APP:///a/1/?q=1#b"))
         for url in ["app://a", "app://a/1/2", "tel://a/1", "", "app://%ff"] {
             #expect(!self.bus.canRoute(url))

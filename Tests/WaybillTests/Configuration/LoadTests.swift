@@ -125,7 +125,7 @@ struct LoadTests {
         #expect(error?.message.contains("no route and no connector takes its target `memo://") == true)
         #expect(bus.validate().map(\.code) == [.noHandler] && !bus.canRoute("app://manual/2"))
 
-        let registration = bus.connect("memo", to: Memos())
+        let registration = try bus.connect("memo", to: Memos())
         #expect(bus.validate().isEmpty && bus.canRoute("app://manual/2"))
         let text: String = try await bus.route("app://manual/2", parameters: ["body": "b"])
         #expect(text == "memo://shelf/manual?page=1 [\"body\"]")
@@ -137,7 +137,7 @@ struct LoadTests {
         registration.cancel()
         #expect(await failure { try await bus.route("app://manual/2") }?.code == .noHandler)
         try bus.load(["app://manual/:page": "memo://nowhere"])
-        bus.connect("memo", to: Memos())
+        try bus.connect("memo", to: Memos())
         #expect(bus.validate().map(\.url) == ["app://manual/:page"] && !bus.canRoute("app://manual/2"))
     }
 

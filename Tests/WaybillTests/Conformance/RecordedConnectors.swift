@@ -78,13 +78,13 @@ struct RecordedConnectors: Decodable {
         _ calls: Journal<Call>
     ) throws {
         switch kind {
-        case "native": bus.connect(scheme, to: NativeConnector(try Self.actions(calls)))
-        case "http": bus.connect(scheme, to: StubConnector { _ in "a page" })
-        case "second": bus.connect(scheme, to: StubConnector { _ in "SECOND" })
+        case "native": try bus.connect(scheme, to: NativeConnector(try Self.actions(calls)))
+        case "http": try bus.connect(scheme, to: StubConnector { _ in "a page" })
+        case "second": try bus.connect(scheme, to: StubConnector { _ in "SECOND" })
         case "deny":
             var connector = StubConnector { _ in "passed" }
             connector.passes = { _ in throw RoutingError.refused("denied") }
-            bus.connect(scheme, to: connector)
+            try bus.connect(scheme, to: connector)
         // There is no such thing as no connector here: nothing is connected.
         default: break
         }

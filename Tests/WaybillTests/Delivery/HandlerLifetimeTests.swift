@@ -97,6 +97,7 @@ struct HandlerLifetimeTests {
 
         nonisolated(nonsending) func handle(
             _ message: Message,
+            context: borrowing MiddlewareContext,
             next: borrowing Next
         ) async throws -> any Sendable {
             guard message.parameters["wait"] != nil else { return try await next(message) }

@@ -94,7 +94,7 @@ struct SoakTests {
             "seed \(seed): \(books) \(seen)"
         )
         #expect(min(books.replied, books.failed, books.expired, books.cancelled, books.deadLettered) > 0)
-        #expect(await bus.shutDown(graceful: .now + .seconds(1)).abandoned == 0, "seed \(seed)")
+        #expect(await bus.shutDown(drainingUntil: .now + .seconds(1)).abandoned == 0, "seed \(seed)")
         // What its caller has left behind may still reply, and changes nothing else.
         var after = bus.statistics
         after.lateReplies = books.lateReplies

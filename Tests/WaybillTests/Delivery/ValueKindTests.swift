@@ -52,7 +52,7 @@ struct ValueKindTests {
             try bus.register("app://value") { _ in value }
             return try await bus.route("app://value", headers: ["a": "b"]).value(as: type)
         case .connector:
-            bus.connect("far", to: StubConnector { _ in value })
+            try bus.connect("far", to: StubConnector { _ in value })
             return try await bus.route("far://value", as: type)
         case .progress:
             try bus.register("app://value") { message in
@@ -164,5 +164,19 @@ struct ValueKindTests {
     @Test(arguments: Way.allCases) func `a value of another type is a mismatch`(way: Way) async throws {
         let error = await failure { _ = try await self.send(UInt8(3), as: Int.self, way) }
         #expect(error?.rootCause.code == .typeMismatch)
+    }
+
+    @Test(arguments: [true, false])
+    func `what a caller asks for decides what it gets`(isPlain: Bool) async throws {
+        try self.bus.register("app://value") { _ in 7 }
+        let headers = isPlain ? [:] : ["a": "b"]
+        let any: any Sendable = try await self.bus.route("app://value")
+        let anyWithMore: any Sendable = try await self.bus.route("app://value", headers: headers)
+        let reply: Reply = try await self.bus.route("app://value")
+        let replyWithMore: Reply = try await self.bus.route("app://value", headers: headers)
+        let unsaid = try await self.bus.route("app://value")
+        #expect(any as? Int == 7 && anyWithMore as? Int == 7)
+        #expect(try reply.value(as: Int.self) == 7 && replyWithMore.value(as: Int.self) == 7)
+        #expect(try unsaid.value(as: Int.self) == 7 && unsaid.correlationID != reply.correlationID)
     }
 }

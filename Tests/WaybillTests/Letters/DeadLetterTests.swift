@@ -107,7 +107,7 @@ struct DeadLetterTests {
     @Test func `what the uncaught handler sees is shown as well`() async throws {
         let letters = self.bus.deadLetters
         let told = Journal<String>()
-        self.bus.registerUncaught { told.add("\($0.address)") }
+        self.bus.setUncaughtHandler { told.add("\($0.address)") }
         self.bus.send("app://nobody")
         #expect(await self.letters(letters, count: 1).map(\.url) == ["app://nobody"])
         #expect(await eventually { told.entries == ["app://nobody"] })

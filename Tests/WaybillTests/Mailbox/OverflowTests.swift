@@ -306,7 +306,7 @@ struct OverflowTests {
         #expect(await cancelled.value?.code == .cancelled)
         registration.cancel()
         #expect(await removed.value?.code == .noHandler)
-        await bus.shutDown(graceful: .now)
+        await bus.shutDown(drainingUntil: .now)
         #expect(await shutDown.value?.code == .shutDown)
         self.held.open()
         #expect(await bus.settles())

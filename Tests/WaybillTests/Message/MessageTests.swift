@@ -26,7 +26,7 @@ struct MessageTests {
     @Test(arguments: ["app://a\nb", "app://a?x=\r\n", "app://nobody/\u{2028}x", "app://nobody/\u{85}"])
     func `whatever the URL, what is printed is one line`(url: String) async throws {
         let seen = Journal<String>()
-        self.bus.registerUncaught { seen.add("\($0)") }
+        self.bus.setUncaughtHandler { seen.add("\($0)") }
         try self.bus.register("app://**") { "\($0)" }
         let error = await failure { try await self.bus.route(url, as: Int.self) }
         let printed = "\(error.map { "\($0)" } ?? "") \(seen.entries)"

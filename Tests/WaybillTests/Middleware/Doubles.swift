@@ -7,6 +7,7 @@ struct Noting: Middleware {
 
     nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         self.journal.add("\(self.name) \(message.address.segments.joined(separator: "/"))")
@@ -28,6 +29,7 @@ struct Doing: Middleware {
 
     nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         switch try self.body(message) {
@@ -45,6 +47,7 @@ struct Hanging: Middleware {
 
     nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         self.started.open()
@@ -64,6 +67,7 @@ struct Repeating: Middleware {
 
     nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         for _ in 1..<self.times { _ = try? await next(message) }

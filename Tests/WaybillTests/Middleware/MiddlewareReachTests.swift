@@ -174,7 +174,7 @@ struct MiddlewareReachTests {
     @Test(arguments: RouteTests.Place.allCases)
     func `a URL without a handler is seen, and may be answered`(place: RouteTests.Place) async throws {
         let uncaught = self.journal
-        self.bus.registerUncaught { uncaught.add("\($0.address)") }
+        self.bus.setUncaughtHandler { uncaught.add("\($0.address)") }
         let seen = Journal<String>()
         self.bus.use(Noting(name: "m", journal: seen))
         let bus = self.bus

@@ -40,6 +40,7 @@ struct MiddlewareTests {
             let loop: EventLoop
             nonisolated(nonsending) func handle(
                 _ message: Message,
+                context: borrowing MiddlewareContext,
                 next: borrowing Next
             ) async throws -> any Sendable {
                 self.loop.preconditionInEventLoop()
@@ -267,6 +268,7 @@ struct MiddlewareTests {
         final class Held: Middleware {
             nonisolated(nonsending) func handle(
                 _ message: Message,
+                context: borrowing MiddlewareContext,
                 next: borrowing Next
             ) async throws -> any Sendable { try await next(message) }
         }

@@ -158,7 +158,7 @@ struct PerformanceTests {
     @Test
     func `a performance outlives its bus`() async throws {
         let performance = try self.performance()
-        await self.bus.shutDown(graceful: .now)
+        await self.bus.shutDown(drainingUntil: .now)
         let player = try await performance.perform()
         #expect(performance.destination === player)
         #expect(await failure { try self.bus.performance(of: (any Player).self) }?.code == .shutDown)

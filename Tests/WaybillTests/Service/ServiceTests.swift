@@ -120,7 +120,7 @@ struct ServiceTests {
     func `a bus that is shut down has no services`() async throws {
         try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
-        await self.bus.shutDown(graceful: .now)
+        await self.bus.shutDown(drainingUntil: .now)
         #expect(await failure { try self.bus.service((any TimeService).self) }?.code == .shutDown)
         #expect(await failure { try await clock.time(in: "Oslo") } != nil)
     }
@@ -172,7 +172,7 @@ struct ServiceTests {
 
     @Test
     func `a service whose provider is elsewhere is reached by its URL`() async throws {
-        self.bus.connect(
+        try self.bus.connect(
             "elsewhere",
             to: StubConnector { "\($0.address.text) \($0.parameters["city"] ?? "-")" }
         )

@@ -269,7 +269,7 @@ struct SubscriptionSequenceTests {
             for await _ in messages { count += 1 }
             return count
         }
-        let summary = await self.bus.shutDown(graceful: .now + .seconds(30))
+        let summary = await self.bus.shutDown(drainingUntil: .now + .seconds(30))
         #expect(await reading.value == 100)
         #expect(summary.abandoned == 0)
         #expect(throws: RoutingError.self) { try self.bus.subscription(to: "app://a") }

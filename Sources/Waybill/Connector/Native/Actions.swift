@@ -7,7 +7,7 @@ public import WaybillRouting
 /// try actions.declare("detail", of: "User", values: .needed) { message in
 ///     User(uid: try message.parameters.require("uid"), name: "Lili")
 /// }
-/// bus.connect("native", to: NativeConnector(actions))
+/// try bus.connect("native", to: NativeConnector(actions))
 /// ```
 public struct Actions: Sendable {
     /// A target's actions by name.

@@ -3,7 +3,7 @@ public import WaybillRouting
 /// Target-action: `app://user/detail?uid=1` calls the action `detail` of the target `User`.
 ///
 /// ```swift
-/// bus.connect("native", to: NativeConnector(modulesOf: bus))
+/// try bus.connect("native", to: NativeConnector(modulesOf: bus))
 /// ```
 ///
 /// The first segment names the target, with its first letter in either case; the last one names the action, in its case;

@@ -6,6 +6,7 @@ public import Waybill
 struct PassOn: Middleware {
     nonisolated(nonsending) func handle(
         _ message: Message,
+        context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
         try await next(message)

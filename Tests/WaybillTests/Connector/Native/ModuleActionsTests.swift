@@ -7,7 +7,7 @@ import WaybillRouting
 struct ModuleActionsTests {
     let bus = MessageBus(configuration: .quiet)
 
-    init() { self.bus.connect("native", to: NativeConnector(modulesOf: self.bus)) }
+    init() throws { try self.bus.connect("native", to: NativeConnector(modulesOf: self.bus)) }
 
     @Test func `finds the methods of modules by their names`() async throws {
         let installation = try await self.bus.install { GuestModule() }
@@ -52,7 +52,7 @@ struct ModuleActionsTests {
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         weak var module: GuestModule?
         if let bus {
-            bus.connect("native", to: NativeConnector(modulesOf: bus))
+            try bus.connect("native", to: NativeConnector(modulesOf: bus))
             module = try await bus.install { GuestModule() }.module
             _ = try await bus.route("native://guest/count")
         }

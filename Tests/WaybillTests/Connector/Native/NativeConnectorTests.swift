@@ -18,7 +18,7 @@ struct NativeConnectorTests {
             message.parameters["page"] ?? "1"
         }
         try actions.declare("all", of: "OrderList", values: .none) { _ in "orders" }
-        self.bus.connect("app", to: NativeConnector(actions))
+        try self.bus.connect("app", to: NativeConnector(actions))
     }
 
     @Test(arguments: [

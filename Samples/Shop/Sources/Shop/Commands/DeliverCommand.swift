@@ -33,7 +33,7 @@ struct DeliverCommand: AsyncParsableCommand {
             // The reader of the replies has closed the pipe.
             throw ExitCode.failure
         }
-        await shop.bus.shutDown(graceful: .now + .seconds(2))
+        await shop.bus.shutDown(drainingUntil: .now + .seconds(2))
     }
 
     private func serve(_ shop: Storefront) async throws {

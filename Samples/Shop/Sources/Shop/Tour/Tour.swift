@@ -101,7 +101,7 @@ extension Tour {
 
     private mutating func close() async throws {
         try self.narrator.chapter("Close", "Every message had exactly one end, and the books say which.")
-        await self.bus.shutDown(graceful: .now + .seconds(2))
+        await self.bus.shutDown(drainingUntil: .now + .seconds(2))
         let books = self.bus.statistics
         try self.narrator.replied(
             "\(books.sent) sent: \(books.replied) replied, \(books.failed) failed, \(books.deadLettered) to nobody"
