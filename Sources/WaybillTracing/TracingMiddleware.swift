@@ -78,7 +78,7 @@ public struct TracingMiddleware: Middleware {
         guard let loop = EventLoop.current else {
             return try await Self.bind(context, message, next).get()
         }
-        return try await Stage(eventLoop: loop).bind(context, message, next).get()
+        return try await DeliveryBounds(eventLoop: loop).bind(context, message, next).get()
     }
 
     private nonisolated(nonsending) static func bind(
@@ -91,7 +91,7 @@ public struct TracingMiddleware: Middleware {
 }
 
 /// Stands for a loop where an actor has to be named: binding a task-local value leaves the loop of whoever belongs to none.
-private actor Stage: LoopBound {
+private actor DeliveryBounds: LoopBound {
     nonisolated let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }

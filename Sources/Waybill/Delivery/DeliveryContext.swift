@@ -93,24 +93,24 @@ final class DeliveryContext: Sendable {
     }
 }
 
-// A handler that is called in place notes its hops in the lane of its loop, and one that has a context has it as a
-// task-local value. Of the two the lane holds the inner one, if it holds any: whoever brings a context clears it.
+// A handler that is called in place notes its hops in the shard of its loop, and one that has a context has it as a
+// task-local value. Of the two the shard holds the inner one, if it holds any: whoever brings a context clears it.
 extension BusCore {
     /// What a message that is given to the bus here and now inherits.
     var inherited: DeliveryContext? {
-        guard let lane = self.currentLane else { return DeliveryContext.current }
-        return lane.inherited
+        guard let shard = self.currentShard else { return DeliveryContext.current }
+        return shard.inherited
     }
 
     /// Starts a handler's task in place; until it suspends, what it sends is its own, and not that of a handler that was
     /// called in place and is below it on the stack.
     func startTask(_ start: () -> Task<Void, Never>) -> Task<Void, Never> {
-        guard let lane = self.currentLane else { return start() }
-        return lane.clear(start)
+        guard let shard = self.currentShard else { return start() }
+        return shard.clear(start)
     }
 }
 
-extension Lane {
+extension LoopShard {
     /// Runs code that brings a context of its own, or none.
     fileprivate func clear<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = self.begin(.nobody)

@@ -54,7 +54,7 @@ final class Exchange: Sendable {
         effects.watch?.cancel()
         effects.handler?.detach(self)
         if case .failed = outcome { effects.task?.cancel() }
-        for progress in effects.unanswered { progress.answer.resume(returning: .failure(Unheard())) }
+        for progress in effects.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
     /// Writes down how the exchange ended, for the bus and for the route.
@@ -70,7 +70,7 @@ final class Exchange: Sendable {
             self.core.close(.replied)
             message.extras?.isReturnOf?.end(.delivered)
         case (_, let outcome):
-            bound?.counters.end(Tally(outcome))
+            bound?.counters.end(Outcome.Kind(outcome))
             self.core.close(outcome, self.id, self.url, at: handler, self.unmatched)
         }
     }
@@ -133,7 +133,7 @@ final class Exchange: Sendable {
                     }
                     self.answer(.success(answer))
                 } catch {
-                    if !(error is Unheard) {
+                    if !(error is NotListening) {
                         let failure = RoutingError.progressRefused(error, url: self.url)
                         self.core.log(self.url, failure, as: "progress reply not taken")
                         if !progress.expectsAnswer { untold = untold ?? failure }
@@ -162,7 +162,7 @@ final class Exchange: Sendable {
     ///   - value: the reply's value.
     ///   - expectsAnswer: whether the handler is told why there is no answer.
     /// - Returns: the answer.
-    /// - Throws: what the listener throws, or ``Unheard``.
+    /// - Throws: what the listener throws, or ``NotListening``.
     nonisolated(nonsending) func offer(
         _ value: any Sendable,
         expectsAnswer: Bool
@@ -178,7 +178,7 @@ final class Exchange: Sendable {
             switch self.state.withLock({ $0.offer(progress) }) {
             case .deliver(let reader, let event): reader.resume(returning: event)
             case .keep: break
-            case .refuse: throw Unheard()
+            case .refuse: throw NotListening()
             }
             if Task.isCancelled { self.withdraw(answer) }
         } onCancel: {
@@ -189,7 +189,7 @@ final class Exchange: Sendable {
     /// Sets a handler free that does not want to wait for an answer any longer.
     func withdraw(_ answer: Answer) {
         guard self.state.withLock({ $0.withdraw(answer) }) else { return }
-        answer.resume(returning: .failure(Unheard()))
+        answer.resume(returning: .failure(NotListening()))
     }
 
     /// Has the exchange fail when the handler is unregistered; false if it has been already.
@@ -246,11 +246,25 @@ extension Exchange {
     }
 
     /// Thrown to a handler whose caller does not listen, or no longer.
-    struct Unheard: Error {}
+    struct NotListening: Error {}
 
     /// A caller who waits for what comes next.
     typealias Reader = Pause<Event>
 
     /// A handler that waits for its caller's answer.
     typealias Answer = Pause<Result<any Sendable, any Error>>
+}
+
+extension Exchange {
+    /// Ends the exchange when its deadline passes.
+    ///
+    /// - Parameters:
+    ///   - deadline: the latest that a reply may come.
+    ///   - loop: whose timer watches it, for as long as that loop runs; nil if the caller is on no loop of the bus.
+    func expire(at deadline: Deadline, on loop: EventLoop?) {
+        let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) {
+            self.finish(.failed(.deadlineExceeded(url: self.url)))
+        }
+        self.bind(watch: watch)
+    }
 }

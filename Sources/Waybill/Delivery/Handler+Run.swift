@@ -52,15 +52,15 @@ extension Handler {
 
     /// Calls a handler that cannot suspend, on its loop.
     func runInPlace(_ message: Message) -> Outcome {
-        guard let lane = self.core.currentLane else {
+        guard let shard = self.core.currentShard else {
             // A loop that is none of the bus's: nothing is noted there.
             return DeliveryContext.$inherited.withValue(DeliveryContext(message, inside: nil)) {
                 self.attempt(message)
             }
         }
         // What the handler sends inherits from its message; this is cheaper than a task-local value.
-        let outer = lane.begin(message.inPlace)
-        defer { lane.end(outer) }
+        let outer = shard.begin(message.inPlace)
+        defer { shard.end(outer) }
         return self.attempt(message)
     }
 
@@ -75,18 +75,18 @@ extension Handler {
 
     /// Calls a handler that cannot suspend for a message that nobody awaits, and writes down how it ended.
     func settle(_ message: Message, in mailbox: isolated Mailbox) {
-        guard let lane = self.lane, lane.with({ $0.isCurrent }) else {
+        guard let shard = self.shard, shard.with({ $0.isCurrent }) else {
             let outcome = self.runInPlace(message)
             mailbox.endTurn()
             return self.settle(message, outcome)
         }
-        let outer = lane.with { $0.begin(message.inPlace) }
-        defer { lane.with { $0.end(outer) } }
+        let outer = shard.with { $0.begin(message.inPlace) }
+        defer { shard.with { $0.end(outer) } }
         do {
             let value = try self.call(message)
             mailbox.endTurn()
             if message.hasReturnURL { self.core.conclude(message, value) }
-            lane.with { Counters.increment($0.counters.replied) }
+            shard.with { Counters.increment($0.counters.replied) }
             Counters.increment(self.counters.repliedInPlace)
             message.extras?.isReturnOf?.end(.delivered)
         } catch {
@@ -113,5 +113,5 @@ extension Handler {
 extension Message {
     /// What its handler's messages inherit.
     @inline(__always)
-    var inPlace: Lane.InPlace { Lane.InPlace(hops: self.hops, due: self.due) }
+    var inPlace: LoopShard.InPlace { LoopShard.InPlace(hops: self.hops, due: self.due) }
 }

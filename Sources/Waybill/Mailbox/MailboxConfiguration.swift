@@ -1,3 +1,6 @@
+public import WaybillEventLoop
+public import WaybillRouting
+
 /// How a module takes its messages: how many may wait, what happens to one more, and whether they may interleave.
 ///
 /// ```swift
@@ -36,5 +39,143 @@ public struct MailboxConfiguration: Sendable, Hashable {
         self.limit = limit
         self.whenFull = whenFull
         self.isSerial = isSerial
+    }
+}
+
+extension MessageBus {
+    /// Sets up how a module takes its messages: how many may wait, what happens to one more, and whether they may
+    /// interleave.
+    ///
+    /// Without it a module has a mailbox with the bus's limit that fails what is too much. The bus holds the module from
+    /// here on until its last handler is unregistered.
+    ///
+    /// - Parameters:
+    ///   - module: the module, before any of its handlers is registered.
+    ///   - configuration: how it takes its messages.
+    /// - Throws: `conflict` if the module has handlers already.
+    public func configureMailbox(
+        of module: some LoopBound,
+        _ configuration: MailboxConfiguration
+    ) throws(RoutingError) {
+        try self.core.configureMailbox(of: module, configuration)
+    }
+
+    /// Sends a message that nobody awaits, and waits until its module has a place for it.
+    ///
+    /// It is for a sender that is faster than a module with a mailbox that suspends (``MailboxConfiguration``): the
+    /// sender is slowed down, where ``send(_:parameters:headers:)`` would lose messages. With any other mailbox it does
+    /// not wait.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to give up, and when the message is not worth handling any more: its handler is not
+    ///     begun after that, or cancelled. Inside a handler, the deadline of its message holds too.
+    ///   - timeout: the same as a time from now on, by the bus's clock; of deadline and timeout the earlier
+    ///     one holds, and a timeout that is not positive is up at once.
+    /// - Throws: why the message did not get into a mailbox: `noRoute`, `mailboxFull`, `deadlineExceeded`,
+    ///   `cancelled` if the sender was cancelled while it waited, `deadlock` if a serial module would wait
+    ///   for a place in its own full mailbox. What happens afterwards nobody is told.
+    public nonisolated(nonsending) func enqueue(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
+    ) async throws(RoutingError) {
+        try await self.core.enqueue(
+            Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        )
+    }
+}
+
+extension BusCore {
+    /// Sets up how a module takes its messages.
+    func configureMailbox(
+        of module: some LoopBound,
+        _ configuration: MailboxConfiguration
+    ) throws(RoutingError) {
+        let mailbox = self.makeMailbox(of: module, configuration)
+        guard self.mailboxes.withLock({ $0.add(mailbox, of: module) }) else {
+            throw RoutingError(
+                .conflict,
+                url: "",
+                message:
+                    "the mailbox of \(type(of: module)) has to be configured before its handlers are registered"
+            )
+        }
+    }
+
+    /// The mailbox in front of an actor.
+    ///
+    /// The handler that is made with it gives it back with ``leave(_:)``.
+    func mailbox(of actor: any LoopBound) -> Mailbox {
+        self.watch(actor.eventLoop)
+        return self.mailboxes.withLock { mailboxes in
+            mailboxes.join(actor) { self.makeMailbox(of: actor, MailboxConfiguration()) }
+        }
+    }
+
+    /// Takes a mailbox once more; whoever does so gives it back with ``leave(_:)``.
+    func rejoin(_ mailbox: Mailbox) {
+        guard let owner = mailbox.owner else { return }
+        self.mailboxes.withLock { $0.rejoin(owner) }
+    }
+
+    /// Gives a mailbox back.
+    func leave(_ mailbox: Mailbox) {
+        guard let owner = mailbox.owner else { return }
+        self.mailboxes.withLock { $0.leave(owner) }
+    }
+
+    private func makeMailbox(of actor: any LoopBound, _ configuration: MailboxConfiguration) -> Mailbox {
+        Mailbox(
+            eventLoop: actor.eventLoop,
+            configuration: configuration,
+            limit: self.configuration.mailboxLimit,
+            owner: actor
+        )
+    }
+}
+
+/// The mailboxes of a bus, one in front of each module, however many handlers that has.
+struct MailboxRegister {
+    private var entries: [ObjectIdentifier: Entry] = [:]
+
+    private struct Entry {
+        let mailbox: Mailbox
+        var users = 0
+        /// Kept until the first handler, which holds the module, so that its place in memory stays its own.
+        var module: (any LoopBound)?
+    }
+
+    /// Sets a module's mailbox up before it has handlers.
+    ///
+    /// - Returns: false if it has some.
+    mutating func add(_ mailbox: Mailbox, of module: any LoopBound) -> Bool {
+        let owner = ObjectIdentifier(module)
+        if let entry = self.entries[owner], entry.users > 0 { return false }
+        self.entries[owner] = Entry(mailbox: mailbox, module: module)
+        return true
+    }
+
+    /// The mailbox of one more handler of a module.
+    mutating func join(_ module: any LoopBound, make: () -> Mailbox) -> Mailbox {
+        let owner = ObjectIdentifier(module)
+        var entry = self.entries[owner] ?? Entry(mailbox: make())
+        entry.users += 1
+        entry.module = nil
+        self.entries[owner] = entry
+        return entry.mailbox
+    }
+
+    /// The same for a handler that shares the code of another one.
+    mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
+
+    /// Gives a mailbox back; the last one to do so holds the module still.
+    mutating func leave(_ owner: ObjectIdentifier) {
+        guard let users = self.entries[owner]?.users else { return }
+        if users > 1 { self.entries[owner]?.users = users - 1 } else { self.entries[owner] = nil }
     }
 }

@@ -1,3 +1,6 @@
+public import WaybillEventLoop
+public import WaybillRouting
+
 /// Code around every delivery: it looks at a message, calls the rest, and looks at what came back.
 ///
 /// ```swift
@@ -67,4 +70,86 @@ public protocol Middleware: Sendable {
 extension Middleware {
     /// Changes nothing.
     public func prepare(_ message: Message) -> Message { message }
+}
+
+/// What a middleware may know of a delivery beside the message: the route that it leads to, and the bus's clock.
+///
+/// It cannot be copied or kept: it ends with the delivery.
+public struct MiddlewareContext: ~Copyable, Sendable {
+    // Held by the delivery that makes this.
+    @usableFromInline let handler: Unretained<Handler>
+
+    @inlinable
+    init(_ handler: Unretained<Handler>) { self.handler = handler }
+
+    /// The pattern that the message has matched; nil if there is none, and so no handler.
+    ///
+    /// There are as many patterns as there are routes, so it is what a measurement may be split by.
+    public var pattern: String? { self.handler.with { $0.pattern } }
+
+    /// The present instant, as the deadlines of the bus go by it: in a test that advances the time by hand, its time.
+    public var now: ContinuousClock.Instant { self.handler.with { $0.core.time.instant } }
+
+    /// Waits, by the bus's clock.
+    ///
+    /// - Parameter duration: how long.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    public nonisolated(nonsending) func sleep(for duration: Duration) async throws {
+        let core = self.handler.object.core
+        guard core.time.manual != nil else { return try await ContinuousClock().sleep(for: duration) }
+        try await core.home.eventLoop.clock.sleep(for: duration)
+    }
+}
+
+extension MessageBus {
+    /// Puts a middleware around every delivery, inside of those that are there.
+    ///
+    /// ```swift
+    /// bus.use(LoggingMiddleware(logger: logger))
+    /// ```
+    ///
+    /// Messages that are routed afterwards meet it: those that are awaited, sent, published, and return legs. So does a
+    /// message whose URL no pattern matches; its rest fails with `noRoute`. Only text that is no URL is seen by nobody.
+    ///
+    /// The bus holds a middleware until it is cancelled or the bus goes away; one that holds the bus keeps both for good.
+    ///
+    /// - Returns: what takes it out again; it stays if this is dropped.
+    @discardableResult
+    @inlinable
+    public func use(_ middleware: some Middleware) -> Registration {
+        self.use(MiddlewareCode(middleware))
+    }
+
+    /// Puts a middleware around the delivery of messages to some URLs, inside of those that are there.
+    ///
+    /// ```swift
+    /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
+    /// ```
+    ///
+    /// It is the message's URL that is matched, for each message, and not the pattern of its handler.
+    ///
+    /// - Parameters:
+    ///   - middleware: what is around them.
+    ///   - pattern: a pattern as handlers have it: `app://user/**` is everything below `app://user`.
+    /// - Returns: what takes it out again; it stays if this is dropped.
+    /// - Throws: `invalidPattern`.
+    @discardableResult
+    @inlinable
+    public func use(
+        _ middleware: some Middleware,
+        for pattern: String
+    ) throws(RoutingError) -> Registration {
+        try self.use(MiddlewareCode(middleware), for: pattern)
+    }
+
+    @usableFromInline
+    func use(_ middleware: MiddlewareCode) -> Registration {
+        self.core.intercept(pattern: nil) { $0.add(middleware, scope: nil) }
+    }
+
+    @usableFromInline
+    func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> Registration {
+        let scope = try self.core.configuration.scope(of: pattern)
+        return self.core.intercept(pattern: pattern) { $0.add(middleware, scope: scope) }
+    }
 }

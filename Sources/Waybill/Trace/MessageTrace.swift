@@ -1,6 +1,37 @@
 internal import Synchronization
 internal import WaybillEventLoop
-internal import WaybillRouting
+public import WaybillRouting
+
+extension MessageBus {
+    /// Listens in on messages and their replies, for as long as somebody reads.
+    ///
+    /// ```swift
+    /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
+    /// ```
+    ///
+    /// Off, it costs nothing; on, it slows down every delivery of the bus a little, since they take the way of a bus with
+    /// middlewares. It is around all middlewares, and so sees what the caller sees.
+    ///
+    /// - Parameters:
+    ///   - pattern: the pattern of the URLs that are of interest; nil for all, those without a handler included.
+    ///   - bufferLimit: how many events to keep for whoever reads; the oldest are dropped for newer ones, and counted.
+    /// - Returns: the events, from now on.
+    /// - Throws: `invalidPattern`.
+    public func trace(
+        matching pattern: String? = nil,
+        bufferLimit: Int = 1024
+    ) throws(RoutingError) -> MessageTrace {
+        let scope: RouteTable<Void>? =
+            if let pattern { try self.core.configuration.scope(of: pattern) } else { nil }
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: MessageTrace.Event.self,
+            bufferingPolicy: .bufferingNewest(max(1, bufferLimit))
+        )
+        let wiretap = Wiretap(continuation)
+        let registration = self.core.intercept(pattern: pattern) { $0.add(wiretap, scope: scope) }
+        return MessageTrace(tap: MessageTrace.Tap(stream, wiretap.losses, registration))
+    }
+}
 
 /// What passes through a bus, as it passes: messages, replies, and failures.
 ///
@@ -58,5 +89,55 @@ public struct MessageTrace: AsyncSequence, Sendable {
         }
 
         deinit { self.registration.cancel() }
+    }
+}
+
+extension MessageTrace {
+    /// Something that happened to a message.
+    public struct Event: Sendable {
+        /// What happened.
+        public enum Kind: Sendable {
+            /// The message is on its way.
+            case message
+            /// Its handler has replied, and goes on.
+            case progress(any Sendable)
+            /// It was answered.
+            case reply(any Sendable)
+            /// It was not.
+            case failure(RoutingError)
+        }
+
+        /// What happened.
+        public let kind: Kind
+
+        /// The message, as its caller sent it.
+        public let message: Message
+
+        /// The pattern that it matched, if any.
+        public let pattern: String?
+
+        /// When it happened.
+        public let time: ContinuousClock.Instant
+
+        /// How long the message had been on its way.
+        public let duration: Duration
+    }
+}
+
+extension MessageTrace.Event: CustomStringConvertible {
+    /// One readable line: the ID, what happened, the URL, and the value or the failure with the time that it took.
+    public var description: String {
+        let url = self.message.parameters.url.onShortLine
+        switch self.kind {
+        case .message:
+            let answer = self.message.correlationID.map { " (answers \($0))" } ?? ""
+            return "\(self.message.id) -> \(url)\(answer)".onOneLine
+        case .progress(let value):
+            return "\(self.message.id) .. \(url) after \(self.duration): \(value)".onOneLine
+        case .reply(let value):
+            return "\(self.message.id) <- \(url) after \(self.duration): \(value)".onOneLine
+        case .failure(let error):
+            return "\(self.message.id) !! \(url) after \(self.duration): \(error)".onOneLine
+        }
     }
 }

@@ -18,7 +18,7 @@ public import WaybillRouting
 /// It records from when it is made until it is dropped or ``stop()`` is called, and keeps everything: it is for tests.
 public final class MessageRecorder: Sendable {
     /// What a message that is waited for has come to.
-    public enum Stage: Sendable {
+    public enum DeliveryBounds: Sendable {
         /// The bus has taken it.
         case sent
         /// It has ended.
@@ -66,7 +66,7 @@ public final class MessageRecorder: Sendable {
     @discardableResult
     public func wait(
         for pattern: String,
-        until stage: Stage = .ended,
+        until stage: DeliveryBounds = .ended,
         count: Int = 1,
         within limit: Duration = .seconds(5)
     ) async throws(RoutingError) -> RecordedMessage {

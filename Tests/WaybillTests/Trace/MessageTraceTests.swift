@@ -78,10 +78,10 @@ struct MessageTraceTests {
         }
         #expect(self.isPlain)
         let bus = self.bus
-        let lane = try #require(bus.core.home as Lane?)
+        let shard = try #require(bus.core.home as LoopShard?)
         let isPlain = try await Probe(eventLoop: bus.eventLoop).run {
             _ = try await bus.route("app://a", as: Int.self)
-            return lane.isPlain
+            return shard.isPlain
         }
         #expect(isPlain)
     }

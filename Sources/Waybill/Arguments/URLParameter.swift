@@ -1,0 +1,65 @@
+public import FoundationEssentials
+
+/// A value that can be written into a URL and read from one.
+///
+/// `LosslessStringConvertible` types and enumerations with a raw value need no conformance: they are read as they are.
+/// Conform a type whose text in a URL is another than its description, as `Date` is (ISO 8601), `UUID` and `URL`.
+public protocol URLParameter: Sendable {
+    /// Reads the value; nil if the text, which is decoded already, is none.
+    init?(urlParameter: String)
+
+    /// The text from which ``init(urlParameter:)`` makes the value again; it is not yet percent-encoded.
+    var urlParameter: String { get }
+}
+
+#if Foundation
+
+/// A point in time in ISO 8601: `2026-11-21T08:30:00Z`, with or without fractions of a second.
+extension Date: URLParameter {
+    /// Reads a point in time in ISO 8601.
+    public init?(urlParameter: String) {
+        // Read apart, the fraction may have more digits than milliseconds have.
+        let fraction = urlParameter.drop { $0 != "." }.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        let hasFraction = urlParameter.contains(".")
+        guard !fraction.isEmpty || !hasFraction else { return nil }
+        let digits = hasFraction ? ".\(fraction)" : ""
+        let whole = urlParameter.replacing(digits, with: "", maxReplacements: 1)
+        guard let date = try? Date.ISO8601FormatStyle().parse(whole) else { return nil }
+        let seconds = date.timeIntervalSinceReferenceDate + (Double("0.\(fraction)") ?? 0)
+        self.init(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    /// The point in time in ISO 8601, with as much of a fraction as it has: milliseconds, or down to nanoseconds.
+    public var urlParameter: String {
+        let seconds = self.timeIntervalSinceReferenceDate.rounded(.down)
+        let fraction = self.timeIntervalSinceReferenceDate - seconds
+        guard fraction != 0 else { return self.formatted(Date.ISO8601FormatStyle()) }
+        let whole = Date(timeIntervalSinceReferenceDate: seconds).formatted(Date.ISO8601FormatStyle())
+        var text = whole
+        for (digits, unit) in [(3, 1e3), (6, 1e6), (9, 1e9)] {
+            let count = "\(Int(min((fraction * unit).rounded(), unit - 1)))"
+            let zeros = String(repeating: "0", count: digits - count.count)
+            text = "\(whole.dropLast()).\(zeros)\(count)Z"
+            if Date(urlParameter: text) == self { break }
+        }
+        return text
+    }
+}
+
+extension UUID: URLParameter {
+    /// Reads 8-4-4-4-12 hexadecimal digits, in either case.
+    public init?(urlParameter: String) { self.init(uuidString: urlParameter) }
+
+    /// The 8-4-4-4-12 hexadecimal digits.
+    public var urlParameter: String { self.uuidString }
+}
+
+extension URL: URLParameter {
+    /// Reads a URL, which is decoded: it stands percent-encoded inside the other one.
+    public init?(urlParameter: String) { self.init(string: urlParameter) }
+
+    /// The URL's text.
+    public var urlParameter: String { self.absoluteString }
+}
+
+#endif

@@ -1,0 +1,163 @@
+public import WaybillRouting
+
+/// Actions by target: what a ``NativeConnector`` looks URLs up in.
+///
+/// ```swift
+/// var actions = Actions()
+/// try actions.declare("detail", of: "User", values: .needed) { message in
+///     User(uid: try message.parameters.require("uid"), name: "Lili")
+/// }
+/// try bus.connect("native", to: NativeConnector(actions))
+/// ```
+public struct Actions: Sendable {
+    /// A target's actions by name.
+    private struct Target {
+        let name: String
+        var actions: [String: [Action]] = [:]
+    }
+
+    private var targets: [String: Target] = [:]
+
+    /// Makes an empty list.
+    public init() {}
+
+    /// Declares an action.
+    ///
+    /// - Parameters:
+    ///   - name: its name, as URLs write it.
+    ///   - target: whose it is; the first letter may be in either case, the rest counts as it stands.
+    ///   - values: whether it is called with values.
+    ///   - body: what it does; it runs on the bus's loop as a handler that may suspend.
+    /// - Throws: `conflict` if the target has that action already.
+    public mutating func declare<Value: Sendable>(
+        _ name: String,
+        of target: String,
+        values: Action.Values,
+        _ body: @escaping @Sendable (Message) async throws -> Value
+    ) throws(RoutingError) {
+        try self.add(Action(name: name, target: target, values: values) { try await body($0) })
+    }
+
+    mutating func add(_ action: Action) throws(RoutingError) {
+        let key = Self.folded(action.target)
+        var target = self.targets[key] ?? Target(name: action.target)
+        var rivals = target.actions[action.name] ?? []
+        guard !rivals.contains(where: { $0.values == action.values }) else {
+            throw RoutingError(
+                .conflict,
+                message: "the target `\(target.name)` has the action `\(action.name)` already"
+            )
+        }
+        rivals.append(action)
+        target.actions[action.name] = rivals
+        self.targets[key] = target
+    }
+
+    /// All actions, sorted by target and name.
+    public var all: [Action] {
+        self.targets.values.flatMap { $0.actions.values.joined() }
+            .sorted { ($0.target, $0.name) < ($1.target, $1.name) }
+    }
+
+    /// The action that a URL names: its first segment is the target, its last one the action.
+    ///
+    /// - Throws: `noHandler`, naming both.
+    func find(_ address: Address, hasValues: Bool) throws(RoutingError) -> Action {
+        let segments = address.segments
+        guard segments.count > 1 else {
+            throw Self.missing(
+                address,
+                segments.first.map { "it names the target `\($0)` and no action" }
+                    ?? "it names no target and no action",
+                "a target and then an action are needed, as in \(address.scheme)://user/detail"
+            )
+        }
+        let (wanted, name) = (segments[0], segments[segments.count - 1])
+        guard let target = self.targets[Self.folded(wanted)] else {
+            throw Self.missing(
+                address,
+                "there is no target `\(wanted)` to have an action `\(name)`",
+                Self.advice(wanted, self.targets.values.map(\.name))
+            )
+        }
+        guard let namesakes = target.actions[name] else {
+            throw Self.missing(
+                address,
+                "the target `\(target.name)` has no action `\(name)`",
+                Self.advice(name, Array(target.actions.keys))
+            )
+        }
+        let fitting = namesakes.compactMap { action in
+            action.distance(hasValues: hasValues).map { (action: action, distance: $0) }
+        }
+        guard let best = fitting.min(by: { $0.distance < $1.distance }) else {
+            throw Self.missing(
+                address,
+                "the target `\(target.name)` has no action `\(name)` \(hasValues ? "with" : "without") values",
+                "it has one that is called \(hasValues ? "without" : "with") them"
+            )
+        }
+        return best.action
+    }
+
+    /// A target's name with its first letter in one case.
+    private static func folded(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
+
+    private static func missing(_ address: Address, _ what: String, _ advice: String) -> RoutingError {
+        RoutingError(.noHandler, url: address.text, message: advice.isEmpty ? what : "\(what); \(advice)")
+    }
+
+    /// What could have been meant, or what there is.
+    private static func advice(_ wanted: String, _ names: [String]) -> String {
+        let typed = Array(wanted.utf8)
+        let tolerance = min(max(2, typed.count / 3), 12)
+        let near =
+            names.compactMap { name in
+                EditDistance.between(Array(name.utf8), typed, limit: tolerance).map {
+                    (name: name, distance: $0)
+                }
+            }
+            .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+        if let near { return "did you mean `\(near.name)`?" }
+        guard !names.isEmpty else { return "" }
+        let some = names.sorted().prefix(8).map { "`\($0)`" }.joined(separator: ", ")
+        return "there \(names.count == 1 ? "is" : "are") \(some)\(names.count > 8 ? " and more" : "")"
+    }
+}
+
+extension Actions {
+    /// Something that a target does, as a ``NativeConnector`` finds it.
+    public struct Action: Sendable {
+        /// Whether an action is called with values.
+        ///
+        /// Two actions of one target may differ in nothing else: `app://user/log` and `app://user/log?text=hi` may be two.
+        public enum Values: Sendable, Hashable {
+            /// It is called for URLs without values.
+            case none
+            /// It is called for URLs with values, or with values passed by the caller.
+            case needed
+            /// It is called for both, unless another action of the same name fits better.
+            case optional
+        }
+
+        /// The name that a URL's last segment has to have, in its case.
+        public let name: String
+
+        /// The name of the target, as it was declared.
+        public let target: String
+
+        /// Whether it is called with values.
+        public let values: Values
+
+        let body: @Sendable (Message) async throws -> any Sendable
+
+        /// How well it fits: less is better, nil if it does not.
+        func distance(hasValues: Bool) -> Int? {
+            switch (self.values, hasValues) {
+            case (.needed, true), (.none, false): 0
+            case (.optional, _): 1
+            case (.needed, false), (.none, true): nil
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The connectors of a bus by scheme; a value, as a route table is.
+struct Connections: Sendable {
+    private var connections: [String: Connection] = [:]
+    private var lastID = 0
+
+    /// All of them, in the order of their making.
+    var all: [Connection] { self.connections.values.sorted { $0.id < $1.id } }
+
+    /// The schemes that are connected.
+    var schemes: some Sequence<String> { self.connections.keys }
+
+    subscript(scheme: String) -> Connection? {
+        // Most buses have none: then there is nothing to hash.
+        self.connections.isEmpty ? nil : self.connections[scheme]
+    }
+
+    /// A number for the next connection.
+    mutating func nextID() -> Int {
+        self.lastID += 1
+        return self.lastID
+    }
+
+    /// Puts a connection in the place of the one that its scheme had, which is returned.
+    mutating func add(_ connection: Connection) -> Connection? {
+        self.connections.updateValue(connection, forKey: connection.scheme)
+    }
+
+    /// Takes some away, and returns them.
+    mutating func remove(where isMeant: (Connection) -> Bool) -> [Connection] {
+        let removed = self.all.filter(isMeant)
+        for connection in removed { self.connections[connection.scheme] = nil }
+        return removed
+    }
+}
+
+/// A connector in its place: it handles what no route of its scheme takes.
+struct Connection: Sendable {
+    let id: Int
+    let scheme: String
+    let handler: Handler
+    let connector: any Connector
+    let fileID: String
+    let line: Int
+
+    /// What stands for it where a route would show its pattern.
+    static func pattern(of scheme: String) -> String { "\(scheme):" }
+
+    /// Its books, as a route has them.
+    var statistics: RouteStatistics {
+        RouteStatistics(
+            pattern: Self.pattern(of: self.scheme),
+            fileID: self.fileID,
+            line: self.line,
+            counts: self.handler.counters.statistics
+        )
+    }
+
+    /// Whether an address of its scheme leads anywhere.
+    func canReach(_ address: Address) -> Bool {
+        self.handler.canBeReached && self.connector.canRoute(address)
+    }
+}
+
+/// Where a URL would lead.
+enum Reach: Sendable {
+    case handler(Handler)
+    /// The connector has to be asked, which is done outside of locks.
+    case connection(Connection, Address)
+    case nobody
+
+    /// Whether somebody is there.
+    var isPossible: Bool {
+        switch self {
+        case .handler(let handler): handler.canBeReached
+        case .connection(let connection, let address): connection.canReach(address)
+        case .nobody: false
+        }
+    }
+}
+
+extension RouteTable where Handler == Waybill.Handler {
+    /// Where a URL leads that no route takes: to the connector of its scheme.
+    ///
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - connections: the connectors.
+    ///   - failure: why the table did not look for a route, if it did not.
+    /// - Returns: the connector, as a handler.
+    /// - Throws: that failure, or `noRoute` with a suggestion, if there is no connector.
+    @inline(never)
+    func findConnector(
+        _ url: String,
+        _ connections: Connections,
+        _ failure: RoutingError?
+    ) throws(RoutingError) -> ResolvedRoute {
+        let address = try self.address(of: url)
+        if let connection = connections[address.scheme] {
+            return ResolvedRoute(handler: connection.handler, parameters: Parameters(address: address))
+        }
+        throw self.lost(address, connections, failure)
+    }
+
+    /// Whether a URL leads to a handler that can be reached, or to a connector, which is to be asked.
+    func reach(_ url: String, _ connections: Connections) -> Reach {
+        var url = url
+        if let match = (try? self.match(url)) ?? nil, let handler = self[match] {
+            guard let connected = handler.instanceGroup?.target?.connectedURL else {
+                return .handler(handler)
+            }
+            url = connected
+        }
+        guard let address = try? self.address(of: url), let connection = connections[address.scheme] else {
+            return .nobody
+        }
+        return .connection(connection, address)
+    }
+
+    /// The error of an address that has neither a route nor a connector.
+    ///
+    /// Where nothing of its scheme is known, it says so, and what is known.
+    private func lost(
+        _ address: Address,
+        _ connections: Connections,
+        _ failure: RoutingError?
+    ) -> RoutingError {
+        let scheme = address.scheme
+        let name = scheme.onShortLine
+        let failure = failure ?? self.noRoute(for: address)
+        let withRoutes = self.schemesWithRoutes
+        guard !withRoutes.contains(scheme) else { return failure }
+        let known = withRoutes.union(connections.schemes).sorted()
+        let list =
+            known.isEmpty
+            ? "there is no other one either" : "there are \(known.prefix(8).joined(separator: ", "))"
+        let more = known.count > 8 ? " and \(known.count - 8) more" : ""
+        return RoutingError(
+            failure.code,
+            url: failure.url,
+            message:
+                "\(failure.message); the scheme `\(name)` has no routes and no connector (\(list)\(more))"
+                + (name == scheme ? ", and `bus.connect(\"\(scheme)\", to:)` connects it" : "")
+        )
+    }
+}

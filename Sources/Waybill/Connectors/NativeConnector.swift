@@ -1,0 +1,132 @@
+internal import Synchronization
+internal import WaybillEventLoop
+public import WaybillRouting
+
+/// Target-action: `app://user/detail?uid=1` calls the action `detail` of the target `User`.
+///
+/// ```swift
+/// try bus.connect("native", to: NativeConnector(modulesOf: bus))
+/// ```
+///
+/// The first segment names the target, with its first letter in either case; the last one names the action, in its case;
+/// what stands between them plays no part. A URL with values, or with values passed by the caller, calls the
+/// action that takes some, one without the action that takes none. An action that returns nothing replies `Void`.
+///
+/// A target or an action that is not there is `noHandler`, with both names and what could have been meant.
+///
+/// The idea is LiliCode's Router's. Its users keep their URLs with these choices of the bus's conventions: schemes in their own
+/// case (`schemeIgnoresCase = false`), no default scheme (`missingScheme = .isError`), and names without a value left
+/// out (`keepsQueryNamesWithoutValue = false`).
+public struct NativeConnector: Connector {
+    private let source: Source
+
+    /// Where the actions come from.
+    private enum Source: Sendable {
+        case fixed(Actions)
+        case modules(ModuleActions)
+    }
+
+    /// Makes a connector that finds its actions among the methods of the modules installed in a bus.
+    ///
+    /// Their targets are the names of the modules, without `Module` at the end: `UserModule` is the target `User`. A method
+    /// with parameters takes values, and needs some if one of its parameters is required; it reads them by name,
+    /// from the query and from what the caller passes. It runs on its module's loop, when its turn comes in the
+    /// module's mailbox. Modules may be installed and taken out at any time.
+    ///
+    /// - Parameter bus: the bus; the connector does not keep it open.
+    public init(modulesOf bus: MessageBus) { self.source = .modules(ModuleActions(bus.core)) }
+
+    /// Makes a connector.
+    ///
+    /// - Parameter actions: what URLs can name.
+    public init(_ actions: Actions) { self.source = .fixed(actions) }
+
+    private var actions: Actions {
+        switch self.source {
+        case .fixed(let actions): actions
+        case .modules(let modules): modules.current
+        }
+    }
+
+    /// Calls the action that the URL names.
+    public nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
+        let address = message.address
+        let hasValues = !message.parameters.call.isEmpty || !address.queryItems.isEmpty
+        return try await self.actions.find(address, hasValues: hasValues).body(message)
+    }
+
+    /// Whether there is an action for the URL as it stands, with nothing passed by a caller.
+    public func canRoute(_ address: Address) -> Bool {
+        (try? self.actions.find(address, hasValues: !address.queryItems.isEmpty)) != nil
+    }
+}
+
+/// The actions that the modules of a bus declare, as modules come and go.
+///
+/// It knows the routes of modules by their IDs, so that it keeps no module which has been taken out.
+final class ModuleActions: Sendable {
+    private let core: BusCore
+    private let cache = Locked<(generation: Int, actions: Actions)?>(nil)
+
+    init(_ core: BusCore) { self.core = core }
+
+    /// The actions as they are now.
+    var current: Actions {
+        // Before they are read: if they change meanwhile, they are read again.
+        let generation = self.core.directory.generation.load(ordering: .acquiring)
+        if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
+        let actions = self.read()
+        self.cache.withLock { $0 = (generation, actions) }
+        return actions
+    }
+
+    private func read() -> Actions {
+        let routes = try? self.core.directory.read { table throws(RoutingError) in
+            table.routes.compactMap { route -> (RouteID, RouteDescription)? in
+                guard case .route(let description) = table.handler(for: route.id)?.description else {
+                    return nil
+                }
+                return (route.id, description)
+            }
+        }
+        var actions = Actions()
+        for (id, description) in routes ?? [] {
+            guard let target = description.target, let name = description.action else { continue }
+            let core = self.core
+            let action = Actions.Action(name: name, target: target, values: description.values) { message in
+                try await core.act(id, message)
+            }
+            // Of two that cannot be told apart the one that was registered first counts.
+            try? actions.add(action)
+        }
+        return actions
+    }
+}
+
+extension BusCore {
+    /// Has a route handle a message that another handler got.
+    fileprivate nonisolated(nonsending) func act(
+        _ route: RouteID,
+        _ message: Message
+    ) async throws(RoutingError) -> any Sendable {
+        let handler = try self.directory.read { table throws(RoutingError) in table.handler(for: route) }
+        guard let handler else { throw .unregistered(url: message.parameters.url) }
+        let member = handler.member(on: self.currentShard?.loop, message.parameters, nil)
+        return try await self.hop(message, member).value()
+    }
+}
+
+extension RouteDescription {
+    /// The name of the module without `Module` at its end.
+    fileprivate var target: String? {
+        guard let module = self.module else { return nil }
+        let suffix = "Module"
+        return module.hasSuffix(suffix) && module != suffix ? String(module.dropLast(suffix.count)) : module
+    }
+
+    /// Whether the method needs values.
+    fileprivate var values: Actions.Action.Values {
+        if self.parameters.isEmpty { return .none }
+        return self.parameters.contains(where: \.isRequired) ? .needed : .optional
+    }
+}

@@ -1,0 +1,131 @@
+internal import Logging
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// What a bus is made of.
+///
+/// Handlers hold it; the ``MessageBus`` that users hold empties it when it goes away.
+final class BusCore: Sendable {
+    let configuration: MessageBus.Configuration
+    let directory: RouteRegistry
+    let topics: Topics
+    let statistics = Statistics()
+    let deadLetters = DeadLetterObservers()
+    let uncaught = Locked<(@Sendable (Message) -> Void)?>(nil)
+    let phase = Atomic<Phase>(.open)
+
+    /// What deadlines go by: the time of the first loop.
+    let time: TimeSource
+
+    /// The loop on which plain closures run.
+    let home: LoopShard
+    let others: [LoopShard]
+
+    /// The mailbox in front of the plain closures.
+    let homeMailbox: Mailbox
+    let mailboxes = Locked(MailboxRegister())
+    let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
+    let exempt = Locked(DrainExemptions())
+    let configured = Locked<Configured?>(nil)
+    let services = Locked(ServiceRegister())
+    let performFailed = Locked<(@Sendable (RoutingError) -> Void)?>(nil)
+
+    init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
+        precondition(!eventLoops.isEmpty, "a bus needs an event loop")
+        let table = configuration.table(of: Handler.self)
+        let directory = RouteRegistry(table: table)
+        let snapshot = RouteSnapshot(table: table, generation: 0)
+        let topics = Topics()
+        let shards = eventLoops.map {
+            LoopShard(eventLoop: $0, directory: directory, snapshot: snapshot, topics: topics)
+        }
+        self.configuration = configuration
+        self.time = eventLoops[0].time
+        self.directory = directory
+        self.topics = topics
+        self.home = shards[0]
+        self.others = Array(shards.dropFirst())
+        self.homeMailbox = Mailbox(
+            eventLoop: shards[0].eventLoop,
+            configuration: MailboxConfiguration(),
+            limit: configuration.mailboxLimit
+        )
+        for shard in shards { self.statistics.open(shard.counters) }
+        self.watch(shards[0].eventLoop)
+    }
+
+    /// The loops of the bus.
+    var eventLoops: [EventLoop] { [self.home.eventLoop] + self.others.map(\.eventLoop) }
+
+    var logger: Logger { self.configuration.logger }
+
+    /// The shard of the loop that the calling thread runs, if it is one of the bus's.
+    @inline(__always)
+    var currentShard: LoopShard? {
+        if self.home.isCurrent { return self.home }
+        return self.others.isEmpty ? nil : self.others.first { $0.isCurrent }
+    }
+
+    /// The shard of a loop, if it is one of the bus's.
+    func shard(of eventLoop: ObjectIdentifier) -> LoopShard? {
+        self.home.loop == eventLoop ? self.home : self.others.first { $0.loop == eventLoop }
+    }
+}
+
+extension BusCore {
+    /// A bus's life: it only goes forward.
+    enum Phase: UInt8, AtomicRepresentable {
+        case open
+        /// Takes only what a handler in flight sends.
+        case draining
+        case closed
+    }
+
+    /// Why a request may not be delivered at all, if so.
+    @inline(__always)
+    func objection(to request: Request) -> RoutingError? {
+        let phase = self.phase.load(ordering: .relaxed)
+        if phase != .open, phase == .closed || request.hops == 0 { return .shutDown(url: request.url) }
+        if request.hops > max(0, self.configuration.hopLimit) {
+            return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
+        }
+        return request.due.hasPassed(by: self.time) ? .deadlineExceeded(url: request.url) : nil
+    }
+}
+
+extension BusCore {
+    /// Lets every loop forget handlers that have gone.
+    func forget() {
+        for shard in [self.home] + self.others { shard.forget() }
+    }
+
+    /// Has whoever waits for a handler on a loop fail when the loop stops.
+    func watch(_ eventLoop: EventLoop) {
+        let id = ObjectIdentifier(eventLoop)
+        self.hooks.withLock { hooks in
+            guard hooks[id] == nil, self.phase.load(ordering: .sequentiallyConsistent) != .closed else {
+                return
+            }
+            hooks[id] = eventLoop.onShutDown { self.stop(id) }
+        }
+    }
+
+    /// Takes back what ``watch(_:)`` left with the loops.
+    func unwatch() {
+        let hooks = self.hooks.withLock { hooks in
+            defer { hooks = [:] }
+            return hooks
+        }
+        for hook in hooks.values { hook.cancel() }
+    }
+
+    /// A loop has stopped: its handlers stay registered, but nobody gets to them any more.
+    private func stop(_ eventLoop: ObjectIdentifier) {
+        _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
+        for handler in self.directory.handlers + self.topics.handlers
+        where ObjectIdentifier(handler.mailbox.eventLoop) == eventLoop {
+            handler.retire(with: RoutingError.loopShutDown)
+        }
+    }
+}

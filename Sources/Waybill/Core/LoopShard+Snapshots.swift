@@ -1,0 +1,80 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// A handler that is called in place, and a message that meets middlewares, use what the loop's snapshot holds and count no
+// reference to it, which takes as long as a middleware does. So a snapshot that is replaced meanwhile is kept until
+// nobody can be using it. All of this is for the loop's thread.
+extension LoopShard {
+    /// Has the loop see other routes.
+    func use(_ snapshot: RouteSnapshot) {
+        let old = self.snapshot.load()
+        self.snapshot.store(snapshot)
+        if self.pins.load(ordering: .relaxed) > 0, !self.isKeeping.load(ordering: .relaxed) {
+            self.pinned.store(old)
+            self.isKeeping.store(true, ordering: .relaxed)
+        }
+        if self.isCalling || self.covered.load(ordering: .relaxed) > 0 {
+            self.replaced.store(self.replaced.load() + [old])
+            self.letGoLater()
+        }
+        // What the last holder of a handler lets go of may use the bus, and so this shard.
+        _ = consume old
+    }
+
+    /// Keeps the loop's snapshot until ``unpin()``.
+    ///
+    /// - Returns: false if a reference has to be counted instead: while one that was pinned is kept nobody else pins, so that it
+    ///   goes when those who did have come to an end, however many messages there are.
+    @inline(__always)
+    func pin() -> Bool {
+        guard !self.isKeeping.load(ordering: .relaxed) else { return false }
+        self.pins.store(self.pins.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        return true
+    }
+
+    @inline(__always)
+    func unpin() {
+        let pins = self.pins.load(ordering: .relaxed) &- 1
+        self.pins.store(pins, ordering: .relaxed)
+        if pins == 0, self.isKeeping.load(ordering: .relaxed) { self.letGoLater() }
+    }
+
+    /// Lets go of what was replaced, when nothing of the bus is on the stack any more.
+    @inline(never)
+    private func letGoLater() {
+        self.eventLoop.execute {
+            assert(!self.isCalling, "a loop runs nothing below a handler")
+            let old = self.replaced.load()
+            self.replaced.store([])
+            if self.pins.load(ordering: .relaxed) == 0 {
+                let pinned = self.pinned.load()
+                self.pinned.store(nil)
+                self.isKeeping.store(false, ordering: .relaxed)
+                _ = consume pinned
+            }
+            _ = consume old
+        }
+    }
+}
+
+extension LoopShard {
+    /// Everybody who has subscribed to a URL, as it is now.
+    func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
+        let generation = self.topics.generation.load(ordering: .acquiring)
+        if self.topicSnapshot.withUnretained({ $0.generation }) != generation {
+            guard let snapshot = self.topics.snapshotIfWorthIt() else {
+                return try self.topics.matched(of: url)
+            }
+            self.use(snapshot)
+        }
+        return try self.topicSnapshot.load().matched(of: url)
+    }
+
+    func use(_ snapshot: TopicSnapshot) {
+        let old = self.topicSnapshot.load()
+        self.topicSnapshot.store(snapshot)
+        // What the last holder of a subscriber lets go of may use the bus, and so this shard.
+        _ = consume old
+    }
+}

@@ -1,0 +1,131 @@
+internal import Logging
+internal import WaybillEventLoop
+public import WaybillRouting
+
+/// A message that nobody took, or that nobody awaited and that came to nothing, with the reason.
+///
+/// Watch ``MessageBus/deadLetters`` to see them.
+public struct DeadLetter: Sendable {
+    /// The ID of the message.
+    public let id: CorrelationID
+
+    /// Where it was sent, as its sender wrote it.
+    public let url: String
+
+    /// The message, as far as it could be read: nil if the URL is none, without the values of a pattern if none matched
+    /// or the message ended while its caller awaited it.
+    public let message: Message?
+
+    /// Why nobody took it, or what became of it.
+    public let error: RoutingError
+
+    /// The pattern that it matched, if one did.
+    public let pattern: String?
+
+    /// Whether a caller has been told the same error.
+    public let isAwaited: Bool
+
+    /// When it became a dead letter.
+    public let time: ContinuousClock.Instant
+}
+
+extension DeadLetter: CustomStringConvertible {
+    /// One readable line: ID and error, which names URL and route.
+    public var description: String {
+        let route = self.error.route == nil ? self.pattern.map { " for \($0)" } ?? "" : ""
+        let url = self.error.url == self.url || self.url.isEmpty ? "" : " to \(self.url.onShortLine)"
+        return "dead letter \(self.id)\(route)\(url): \(self.error)".onOneLine
+    }
+}
+
+extension BusCore {
+    /// Ends a message that nobody awaits and that came to nothing.
+    @inline(never)
+    func deadLetter(_ message: Message, _ error: RoutingError, at handler: Handler? = nil) {
+        let error = error.at(handler)
+        // Its handler may have failed with that very code.
+        let isMatched = handler.map { $0.failure == nil } ?? false
+        self.show(message.id, message.parameters.url, error, isAwaited: false, at: handler, message)
+        self.close(.deadLettered)
+        self.report(message.parameters.url, isMatched ? nil : message, error)
+        message.extras?.isReturnOf?.end(.failed(error))
+    }
+
+    /// Ends a message that nobody awaits and that reached no handler.
+    @inline(never)
+    func deadLetter(_ request: Request, _ id: CorrelationID, _ error: RoutingError) {
+        if self.deadLetters.isWatched {
+            // Its handler may be there, with no place for it.
+            let found = error.code == .noRoute ? nil : try? self.find(request, on: self.currentShard)
+            let message = found.map { request.message(id: id, parameters: $0.parameters) }
+            self.show(
+                id,
+                request.url,
+                error,
+                isAwaited: false,
+                at: found?.handler,
+                message ?? self.unmatched(request, id: id)
+            )
+        }
+        self.close(.deadLettered)
+        self.report(request.url, error.code == .noRoute ? self.unmatched(request, id: id) : nil, error)
+        request.extras?.isReturnOf?.end(.failed(error))
+    }
+
+    /// Shows a message that nobody took to those who watch; it is called before the message is counted.
+    func show(
+        _ id: CorrelationID,
+        _ url: String,
+        _ error: RoutingError,
+        isAwaited: Bool,
+        at handler: Handler? = nil,
+        _ message: @autoclosure () -> Message?
+    ) {
+        guard self.deadLetters.isWatched, !isAwaited || Outcome.Kind(error.code) == .deadLettered else {
+            return
+        }
+        self.deadLetters.show(
+            DeadLetter(
+                id: id,
+                url: url,
+                message: message(),
+                error: error,
+                pattern: handler?.pattern ?? error.route,
+                isAwaited: isAwaited,
+                time: .now
+            )
+        )
+    }
+
+    /// Ends a message whose caller is told, and shows it to those who watch dead letters if it is one.
+    func close(
+        _ outcome: Outcome,
+        _ id: CorrelationID,
+        _ url: String,
+        at handler: Handler? = nil,
+        _ message: @autoclosure () -> Message?
+    ) {
+        if case .failed(let error) = outcome {
+            self.show(id, url, error, isAwaited: true, at: handler, message())
+        }
+        self.close(Outcome.Kind(outcome))
+    }
+
+    private func report(_ url: String, _ message: Message?, _ error: RoutingError) {
+        if error.code == .noRoute, let message, self.tellUncaught(message) { return }
+        self.log(url, error)
+    }
+
+    /// Tells those who watch dead letters that there will be no more, when the last message has ended.
+    ///
+    /// What was posted ends on its loops, which have no time to be waited for: after a second, or a loop that
+    /// stands still would keep those who watch for ever.
+    func closeDeadLetters(within milliseconds: Int = 1000) {
+        guard self.deadLetters.isWatched, milliseconds > 0, self.statistics.current.inFlight > 0 else {
+            return self.deadLetters.close()
+        }
+        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .milliseconds(1))) {
+            self.closeDeadLetters(within: milliseconds - 1)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+public import WaybillRouting
+
+extension MessageBus {
+    /// Routes a URL and waits for the reply's value.
+    ///
+    /// ```swift
+    /// let user: User = try await bus.route("app://user/detail?uid=1")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - as: the value's type, where it does not follow from the context; a caller that asks for `Void` discards it.
+    /// - Returns: what the handler returned.
+    /// - Throws: the reason that there is no value: `noRoute` if no handler is there, `deadlineExceeded` if one is slow,
+    ///   `handlerFailed` if one failed, or another code that says what happened; and `typeMismatch`, naming both types, if
+    ///   the reply carries another type.
+    @inlinable
+    public nonisolated(nonsending) func route<Value: Sendable>(
+        _ url: String,
+        as: Value.Type = Value.self
+    ) async throws(RoutingError) -> Value {
+        if Value.self == Reply.self { return try await self.reply(to: url, as: Value.self) }
+        if self.isIntercepted { return try await self.routeIntercepted(url, as: Value.self) }
+        var answer = Answer<Value>()
+        let pending = self.deliver(url) { handler, message in
+            try answer.take(from: handler, message, on: self)
+        }
+        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let value = answer.value { return value }
+        return try self.convert(answer.other, to: Value.self, url: url)
+    }
+
+    /// Routes a URL with more than the URL says, and waits for the reply.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
+    /// - Returns: the reply, with the value and the message's ID.
+    /// - Throws: what ``route(_:as:)`` throws.
+    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func route(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
+    ) async throws(RoutingError) -> Reply {
+        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        return try await self.core.route(request).reply(from: url)
+    }
+
+    /// Routes a URL with more than the URL says, and waits for the reply's value.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
+    ///   - as: the value's type, where it does not follow from the context.
+    /// - Returns: what the handler returned.
+    /// - Throws: what ``route(_:as:)`` throws.
+    @inlinable
+    public nonisolated(nonsending) func route<Value: Sendable>(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
+        as: Value.Type = Value.self
+    ) async throws(RoutingError) -> Value {
+        if Value.self == Reply.self {
+            return try await self.reply(
+                to: url,
+                parameters: parameters,
+                headers: headers,
+                deadline: deadline,
+                timeout: timeout,
+                as: Value.self
+            )
+        }
+        var answer = Answer<Value>()
+        let pending = self.deliver(url, parameters, headers, deadline, timeout) { handler, message in
+            try answer.take(from: handler, message, on: self)
+        }
+        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let value = answer.value { return value }
+        return try self.convert(answer.other, to: Value.self, url: url)
+    }
+
+    /// The reply itself, for a caller that says that it wants one: `let reply: Reply = try await bus.route(url)`.
+    @usableFromInline
+    nonisolated(nonsending) func reply<Value: Sendable>(
+        to url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
+        as type: Value.Type
+    ) async throws(RoutingError) -> Value {
+        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        let reply = try await self.core.route(request).reply(from: url)
+        guard let value = reply as? Value else {
+            throw .typeMismatch(url: url, wanted: type, found: reply)
+        }
+        return value
+    }
+
+    /// Sends a message that nobody awaits.
+    ///
+    /// It is handled after the caller has gone on, in the order sent. A message that comes to nothing is a dead letter:
+    /// a warning in the log that names the URL and the reason. What a handler sends inherits the deadline of the
+    /// message that it handles: when that passes, it is not begun any more, or cancelled.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
+    {
+        if parameters.isEmpty, headers.isEmpty { return self.core.send(url) }
+        self.core.send(Request(url, parameters, headers, by: self.core.time))
+    }
+}

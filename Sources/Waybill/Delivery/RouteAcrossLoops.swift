@@ -1,0 +1,229 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// Has the handler of a request called, if that can be done here and now.
+    ///
+    /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
+    @inline(__always)
+    func deliver(
+        _ url: String,
+        _ request: Request?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
+        let shard = self.home
+        guard self.admitsDelivery(on: shard) else { return .elsewhere }
+        return shard.deliver(url, request, call)
+    }
+
+    /// Whether the caller is on a shard's loop, may go on without suspending, and is no handler.
+    ///
+    /// One delivery is counted against what the loop may do before it polls.
+    @inline(__always)
+    func admitsDelivery(on shard: LoopShard) -> Bool {
+        guard self.phase.load(ordering: .relaxed) == .open, shard.unretainedLoop.admitsDelivery() else {
+            return false
+        }
+        // In a task that a handler has started in place: it inherits the handler's hops, or it might never end.
+        return !shard.isCalling && DeliveryContext.current == nil
+    }
+
+    /// Delivers a request and waits for its outcome, where the caller is isolated.
+    nonisolated(nonsending) func route(
+        _ request: consuming Request,
+        listener: Listener = noListener
+    ) async -> DeliveryResult {
+        if let context = self.inherited { request.inherit(from: context) }
+        await EventLoop.yieldIfDue()
+        if let error = self.objection(to: request) {
+            await self.yieldThread()
+            return self.lose(request, self.open(), error)
+        }
+        guard let shard = self.currentShard else { return await self.routeFromOutside(request, listener) }
+        var value: (any Sendable)?
+        var path: ReturnPath?
+        let attempt = shard.deliver(request.url, request) { handler, message in
+            let reply = try handler.call(message)
+            self.conclude(message, reply)
+            value = reply
+            path = message.extras?.returnPath
+        }
+        if case .called(let id) = attempt, let value {
+            return DeliveryResult(id: id, outcome: .replied(value), returnPath: path)
+        }
+        return await self.route(request, after: attempt, listener)
+    }
+
+    /// Takes a request on from where it got without suspending.
+    nonisolated(nonsending) func route(
+        _ request: Request,
+        after attempt: InPlaceResult,
+        _ listener: Listener = noListener
+    ) async -> DeliveryResult {
+        switch attempt {
+        case .failed(let error, let id):
+            self.show(id, request.url, error, isAwaited: true, self.unmatched(request, id: id))
+            return DeliveryResult(id: id, outcome: .failed(error))
+        case .lost(let error, let id): return self.lose(request, id, error)
+        case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
+        case .intercepted: return await self.routeIntercepted(request, listener)
+        case .elsewhere, .called: return await self.route(request, listener: listener)
+        }
+    }
+
+    private nonisolated(nonsending) func routeFromOutside(
+        _ request: Request,
+        _ listener: Listener
+    ) async -> DeliveryResult {
+        if let chain = self.directory.chain {
+            return await self.route(request, around: chain, on: nil, listener)
+        }
+        let id = self.open()
+        let found: ResolvedRoute
+        do throws(RoutingError) {
+            found = try self.find(request, on: nil)
+        } catch {
+            await self.yieldThread()
+            return self.lose(request, id, error)
+        }
+        return await self.handOver(request, found, id, listener)
+    }
+
+    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the bus.
+    ///
+    /// A task of the global pool that repeats a refused call would hold one of the pool's few threads for ever. On a
+    /// loop the budget does the same with less.
+    nonisolated(nonsending) func yieldThread() async {
+        if self.currentShard == nil { await Task.yield() }
+    }
+
+    /// Ends a request that reaches no handler.
+    @inline(never)
+    func lose(_ request: Request, _ id: CorrelationID, _ error: RoutingError) -> DeliveryResult {
+        let outcome = Outcome.failed(error)
+        self.close(outcome, id, request.url, self.unmatched(request, id: id))
+        if error.code == .noRoute, let message = self.unmatched(request, id: id) {
+            self.tellUncaught(message)
+        }
+        return DeliveryResult(id: id, outcome: outcome)
+    }
+}
+
+extension BusCore {
+    /// Takes a request to a handler on another loop, or to one that may suspend.
+    nonisolated(nonsending) func handOver(
+        _ request: Request,
+        _ found: ResolvedRoute,
+        _ id: CorrelationID,
+        _ listener: Listener
+    ) async -> DeliveryResult {
+        let handler = found.handler
+        if handler.isImmediate, !request.due.exists {
+            // It is done as soon as its loop comes to it, and free until then: that needs no task of its own.
+            let message = request.message(id: id, parameters: found.parameters, for: handler)
+            handler.counters.begin()
+            let outcome = await self.hop(message, handler).at(handler)
+            if case .replied(let value) = outcome { self.conclude(message, value) }
+            handler.counters.end(Outcome.Kind(outcome))
+            self.close(outcome, id, request.url, at: handler, message)
+            return DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath)
+        }
+        let exchange = self.begin(request, found, id)
+        let outcome = await exchange.listen(listener)
+        return DeliveryResult(id: id, outcome: outcome, returnPath: exchange.returnPath)
+    }
+
+    /// Runs a message on its handler's loop, in the caller's task.
+    nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
+        let mailbox = handler.mailbox
+        if handler.isImmediate { return await mailbox.call(message, handler) }
+        do throws(RoutingError) {
+            let queued = try mailbox.admit(message, handler, for: nil, inside: DeliveryContext.waiting)
+            return await mailbox.perform(message, handler, for: nil, after: queued)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Has the handler run in a task of its own; whatever prevents it ends the exchange.
+    ///
+    /// - Parameters:
+    ///   - request: what the caller gave.
+    ///   - found: the handler.
+    ///   - id: the message's ID.
+    ///   - isPublished: whether there are other subscribers, so that nobody listens to this one's replies.
+    ///   - chain: the middlewares around the handler, if there are any.
+    /// - Returns: what the caller listens to.
+    func begin(
+        _ request: Request,
+        _ found: ResolvedRoute,
+        _ id: CorrelationID,
+        isPublished: Bool = false,
+        around chain: MiddlewareChain? = nil
+    ) -> Exchange {
+        let handler = found.handler
+        let path = isPublished ? nil : self.returnPath(of: found.parameters, id, hops: request.hops)
+        let origin = isPublished ? Exchange.Origin.published : .routed
+        let exchange = Exchange(
+            id,
+            url: request.url,
+            core: self,
+            origin,
+            returnPath: path,
+            caller: DeliveryContext.waiting
+        )
+        var message =
+            isPublished
+            ? request.message(id: id, parameters: found.parameters)
+            : request.message(id: id, parameters: found.parameters, exchange: exchange)
+        if chain != nil { message.keepHeaders() }
+        guard exchange.bind(handler: handler) else {
+            handler.counters.count(.deadLettered)
+            exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
+            return exchange
+        }
+        var queued: QueuedTask?
+        if chain == nil {
+            do throws(RoutingError) {
+                queued = try handler.mailbox.admit(message, handler, for: exchange, inside: exchange.caller)
+            } catch {
+                exchange.finish(.failed(error), at: handler)
+                return exchange
+            }
+        }
+        if request.due.exists {
+            // Not the loop that the handler may be holding.
+            exchange.expire(at: request.due, on: self.currentShard?.eventLoop)
+        }
+        if let chain {
+            let stage = DeliveryBounds(deadline: request.due)
+            Delivery(chain, handler, stage).start(message, for: exchange)
+        } else {
+            handler.mailbox.start(message, handler, exchange, after: queued)
+        }
+        return exchange
+    }
+}
+
+/// A message's ID and how it ended.
+struct DeliveryResult: Sendable {
+    let id: CorrelationID
+    let outcome: Outcome
+    /// Where the value went beside the caller, if it did.
+    var returnPath: ReturnPath?
+
+    func reply(from url: String) throws(RoutingError) -> Reply {
+        switch self.outcome {
+        case .replied(let value):
+            return Reply(
+                correlationID: self.id,
+                value: value,
+                url: url,
+                isLast: true,
+                returnLeg: self.returnPath.map(ReturnLeg.init)
+            )
+        case .failed(let error): throw error
+        }
+    }
+}

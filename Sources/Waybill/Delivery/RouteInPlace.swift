@@ -1,0 +1,262 @@
+internal import Synchronization
+public import WaybillEventLoop
+public import WaybillRouting
+
+// The plain route is inlined into its caller, where the value's type is known: this is what it calls.
+extension MessageBus {
+    /// A request whose handler could not be called in place, or has thrown.
+    @usableFromInline
+    final class Pending: Sendable {
+        let request: Request
+        let attempt: InPlaceResult
+
+        init(_ request: Request, _ attempt: InPlaceResult) {
+            self.request = request
+            self.attempt = attempt
+        }
+    }
+
+    /// Has the handler of a URL called in place; nil if it was.
+    @usableFromInline
+    func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
+        let attempt = self.core.deliver(url, nil, call)
+        if case .called = attempt { return nil }
+        return Pending(Request(url: url), attempt)
+    }
+
+    /// The same for a request with more than a URL.
+    @usableFromInline
+    func deliver(
+        _ url: String,
+        _ parameters: [String: any Sendable],
+        _ headers: [String: String],
+        _ deadline: ContinuousClock.Instant?,
+        _ timeout: Duration?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Pending? {
+        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        let attempt =
+            request.due.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
+        if case .called = attempt { return nil }
+        // It goes to the middlewares as the request that it is.
+        return Pending(request, attempt)
+    }
+
+    /// Sends the value of a handler that was called in place to its message's return URL.
+    @usableFromInline
+    func followReturnURL(of message: Message, with value: any Sendable) { self.core.conclude(message, value) }
+
+    @usableFromInline
+    nonisolated(nonsending) func finish<Value: Sendable>(
+        _ pending: Pending,
+        as type: Value.Type
+    ) async throws(RoutingError) -> Value {
+        let delivered = await self.core.route(pending.request, after: pending.attempt)
+        return try self.value(of: delivered.outcome, as: type, url: pending.request.url)
+    }
+
+    /// The value of a handler that answers with another type than the one that is asked for.
+    @usableFromInline
+    func convert<Value: Sendable>(
+        _ value: (any Sendable)?,
+        to type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
+        try self.value(of: .replied(value ?? ()), as: type, url: url)
+    }
+
+    /// The value of a reply; one of another type than the one that is asked for is an error that names the route.
+    func value<Value: Sendable>(
+        of outcome: Outcome,
+        as type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
+        do throws(RoutingError) {
+            return try outcome.value(as: type, url: url)
+        } catch {
+            guard error.code == .typeMismatch, error.route == nil else { throw error }
+            throw error.at((try? self.core.directory.find(url, nil, on: nil))?.handler)
+        }
+    }
+}
+
+/// The value of a handler that is called in place, of the type that its caller asks for.
+@usableFromInline
+struct Answer<Value: Sendable> {
+    @usableFromInline var value: Value?
+    @usableFromInline var other: (any Sendable)?
+
+    @inlinable
+    init() {}
+
+    /// Calls a handler and keeps its value; a value of the right type is neither boxed nor cast.
+    @inlinable
+    @inline(__always)
+    mutating func take(from handler: Handler, _ message: Message, on bus: MessageBus) throws {
+        let value = try handler.code.object.with(as: ImmediateBody<Value>.self) { try $0.call(message) }
+        if let value {
+            if message.hasReturnURL { bus.followReturnURL(of: message, with: value) }
+            self.value = value
+        } else {
+            let value = try handler.call(message)
+            if message.hasReturnURL { bus.followReturnURL(of: message, with: value) }
+            self.other = value
+        }
+    }
+}
+
+/// How far a request got without suspending.
+enum InPlaceResult {
+    /// Its handler has returned, and the message is closed.
+    case called(CorrelationID)
+    /// Its handler has thrown, and the message is closed.
+    case failed(RoutingError, CorrelationID)
+    /// No route matches.
+    case lost(RoutingError, CorrelationID)
+    /// The handler is on another loop, or may suspend.
+    indirect case handOver(ResolvedRoute, CorrelationID)
+    /// It is not counted yet: there are middlewares around its handler, which may suspend.
+    case intercepted
+    /// The caller is on no loop of the bus, or has to let the loop poll first.
+    case elsewhere
+}
+
+extension LoopShard {
+    /// Has the handler of a request called in place, if it is on this loop and cannot suspend.
+    ///
+    /// The message is made here and never moves: `call` runs below, instead of the message being returned above.
+    ///
+    /// - Parameters:
+    ///   - url: where to.
+    ///   - request: what else the caller gave, if anything.
+    ///   - call: calls the handler with the message, and keeps the value.
+    /// - Returns: how far the request got.
+    @inline(__always)
+    func deliver(
+        _ url: String,
+        _ request: Request?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
+        guard self.isPlain else { return self.deliverAnew(url, request, call) }
+        let id = self.open()
+        do throws(RoutingError) {
+            var match = try self.match(url)
+            guard let handler = self.handler(of: match), let parameters = match.take()?.take() else {
+                return self.lost(url, id)
+            }
+            guard handler.with({ $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied }) else {
+                let found = ResolvedRoute(handler: handler.object, parameters: parameters)
+                return self.deliver(url, request, id, to: found, call)
+            }
+            return self.deliverInPlace(url, request, id, to: handler, parameters, call)
+        } catch {
+            return self.lost(url, id, error)
+        }
+    }
+
+    /// Looks a URL up in the routes that the loop last saw.
+    @inline(__always)
+    func match(_ url: String) throws(RoutingError) -> RouteMatch? {
+        try self.snapshot.withUnretainedThrowing { snapshot throws(RoutingError) in try snapshot.match(url) }
+    }
+
+    /// The handler of such a match, for as long as the loop sees these routes, or calls it in place.
+    @inline(__always)
+    func handler(of match: RouteMatch?) -> Unretained<Handler>? {
+        guard let route = match?.route else { return nil }
+        return self.snapshot.withUnretained { $0.unretainedHandler(at: route) }
+    }
+
+    /// What becomes of a URL that no route takes.
+    @inline(never)
+    private func lost(_ url: String, _ id: CorrelationID, _ failure: RoutingError? = nil) -> InPlaceResult {
+        do throws(RoutingError) {
+            return .handOver(try self.snapshot.load().findConnector(url, failure), id)
+        } catch {
+            return .lost(error, id)
+        }
+    }
+
+    /// Counts a message that the loop gives to the bus, and names it.
+    @inline(__always)
+    func open() -> CorrelationID {
+        Counters.increment(self.counters.sent)
+        return self.nextID()
+    }
+
+    /// Delivers a request after the routes have changed, unless middlewares intercept it.
+    @inline(never)
+    private func deliverAnew(
+        _ url: String,
+        _ request: Request?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
+        if self.isIntercepted { return .intercepted }
+        let id = self.open()
+        do throws(RoutingError) {
+            let found = try self.find(url, request?.parameters)
+            return self.deliver(url, request, id, to: found, call)
+        } catch {
+            return .lost(error, id)
+        }
+    }
+
+    /// Delivers a request to a handler that may be elsewhere, may have others waiting, and may stand for several.
+    @inline(never)
+    private func deliver(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        to found: ResolvedRoute,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
+        let found = found.member(on: self.loop, request?.parameters)
+        let handler = found.handler
+        guard handler.isImmediate, handler.loop == self.loop, handler.mailbox.isClear else {
+            return .handOver(found, id)
+        }
+        defer { withExtendedLifetime(handler) {} }
+        return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)
+    }
+
+    /// Calls the handler of a request, which is here, and before which nobody waits.
+    ///
+    /// Of a handler that the snapshot holds no reference is counted: what is replaced while a handler is called in place is
+    /// kept until it has returned.
+    @inline(__always)
+    private func deliverInPlace(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        to handler: Unretained<Handler>,
+        _ parameters: consuming Parameters,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
+        if let passed = request?.parameters { parameters.pass(passed) }
+        let hops = request?.hops ?? 0
+        let due = request?.due ?? .never
+        let outer = self.begin(InPlace(hops: hops, due: due))
+        defer { self.end(outer) }
+        let message = Message(
+            id: id,
+            parameters: parameters,
+            hops: hops,
+            due: due,
+            extras: request?.extras,
+            for: handler
+        )
+        do {
+            try handler.withThrowing { try call($0, message) }
+            Counters.increment(self.counters.replied)
+            handler.with { Counters.increment($0.counters.repliedInPlace) }
+            return .called(id)
+        } catch {
+            let error = handler.object.failure(error, of: message)
+            let tally = Outcome.Kind(error.code)
+            handler.with { $0.counters.count(tally) }
+            // Who watches dead letters is told above, where there is a bus.
+            self.counters.close(tally)
+            return .failed(error, id)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
+    ///
+    /// - Parameters:
+    ///   - request: what to send.
+    ///   - isOwn: whether the calling code sends it, so that it owes something to the message that is being handled.
+    func send(_ request: consuming Request, isOwn: Bool = true) {
+        let shard = self.currentShard
+        if isOwn, let inherited = self.inherited { request.inherit(from: inherited) }
+        let id = self.open()
+        do throws(RoutingError) {
+            if let error = self.objection(to: request) { throw error }
+            let chain = self.chain(on: shard)
+            let found = try self.find(request, on: shard, around: chain)
+            var message = request.message(id: id, parameters: found.parameters, for: found.handler)
+            if let chain { message.intercept(with: chain) }
+            try found.handler.mailbox.post(Envelope(message: message, handler: found.handler))
+        } catch {
+            self.deadLetter(request, id, error)
+        }
+    }
+
+    /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
+    func send(_ url: String) {
+        guard self.phase.load(ordering: .relaxed) == .open else { return self.send(Request(url: url)) }
+        if self.home.isCurrent { return self.send(url, on: self.home) }
+        guard let shard = self.currentShard else { return self.sendFromOutside(url) }
+        self.send(url, on: shard)
+    }
+
+    @inline(__always)
+    private func send(_ url: String, on shard: LoopShard) {
+        let hops = shard.hopsInPlace.map { $0 + 1 } ?? 0
+        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil,
+            shard.isPlain
+        else { return self.send(Request(url: url)) }
+        Counters.increment(shard.counters.sent)
+        let id = shard.nextID()
+        do throws(RoutingError) {
+            try shard.snapshot.withUnretainedThrowing { snapshot throws(RoutingError) in
+                try snapshot.post(url, id: id, hops: hops, due: shard.dueInPlace, on: shard.loop)
+            }
+        } catch {
+            self.deadLetter(Request(url: url, hops: hops), id, error)
+        }
+    }
+
+    /// The same on a thread that is no loop's.
+    private func sendFromOutside(_ url: String) {
+        guard DeliveryContext.current == nil, let snapshot = self.directory.snapshotIfWorthIt(),
+            snapshot.isPlain
+        else {
+            return self.send(Request(url: url))
+        }
+        Counters.add(self.statistics.shared.sent)
+        let id = self.statistics.nextID()
+        do throws(RoutingError) {
+            try snapshot.post(url, id: id, hops: 0, due: .never, on: nil)
+        } catch {
+            self.deadLetter(Request(url: url), id, error)
+        }
+    }
+
+    /// Leaves a message in the mailbox of its handler, as soon as there is a place for it.
+    nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
+        if let inherited = self.inherited { request.inherit(from: inherited) }
+        await EventLoop.yieldIfDue()
+        let id = self.open()
+        do throws(RoutingError) {
+            if let error = self.objection(to: request) { throw error }
+            let shard = self.currentShard
+            // Who awaits a place is told at once that there is nobody, whatever intercepts deliveries.
+            let found = try self.find(request, on: shard)
+            let handler = found.handler
+            if handler.mailbox.whenFull != .suspend { await handler.mailbox.makeRoom() }
+            var message = request.message(id: id, parameters: found.parameters, for: handler)
+            if let chain = self.chain(on: self.currentShard) { message.intercept(with: chain) }
+            let envelope = Envelope(message: message, handler: handler)
+            guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(envelope) }
+            try await self.waitForSlot(request, handler)
+            handler.mailbox.post(inSlot: envelope)
+        } catch {
+            await self.yieldThread()
+            self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
+            if error.code == .noRoute, let message = self.unmatched(request, id: id) {
+                self.tellUncaught(message)
+            }
+            throw error
+        }
+    }
+
+    /// Waits until the mailbox of a handler has a slot for a message.
+    private nonisolated(nonsending) func waitForSlot(
+        _ request: borrowing Request,
+        _ handler: Handler
+    ) async throws(RoutingError) {
+        let mailbox = handler.mailbox
+        if mailbox.takeSlot() { return }
+        if mailbox.isBusy(with: DeliveryContext.waiting?.messages ?? []) {
+            handler.counters.count(Outcome.Kind(.deadlock))
+            throw RoutingError.deadlock(url: request.url).at(handler)
+        }
+        while await !mailbox.waitForSlot(by: self.time, until: request.due) {
+            if let error = self.reasonToGiveUp(request, handler) { throw error }
+        }
+    }
+
+    /// Why a message should not wait for a slot any longer, if so.
+    private func reasonToGiveUp(_ request: borrowing Request, _ handler: Handler) -> RoutingError? {
+        // The deadline cancels who is at work, and is the reason then.
+        let isLate = request.due.hasPassed(by: self.time)
+        guard isLate || Task.isCancelled || handler.isGone else { return nil }
+        let error =
+            if isLate { RoutingError.deadlineExceeded(url: request.url) } else if Task.isCancelled {
+                RoutingError.cancelled(url: request.url)
+            } else { handler.reason(request.url) }
+        handler.counters.count(Outcome.Kind(error.code))
+        return error.at(handler)
+    }
+
+    func find(_ request: borrowing Request, on shard: LoopShard?) throws(RoutingError) -> ResolvedRoute {
+        guard let shard else { return try self.directory.find(request.url, request.parameters, on: nil) }
+        return try shard.find(request.url, request.parameters)
+    }
+
+    /// The message as the uncaught handler sees it: what could be read from the URL, and what the caller gave.
+    func unmatched(_ request: Request, id: CorrelationID) -> Message? {
+        let address = try? self.address(of: request.url)
+        return address.map { request.message(id: id, parameters: Parameters(address: $0)) }
+    }
+
+    /// The address in a URL.
+    ///
+    /// - Throws: `invalidURL`.
+    func address(of url: String) throws(RoutingError) -> Address {
+        try self.configuration.address(url)
+    }
+}

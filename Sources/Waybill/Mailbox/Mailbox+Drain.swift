@@ -1,0 +1,99 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// The loop's side.
+extension Mailbox {
+    /// Starts what waits, and lets the loop poll now and then.
+    private func drain() {
+        while self.unretainedLoop.consumeDeliveryBudget() {
+            guard let entry = self.withQueue({ $0.next() }) else { return }
+            self.grantSlots()
+            switch consume entry {
+            case .sent(let envelope): self.start(envelope)
+            case .awaited(let task): task.continuation.resumeInPlace(returning: .granted)
+            }
+        }
+        self.drainLater()
+    }
+
+    /// Runs a message that no caller awaits.
+    private func start(_ envelope: borrowing Envelope) {
+        let isLate = envelope.handler.isGone || envelope.message.due.exists
+        if isLate, let error = envelope.handler.objection(to: envelope.message) {
+            self.endTurn()
+            envelope.deadLetter(error)
+        } else if envelope.handler.isImmediate, envelope.message.extras?.interception?.chain == nil {
+            envelope.handler.settle(envelope.message, in: self)
+        } else {
+            self.startTask(envelope.message, envelope.handler)
+        }
+    }
+
+    /// Runs a handler that may suspend; it ends with its registration all the same.
+    private func startTask(_ message: Message, _ handler: Handler) {
+        let core = handler.core
+        let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
+        guard exchange.bind(handler: handler) else {
+            self.endTurn()
+            handler.counters.count(.deadLettered)
+            return exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
+        }
+        if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
+        let isIntercepted = message.extras?.interception?.chain != nil
+        let attempts = self.isSerial && isIntercepted ? DeliveryBounds.Attempts() : nil
+        exchange.bind(
+            task: core.startTask {
+                Task.immediate {
+                    let outcome = await self.runUnawaited(message, handler, attempts, for: exchange)
+                    let leftBehind = attempts.flatMap { $0.isEmpty ? nil : $0 }
+                    if leftBehind == nil { self.endTurn() }
+                    exchange.finish(outcome, of: message, by: handler)
+                    guard let leftBehind else { return }
+                    await leftBehind.end()
+                    self.endTurn()
+                }
+            }
+        )
+    }
+
+    /// Starts a message that was let in, in a task of its own, which inherits the caller's context.
+    nonisolated func start(
+        _ message: Message,
+        _ handler: Handler,
+        _ exchange: Exchange,
+        after queued: QueuedTask?
+    ) {
+        if self.unretainedLoop.isInEventLoop {
+            self.assumeOnLoop { $0.startInPlace(message, handler, exchange, after: queued) }
+        } else {
+            // It begins on this thread, and at once waits in line for the loop.
+            exchange.bind(
+                task: Task.immediate {
+                    await self.perform(message, handler, exchange, after: queued)
+                }
+            )
+        }
+    }
+
+    private func startInPlace(
+        _ message: Message,
+        _ handler: Handler,
+        _ exchange: Exchange,
+        after queued: QueuedTask?
+    ) {
+        let task = handler.core.startTask {
+            Task.immediate { await self.perform(message, handler, exchange, after: queued) }
+        }
+        exchange.bind(task: task)
+    }
+
+    private func perform(
+        _ message: Message,
+        _ handler: Handler,
+        _ exchange: Exchange,
+        after queued: QueuedTask?
+    ) async {
+        let outcome = await self.perform(message, handler, for: exchange, after: queued)
+        exchange.finish(outcome, of: message, by: handler)
+    }
+}

@@ -1,0 +1,181 @@
+internal import WaybillEventLoop
+public import WaybillRouting
+
+/// What a handler receives: where it was sent, what it brings, and the ID that its reply will carry.
+///
+/// A message is a value: it can be kept, passed on, and read from any isolation.
+public struct Message: Sendable {
+    // What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed on.
+    // The parameters come first: as they are where they were matched, so that what is moved lies the same way in the words
+    // that the processor has just written.
+    /// The values of the path, of the query and of the call, as one view.
+    public internal(set) var parameters: Parameters
+
+    /// The ID that every answer to this message carries.
+    public internal(set) var id: CorrelationID
+
+    /// When the caller stops waiting.
+    let due: Deadline
+
+    /// What only some messages have; a plain request has none, and allocates nothing.
+    let extras: MessageExtras?
+
+    @usableFromInline let notes: Notes
+
+    @inline(__always)
+    init(
+        id: CorrelationID,
+        parameters: consuming Parameters,
+        hops: Int,
+        due: Deadline = .never,
+        extras: MessageExtras? = nil
+    ) {
+        self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: parameters.hasFragment)
+        self.id = id
+        self.parameters = parameters
+        self.due = due
+        self.extras = extras
+    }
+
+    /// A message for a handler that replies to it once, and may say what happens with its return URL.
+    @inline(__always)
+    init(
+        id: CorrelationID,
+        parameters: consuming Parameters,
+        hops: Int,
+        due: Deadline,
+        extras: MessageExtras?,
+        for handler: Unretained<Handler>
+    ) {
+        let hasReturnURL = parameters.hasFragment
+        self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: hasReturnURL)
+        self.id = id
+        self.due = due
+        // Before there is a message: one that is changed is copied.
+        self.extras =
+            hasReturnURL ? Self.findReturnPath(parameters, id, hops, extras, handler.object.core) : extras
+        self.parameters = parameters
+    }
+
+    @inline(never)
+    private static func findReturnPath(
+        _ parameters: borrowing Parameters,
+        _ id: CorrelationID,
+        _ hops: Int,
+        _ extras: MessageExtras?,
+        _ core: BusCore
+    ) -> MessageExtras? {
+        guard let path = core.returnPath(of: parameters, id, hops: hops) else { return extras }
+        return (extras ?? .empty).with(returnPath: path)
+    }
+
+    /// Small facts in one word, so that a message stays small: it is moved with every delivery.
+    @usableFromInline
+    struct Notes: Sendable {
+        @usableFromInline let bits: UInt64
+
+        @inline(__always)
+        init(hops: Int, hasDeadline: Bool, hasReturnURL: Bool) {
+            self.bits =
+                UInt64(truncatingIfNeeded: hops) &<< 2 | (hasDeadline ? 1 : 0) | (hasReturnURL ? 2 : 0)
+        }
+
+        @inlinable var hasDeadline: Bool { self.bits & 1 != 0 }
+
+        @inlinable var hasReturnURL: Bool { self.bits & 2 != 0 }
+
+        @inline(__always)
+        var hops: Int { Int(truncatingIfNeeded: self.bits &>> 2) }
+    }
+}
+
+extension Message {
+    /// The message with other extras, or an earlier deadline.
+    func with(extras: MessageExtras? = nil, due: Deadline? = nil) -> Message {
+        Message(
+            id: self.id,
+            parameters: self.parameters,
+            hops: self.hops,
+            due: due ?? self.due,
+            extras: extras ?? self.extras
+        )
+    }
+
+    /// How many routes led here: 0 for a message that no handler sent.
+    var hops: Int { self.notes.hops }
+
+    /// Whether there is a deadline.
+    @inlinable var hasDeadline: Bool { self.notes.hasDeadline }
+
+    /// Whether there is a fragment, which may be a URL for the reply.
+    @inlinable var hasReturnURL: Bool { self.notes.hasReturnURL }
+}
+
+extension Message {
+    /// The URL that the message was sent to.
+    public var address: Address { self.parameters.address }
+
+    /// Text that travels beside the parameters, for the infrastructure: trace context, content type, tenant.
+    public var headers: [String: String] { self.extras?.headers ?? [:] }
+
+    /// When the caller stops waiting, if it ever does.
+    public var deadline: ContinuousClock.Instant? { self.due.instant }
+
+    /// The ID of the message that this one answers, when it was sent to a return URL.
+    public var correlationID: CorrelationID? { self.extras?.correlationID }
+
+    /// The value that the message carries: a reply's value, when it was sent to a return URL.
+    public var payload: (any Sendable)? { self.extras?.payload }
+
+    /// The value that the message carries, as the type that the handler needs.
+    ///
+    /// - Throws: `missingParameter` if the message carries none, `typeMismatch` if it carries another type.
+    public func payload<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
+        guard let payload = self.payload else {
+            throw RoutingError(
+                .missingParameter,
+                url: self.parameters.url,
+                message: "the message carries no payload, but \(TypeName.of(type)) is needed"
+            )
+        }
+        guard let value = converted(payload, to: type) else {
+            throw .typeMismatch(
+                url: self.parameters.url,
+                wanted: type,
+                found: payload,
+                origin: "the payload is"
+            )
+        }
+        return value
+    }
+}
+
+extension Message: CustomStringConvertible {
+    /// One readable line: ID, URL, and what it answers.
+    public var description: String {
+        let answer = self.correlationID.map { " answering \($0)" } ?? ""
+        return "message \(self.id) to \(self.parameters.url.onShortLine)\(answer)"
+    }
+}
+
+/// Messages made from a message, for middlewares to pass on.
+extension Message {
+    /// The message with more values, which win over those that it has.
+    public func with(parameters: [String: any Sendable]) -> Message {
+        var message = self
+        message.parameters = self.parameters.merging(call: parameters)
+        return message
+    }
+
+    /// The message with more headers, which win over those that it has.
+    public func with(headers: [String: String]) -> Message {
+        guard !headers.isEmpty else { return self }
+        let extras = self.extras ?? .empty
+        return self.with(extras: extras.with(headers: extras.headers.merging(headers) { _, new in new }))
+    }
+
+    /// The message with a deadline; of two deadlines the earlier one holds.
+    public func with(deadline: ContinuousClock.Instant) -> Message {
+        self.with(due: min(self.due, Deadline(deadline)))
+    }
+}

@@ -1,0 +1,64 @@
+internal import WaybillRouting
+
+/// What a message has beside its URL that a plain request does not have, behind one reference.
+final class MessageExtras: Sendable {
+    let payload: (any Sendable)?
+    let headers: [String: String]
+    let correlationID: CorrelationID?
+
+    /// Where progress replies go: the exchange with the caller.
+    let exchange: Exchange?
+
+    /// What only messages have that meet middlewares.
+    let interception: InterceptionState?
+
+    /// Where the reply's value goes beside the caller, if there is a return URL.
+    let returnPath: ReturnPath?
+
+    /// The path on which this message takes the value of a reply, if it is a return leg.
+    let isReturnOf: ReturnPath?
+
+    static let empty = MessageExtras()
+
+    init(
+        payload: (any Sendable)? = nil,
+        headers: [String: String] = [:],
+        correlationID: CorrelationID? = nil,
+        exchange: Exchange? = nil,
+        interception: InterceptionState? = nil,
+        returnPath: ReturnPath? = nil,
+        isReturnOf: ReturnPath? = nil
+    ) {
+        self.payload = payload
+        self.headers = headers
+        self.correlationID = correlationID
+        self.exchange = exchange
+        self.interception = interception
+        self.returnPath = returnPath
+        self.isReturnOf = isReturnOf
+    }
+
+    /// The extras of a request, or nil if it needs none.
+    @inline(__always)
+    static func make(headers: [String: String]) -> MessageExtras? {
+        headers.isEmpty ? nil : MessageExtras(headers: headers)
+    }
+
+    /// The same with something more, or something else.
+    func with(
+        headers: [String: String]? = nil,
+        exchange: Exchange? = nil,
+        interception: InterceptionState? = nil,
+        returnPath: ReturnPath? = nil
+    ) -> MessageExtras {
+        MessageExtras(
+            payload: self.payload,
+            headers: headers ?? self.headers,
+            correlationID: self.correlationID,
+            exchange: exchange ?? self.exchange,
+            interception: interception ?? self.interception,
+            returnPath: returnPath ?? self.returnPath,
+            isReturnOf: self.isReturnOf
+        )
+    }
+}

@@ -1,0 +1,188 @@
+internal import WaybillEventLoop
+public import WaybillRouting
+
+extension MessageBus {
+    /// Routes a URL, and lets a closure see and answer the replies that come before the last one.
+    ///
+    /// ```swift
+    /// let receipt: Receipt = try await bus.route("app://pay/start") { (update: Progress) in update.isAcceptable }
+    /// ```
+    ///
+    /// The closure runs where the caller is isolated, once for each reply and in their order; its value goes back to the
+    /// handler, which waits for it. An error that it throws, or a reply that is no `Update`, is thrown to the handler, and
+    /// logged; to a handler that asks for no answer it cannot be thrown, and is thrown here when that has replied. What it routes belongs to the message
+    /// that the handler is handling, and has its deadline.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
+    ///   - as: the last reply's type, where it does not follow from the context.
+    ///   - onReply: sees a reply before the last one, and answers it.
+    /// - Returns: the value of the last reply.
+    /// - Throws: what ``route(_:as:)`` throws.
+    public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable, Value: Sendable>(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
+        as: Value.Type = Value.self,
+        _ onReply: (Update) async throws -> Answer
+    ) async throws(RoutingError) -> Value {
+        let delivered = await self.route(url, parameters, headers, deadline, timeout, onReply)
+        return try self.value(of: delivered.outcome, as: Value.self, url: url)
+    }
+
+    /// Routes a URL, lets a closure see and answer the replies that come before the last one, and gives the
+    /// last one.
+    ///
+    /// It is for callers that need no value, or that ask the reply for it; nothing has to be said about the
+    /// type of the last reply:
+    ///
+    /// ```swift
+    /// try await bus.route("app://pay/start") { (update: Progress) in show(update) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
+    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
+    ///     a timeout that is not positive is up at once.
+    ///   - onReply: sees a reply before the last one, and answers it.
+    /// - Returns: the last reply, with the value and the message's ID.
+    /// - Throws: what ``route(_:as:)`` throws.
+    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
+        _ onReply: (Update) async throws -> Answer
+    ) async throws(RoutingError) -> Reply {
+        try await self.route(url, parameters, headers, deadline, timeout, onReply).reply(from: url)
+    }
+
+    private nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
+        _ url: String,
+        _ parameters: [String: any Sendable],
+        _ headers: [String: String],
+        _ deadline: ContinuousClock.Instant?,
+        _ timeout: Duration?,
+        _ onReply: (Update) async throws -> Answer
+    ) async -> DeliveryResult {
+        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        return await self.core.route(request) { value in
+            guard let update = converted(value, to: Update.self) else {
+                let origin = "the progress reply is"
+                throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value, origin: origin)
+            }
+            return try await onReply(update)
+        }
+    }
+
+    /// The replies to a request, one by one, the last one included.
+    ///
+    /// ```swift
+    /// for try await reply in bus.replies(to: "app://pay/start") { show(try reply.value(as: Progress.self)) }
+    /// ```
+    ///
+    /// A handler that waits for an answer gets `()`.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when to stop waiting for the last reply; inside a handler, the deadline of its message
+    ///     holds too.
+    ///   - timeout: how long to wait for the last reply once an iteration has begun, by the bus's clock; of
+    ///     deadline and timeout the earlier one holds, and a timeout that is not positive is up at once.
+    /// - Returns: the replies; each iteration makes a request of its own.
+    public func replies(
+        to url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil
+    ) -> Replies {
+        Replies(
+            core: self.core,
+            request: Request(url, parameters, headers, deadline, by: self.core.time),
+            timeout: timeout
+        )
+    }
+}
+
+extension Message {
+    /// Sends the caller a reply before the last one, and waits until the caller has dealt with it.
+    ///
+    /// The handler goes no faster than its caller reads: nothing is kept but one reply for each task that sends them. It
+    /// runs where the handler is isolated.
+    ///
+    /// - Parameter value: what to tell; the caller's closure is called with it.
+    /// - Returns: whether the caller heard it; false if it does not listen, or no longer.
+    @discardableResult
+    public func reply(with value: some Sendable) async -> Bool {
+        await EventLoop.yieldIfDue()
+        guard let exchange = self.extras?.exchange else { return false }
+        self.tellObservers(value)
+        return (try? await exchange.offer(value, expectsAnswer: false)) != nil
+    }
+
+    /// Sends the caller a reply before the last one, and waits for the caller's answer.
+    ///
+    /// ```swift
+    /// let accepted = try await message.reply(with: progress, expecting: Bool.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - value: what to tell; the caller's closure is called with it.
+    ///   - expecting: the type of the answer: what the caller's closure returns.
+    /// - Returns: the answer.
+    /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if it takes or returns another type,
+    ///   `refused` with the cause if its closure threw.
+    public func reply<Answer: Sendable>(
+        with value: some Sendable,
+        expecting: Answer.Type
+    ) async throws(RoutingError) -> Answer {
+        await EventLoop.yieldIfDue()
+        let url = self.parameters.url
+        guard let exchange = self.extras?.exchange else { throw .notListening(url: url) }
+        self.tellObservers(value)
+        let answer: any Sendable
+        do {
+            answer = try await exchange.offer(value, expectsAnswer: true)
+        } catch let error as RoutingError where error.url == url {
+            throw error
+        } catch is Exchange.NotListening {
+            throw .notListening(url: url)
+        } catch {
+            throw RoutingError(.refused, url: url, message: "its caller threw an error", cause: error)
+        }
+        guard let value = converted(answer, to: Answer.self) else {
+            throw .typeMismatch(url: url, wanted: Answer.self, found: answer, origin: "the caller answered")
+        }
+        return value
+    }
+
+    private func tellObservers(_ value: any Sendable) {
+        guard let interception = self.extras?.interception else { return }
+        for observer in interception.observers { observer(value) }
+    }
+}
+
+/// A caller's code for the replies before the last one; it runs where the caller is isolated.
+typealias Listener = (any Sendable) async throws -> any Sendable
+
+/// The listener of a caller that wants the last reply only.
+func noListener(_ value: any Sendable) async throws -> any Sendable { throw Exchange.NotListening() }

@@ -1,0 +1,221 @@
+internal import Synchronization
+internal import WaybillEventLoop
+public import WaybillRouting
+
+/// The replies to one request as they come, the last one included.
+///
+/// The request is made when the iteration begins. The handler goes no faster than the loop over the replies: it waits
+/// until the next one is asked for. Leaving the loop early cancels the handler.
+public struct Replies: AsyncSequence, Sendable {
+    /// Why there are no more replies, if the handler did not return.
+    public typealias Failure = RoutingError
+
+    let core: BusCore
+    let request: Request
+    /// How long a request may take, from the beginning of an iteration on.
+    let timeout: Duration?
+
+    /// Begins an iteration, which makes a request of its own.
+    public func makeAsyncIterator() -> Iterator {
+        var request = self.request
+        request.limit(to: self.timeout, by: self.core.time)
+        return Iterator(core: self.core, request: request)
+    }
+
+    /// One request, and its replies.
+    public struct Iterator: AsyncIteratorProtocol {
+        let core: BusCore
+        let request: Request
+        private var stream: ReplyStream?
+        private var isAnswerDue = false
+        private var isAtEnd = false
+        /// How many replies before the last one there were.
+        private var progress = 0
+
+        init(core: BusCore, request: Request) {
+            self.core = core
+            self.request = request
+        }
+
+        /// The next reply, or nil after the last one.
+        ///
+        /// - Throws: the reason that there is no last reply, once.
+        public mutating func next() async throws(RoutingError) -> Reply? {
+            try await self.read()
+        }
+
+        /// The next reply, for a caller that is isolated to an actor.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(RoutingError) -> Reply? {
+            try await self.read()
+        }
+
+        private nonisolated(nonsending) mutating func read() async throws(RoutingError) -> Reply? {
+            guard !self.isAtEnd else { return nil }
+            // The first step makes the request, which yields when it has looked where it is made.
+            if self.stream != nil { await EventLoop.yieldIfDue() }
+            let stream =
+                if let stream = self.stream { stream } else {
+                    await self.core.openReplyStream(self.request)
+                }
+            self.stream = stream
+            if self.isAnswerDue { stream.answer() }
+            self.isAnswerDue = false
+            switch await stream.next() {
+            case .progress(let progress):
+                self.isAnswerDue = true
+                self.progress += 1
+                return self.reply(
+                    stream,
+                    progress.value,
+                    answer: AnswerSlot(exchange: stream.exchange, number: self.progress)
+                )
+            case .finished(let outcome):
+                self.isAtEnd = true
+                switch outcome {
+                case .replied(let value): return self.reply(stream, value)
+                case .failed(let error): throw error
+                }
+            }
+        }
+
+        private func reply(
+            _ stream: ReplyStream,
+            _ value: any Sendable,
+            answer: AnswerSlot? = nil
+        ) -> Reply {
+            let isLast = answer == nil
+            return Reply(
+                correlationID: stream.id,
+                value: value,
+                url: self.request.url,
+                isLast: isLast,
+                returnLeg: isLast ? stream.exchange.returnPath.map(ReturnLeg.init) : nil,
+                answer: answer
+            )
+        }
+    }
+}
+
+/// An exchange whose caller comes and goes; it is over when the caller does not come back.
+final class ReplyStream: Sendable {
+    let id: CorrelationID
+    let exchange: Exchange
+    /// The message, if only middlewares stand between it and the uncaught handler.
+    private let unmatched: Message?
+    /// The task that has a reply and has not come back for the next one, if one has.
+    private let reader = Locked<UInt?>(nil)
+
+    init(id: CorrelationID, exchange: Exchange, unmatched: Message? = nil) {
+        self.id = id
+        self.exchange = exchange
+        self.unmatched = unmatched
+    }
+
+    deinit {
+        self.endReading()
+        self.exchange.cancel()
+    }
+
+    nonisolated(nonsending) func next() async -> Exchange.Event {
+        self.endReading()
+        let event = await self.exchange.next()
+        if case .progress(let progress) = event, let context = progress.context {
+            let task = ReplyReaders.add(context, of: self.exchange)
+            self.reader.withLock { $0 = task }
+        }
+        if let unmatched, case .finished(.failed(let error)) = event, error.code == .noRoute {
+            self.exchange.core.tellUncaught(unmatched)
+        }
+        return event
+    }
+
+    private func endReading() {
+        guard let task = self.reader.withLock({ $0.take() }) else { return }
+        ReplyReaders.remove(self.exchange, from: task)
+    }
+
+    /// Lets the handler go on that waits for an answer to what came last.
+    func answer() { self.exchange.answer(.success(())) }
+}
+
+extension BusCore {
+    /// Makes a request whose replies are asked for one by one.
+    nonisolated(nonsending) func openReplyStream(_ request: Request) async -> ReplyStream {
+        var request = request
+        if let context = self.inherited { request.inherit(from: context) }
+        await EventLoop.yieldIfDue()
+        let id = self.open()
+        do throws(RoutingError) {
+            if let error = self.objection(to: request) { throw error }
+            let chain = self.directory.chain
+            let found = try self.find(request, on: self.currentShard, around: chain)
+            return ReplyStream(
+                id: id,
+                exchange: self.begin(request, found, id, around: chain),
+                unmatched: found.handler.failure == nil ? nil : self.unmatched(request, id: id)
+            )
+        } catch {
+            let exchange = Exchange(id, url: request.url, core: self)
+            exchange.finish(.failed(error))
+            if error.code == .noRoute, let message = self.unmatched(request, id: id) {
+                self.tellUncaught(message)
+            }
+            return ReplyStream(id: id, exchange: exchange)
+        }
+    }
+}
+
+/// The tasks that are in the body of a loop over the replies to a message.
+///
+/// The handler of that message waits until the loop comes back for the next reply. The body is code of the caller, which no
+/// task-local value can reach, so the context of the handler is found by the task.
+enum ReplyReaders {
+    /// One loop over replies.
+    struct Entry {
+        let context: DeliveryContext
+        let exchange: Exchange
+    }
+
+    // Most programs never read replies in a loop: then this is all that a route looks at.
+    private static let count = Atomic<Int>(0)
+    private static let entries = Locked<[UInt: [Entry]]>([:])
+
+    /// Notes that the calling task has a reply of an exchange, and that the handler waits for the next step.
+    ///
+    /// - Returns: the task, to ``remove(_:from:)`` it.
+    static func add(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
+        let task = CurrentTask.id
+        self.entries.withLock {
+            $0[task, default: []].append(Entry(context: context.adopted(), exchange: exchange))
+        }
+        self.count.add(1, ordering: .relaxed)
+        return task
+    }
+
+    /// Notes that the reader has come back for the next reply, or does not come back.
+    static func remove(_ exchange: Exchange, from task: UInt) {
+        self.entries.withLock { entries in
+            entries[task]?.removeAll { $0.exchange === exchange }
+            if entries[task]?.isEmpty == true { entries[task] = nil }
+        }
+        self.count.subtract(1, ordering: .relaxed)
+    }
+
+    /// The context of the innermost reply that the calling task has, if that is inside of another context.
+    @inline(__always)
+    static func context(inside outer: DeliveryContext?) -> DeliveryContext? {
+        guard self.count.load(ordering: .relaxed) > 0 else { return nil }
+        return self.find(inside: outer)
+    }
+
+    @inline(never)
+    private static func find(inside outer: DeliveryContext?) -> DeliveryContext? {
+        let entries = self.entries.withLock { $0[CurrentTask.id] ?? [] }
+        let last = entries.last { !$0.exchange.isOver }?.context
+        // A handler that the body's task has come to since has a context of its own, which is the inner one.
+        guard let outer else { return last }
+        return last.flatMap { $0.isInside(outer) ? $0 : nil }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Synchronization
+public import WaybillEventLoop
+public import WaybillRouting
+
+// The plain route is inlined into its caller, and this with it: so there is no asynchronous frame between the caller and
+// the first middleware.
+extension MessageBus {
+    /// Whether there are middlewares, as far as this thread can know.
+    @usableFromInline var isIntercepted: Bool { !self.core.directory.isPlain.load(ordering: .relaxed) }
+
+    /// Routes a URL through the middlewares around its handler.
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func routeIntercepted<Value: Sendable>(
+        _ url: String,
+        as type: Value.Type
+    ) async throws(RoutingError) -> Value {
+        var opening = MiddlewareFastPath()
+        let message = self.open(url, &opening)
+        guard let chain = opening.chain, let handler = opening.handler else {
+            return try await self.routeFar(url, as: type)
+        }
+        let value: any Sendable
+        do throws(RoutingError) {
+            value = try await Next(chain, 0, handler, nil).attempt(message)
+        } catch {
+            throw self.close(opening, error, message, url)
+        }
+        self.close(opening)
+        if let value = unbox(value, as: type) { return value }
+        return try self.convert(value, to: type, url: url)
+    }
+
+    @usableFromInline
+    @inline(never)
+    func open(_ url: String, _ opening: inout MiddlewareFastPath) -> Message {
+        opening.open(url, on: self.core)
+    }
+
+    @usableFromInline
+    func close(_ opening: borrowing MiddlewareFastPath) { opening.close(on: self.core) }
+
+    @usableFromInline
+    @inline(never)
+    func close(
+        _ opening: borrowing MiddlewareFastPath,
+        _ error: RoutingError,
+        _ message: Message,
+        _ url: String
+    ) -> RoutingError {
+        opening.close(error, message, url, on: self.core)
+    }
+
+    /// The same for a message that cannot go the short way.
+    @usableFromInline
+    @inline(never)
+    nonisolated(nonsending) func routeFar<Value: Sendable>(
+        _ url: String,
+        as type: Value.Type
+    ) async throws(RoutingError) -> Value {
+        let delivered = await self.core.route(Request(url: url))
+        return try self.value(of: delivered.outcome, as: type, url: url)
+    }
+}
+
+/// The start of a message that meets middlewares on its way to a handler that answers at once.
+///
+/// It is open if the caller is on the bus's first loop, is no handler, and may go on without suspending. Otherwise nothing is in
+/// the books, and the message has to go the long way.
+@usableFromInline
+struct MiddlewareFastPath: Sendable {
+    @usableFromInline private(set) var chain: Unretained<MiddlewareChain>?
+
+    @usableFromInline private(set) var handler: Unretained<Handler>?
+
+    /// Holds chain and handler until the message has ended, if the loop does not keep what does.
+    @usableFromInline private(set) var snapshot: RouteSnapshot?
+
+    @inlinable
+    init() {}
+
+    /// Makes the message for a URL, and opens.
+    ///
+    /// It is made to be returned: a message that was a part of this would be copied to be passed on.
+    @inline(__always)
+    mutating func open(_ url: String, on core: BusCore) -> Message {
+        let shard = core.home
+        guard core.admitsDelivery(on: shard) else { return .unsent }
+        return shard.snapshot.withUnretained { snapshot in
+            guard snapshot.generation == core.directory.generation.load(ordering: .acquiring),
+                let chain = snapshot.unretainedChain, let match = try? snapshot.match(url),
+                let handler = snapshot.unretainedHandler(at: match.route),
+                handler.with({ $0.isImmediate && !$0.mailbox.isSerial })
+            else { return .unsent }
+            let parameters = (consume match).take()
+            // What is returned has headers, which are kept on the long way.
+            if parameters.hasFragment { return .unsent }
+            self.chain = chain
+            self.handler = handler
+            if !shard.pin() { self.snapshot = snapshot }
+            return Message(id: shard.open(), parameters: parameters, hops: 0)
+        }
+    }
+
+    /// Writes down that the message has its reply.
+    @inline(__always)
+    func close(on core: BusCore) {
+        let shard = core.home
+        guard shard.isCurrent else { return self.closeElsewhere(core) }
+        shard.counters.close(.replied)
+        self.handler?.with { handler in
+            guard handler.loop == shard.loop else { return handler.counters.count(.replied) }
+            Counters.increment(handler.counters.repliedInPlace)
+        }
+        if self.snapshot == nil { shard.unpin() }
+    }
+
+    /// The same where a middleware has left the loop.
+    @inline(never)
+    private func closeElsewhere(_ core: BusCore) {
+        self.handler?.object.counters.count(.replied)
+        core.close(.replied)
+        self.letGo(on: core.home)
+    }
+
+    /// Writes down that the message has failed.
+    ///
+    /// - Returns: the error, with the route that it is about.
+    func close(_ error: RoutingError, _ message: Message, _ url: String, on core: BusCore) -> RoutingError {
+        let error = error.at(self.handler?.object)
+        let outcome = Outcome.failed(error)
+        self.handler?.object.counters.count(Outcome.Kind(outcome))
+        core.close(outcome, message.id, url, at: self.handler?.object, message)
+        self.letGo(on: core.home)
+        return error
+    }
+
+    private func letGo(on shard: LoopShard) {
+        guard self.snapshot == nil else { return }
+        if shard.isCurrent { shard.unpin() } else { shard.eventLoop.execute { shard.unpin() } }
+    }
+}
+
+extension Message {
+    /// Stands for a message where there is none.
+    @inline(__always)
+    fileprivate static var unsent: Message {
+        Message(id: CorrelationID(rawValue: 0), parameters: .none, hops: 0)
+    }
+}

@@ -1,0 +1,134 @@
+internal import WaybillEventLoop
+public import WaybillRouting
+
+extension MessageBus {
+    /// Makes a module and registers what it handles: all of it, or, if one of its routes is in conflict,
+    /// nothing.
+    ///
+    /// ```swift
+    /// try await bus.install { UserModule() }
+    /// ```
+    ///
+    /// The module runs on the bus's loop, and the bus holds it until the installation is cancelled.
+    ///
+    /// - Parameters:
+    ///   - name: which provider of its services it is, if there are several; their routes are below the name
+    ///     then.
+    ///   - instances: how many to make, and who of them handles what; one by default.
+    ///   - mailbox: how the module takes its messages; the bus's defaults if nil.
+    ///   - fileID: where it is installed, for the message of a conflict.
+    ///   - line: where it is installed, for the message of a conflict.
+    ///   - make: makes the module, where the caller is; it is called once for each instance.
+    /// - Returns: the module, and what takes it out again.
+    /// - Throws: `conflict` naming the rival, and the module if it is installed already, `invalidPattern`,
+    ///   `shutDown`, or what `make` throws.
+    @discardableResult
+    public nonisolated(nonsending) func install<Module: Waybill.Module>(
+        named name: String? = nil,
+        instances: ModuleInstances = .single,
+        mailbox: MailboxConfiguration? = nil,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ make: nonisolated(nonsending) () async throws -> Module
+    ) async throws -> Installation<Module> {
+        await EventLoop.yieldIfDue()
+        let eventLoops = instances == .single ? [self.eventLoop] : self.core.eventLoops
+        var modules: [Module] = []
+        for eventLoop in eventLoops {
+            let context = ModuleContext(bus: MessageBus(sharing: self.core), eventLoop: eventLoop)
+            modules.append(try await ModuleContext.$installing.withValue(context) { try await make() })
+        }
+        return try self.install(modules, name, instances, mailbox, fileID, line)
+    }
+
+    /// Registers what a module handles that is there already, on the loop that it runs on.
+    ///
+    /// Use it for a module that was not made for this bus, or that is installed again.
+    @discardableResult
+    public func install<Module: Waybill.Module>(
+        _ module: Module,
+        named name: String? = nil,
+        mailbox: MailboxConfiguration? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> Installation<Module> {
+        try self.install([module], name, .single, mailbox, fileID, line)
+    }
+
+    private func install<Module: Waybill.Module>(
+        _ modules: [Module],
+        _ name: String?,
+        _ instances: ModuleInstances,
+        _ mailbox: MailboxConfiguration?,
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> Installation<Module> {
+        if let mailbox {
+            for module in modules { try self.configureMailbox(of: module, mailbox) }
+        }
+        let services = Module.services
+        let routes = Module.routes + services.flatMap { $0.routes($0.url(named: name)) }
+        let handlers = routes.map { route in
+            let members = modules.map { route.makeHandler($0, self.core) }
+            let handler =
+                members.count == 1
+                ? members[0] : Handler(InstanceGroup(members, instances.choice), core: self.core)
+            handler.describe(as: .route(route.description))
+            return handler
+        }
+        let offers = services.map { $0.offer(name, $0.url(named: name)) }
+        do throws(RoutingError) {
+            let registrations = try self.core.register(handlers, fileID, line)
+            let provided: [Registration]
+            do throws(RoutingError) {
+                // Last, since it may replace the service of another module, and cannot fail where it does.
+                provided = try self.core.offer(offers, fileID, line)
+            } catch {
+                for registration in registrations { registration.cancel() }
+                throw error
+            }
+            self.core.reconfigure()
+            return Installation(modules: modules, registrations: registrations, services: provided)
+        } catch {
+            let own = error.code == .conflict ? Module.routes : []
+            throw services.lazy.compactMap { $0.conflict(with: own, named: name) }.first
+                ?? self.core.conflict(error, installing: Module.self)
+        }
+    }
+}
+
+extension BusCore {
+    /// The error of a module that is not installed; a conflict says so if the module is there already.
+    fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
+        guard error.code == .conflict else { return error }
+        let name = "\(Module.self)"
+        let rival = try? self.directory.read { table throws(RoutingError) in
+            table.routes.first { table.handler(for: $0.id)?.routeDescription?.module == name }
+        }
+        guard let rival = rival ?? nil else { return error }
+        let message = "`\(name)` is installed already (\(rival.fileID):\(rival.line)): \(error.message)"
+        return RoutingError(.conflict, url: error.url, message: message, cause: error.cause)
+    }
+}
+
+/// A module's place in a bus; keep it to take the module out again.
+public struct Installation<Module: Waybill.Module>: Sendable {
+    /// The instances of the module, in the order of the bus's loops.
+    public let modules: [Module]
+
+    /// The module, or its first instance.
+    public var module: Module { self.modules[0] }
+
+    /// The registrations of its routes, in their order.
+    public let registrations: [Registration]
+
+    /// The registrations of the services that it provides.
+    let services: [Registration]
+
+    /// Unregisters all routes of the module, and takes its services out: whoever waits for it fails at once
+    /// with `noHandler`.
+    public func cancel() {
+        for service in self.services { service.cancel() }
+        for registration in self.registrations { registration.cancel() }
+    }
+}

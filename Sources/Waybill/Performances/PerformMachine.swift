@@ -1,0 +1,104 @@
+internal import WaybillRouting
+
+/// What a performance may do next, as a value: it decides, and ``Performance`` acts.
+struct PerformMachine {
+    /// A step from one state to the next, for who watches.
+    struct Change: Equatable {
+        let old: PerformState
+        let new: PerformState
+    }
+
+    /// Why something is not begun.
+    struct Refusal: Error {
+        let code: RoutingError.Code
+        let message: String
+        /// Whether it concerns the caller alone, and nobody else is told.
+        var isQuiet = false
+    }
+
+    /// How many performances may be begun inside of one another.
+    static let nestingLimit = 200
+
+    private(set) var state = PerformState.unrouted
+    /// What a failure goes back to.
+    private var before = PerformState.unrouted
+
+    // The depth is how many performances there are inside of one another, this one included.
+    mutating func perform(depth: Int, mustBeRemovedFirst: Bool) throws(Refusal) -> Change {
+        guard depth <= Self.nestingLimit else {
+            throw Refusal(
+                code: .infiniteRecursion,
+                message:
+                    "\(Self.nestingLimit) performances were begun inside of one another; do two lead to each other?",
+                isQuiet: true
+            )
+        }
+        switch self.state {
+        case .unrouted, .removed: return self.begin(.routing)
+        case .routed where !mustBeRemovedFirst: return self.begin(.routing)
+        case .routed:
+            throw Refusal(
+                code: .actionFailed,
+                message: "its destination is there: remove that before the next is made",
+                isQuiet: true
+            )
+        case .routing:
+            throw Refusal(code: .overRoute, message: "it is being performed already")
+        case .removing:
+            throw Refusal(
+                code: .actionFailed,
+                message: "its destination is being removed: wait until that is done"
+            )
+        }
+    }
+
+    mutating func remove() throws(Refusal) -> Change {
+        switch self.state {
+        case .routed: return self.begin(.removing)
+        case .unrouted:
+            throw Refusal(
+                code: .actionFailed,
+                message: "it has not been performed, so there is nothing to remove"
+            )
+        case .routing:
+            throw Refusal(code: .actionFailed, message: "it is being performed: wait until that is done")
+        case .removing:
+            throw Refusal(code: .overRoute, message: "its destination is being removed already")
+        case .removed:
+            throw Refusal(code: .actionFailed, message: "its destination is gone already")
+        }
+    }
+
+    /// What was begun has come to its end.
+    mutating func finish() -> Change { self.move(to: self.state == .routing ? .routed : .removed) }
+
+    /// What was begun has failed.
+    mutating func fail() -> Change { self.move(to: self.before) }
+
+    /// Nobody holds the destination any more.
+    mutating func lose() -> Change? { self.state == .routed ? self.move(to: .removed) : nil }
+
+    private mutating func begin(_ next: PerformState) -> Change {
+        self.before = self.state
+        return self.move(to: next)
+    }
+
+    private mutating func move(to next: PerformState) -> Change {
+        defer { self.state = next }
+        return Change(old: self.state, new: next)
+    }
+}
+
+/// How far a ``Performance`` is.
+public enum PerformState: String, Sendable, Hashable {
+    /// It has not been performed, or failed the first time.
+    case unrouted
+    /// The destination is being made and prepared.
+    case routing
+    /// The destination is there.
+    case routed
+    /// The destination is being taken down.
+    case removing
+    /// The destination has been taken down, or nobody holds it any more.
+    case removed
+}

@@ -1,0 +1,238 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The code of one registration, and where it runs.
+@usableFromInline
+final class Handler: Sendable {
+    /// What it runs.
+    @usableFromInline let code: HandlerCode
+
+    /// The handlers that this one stands for, if it is a route of several instances of a module.
+    let instanceGroup: InstanceGroup?
+
+    /// What stands in the way, if this stands for the handler of a message that has none.
+    let failure: RoutingError?
+
+    /// The loop that it is called on.
+    let loop: ObjectIdentifier
+
+    let mailbox: Mailbox
+    let core: BusCore
+
+    /// What the bus keeps on that loop, if it is one of the bus's; the core holds it.
+    let shard: Unretained<LoopShard>?
+
+    /// Its route's share of the books.
+    let counters = RouteCounters()
+
+    /// Whether the handler has gone; who is on the way to it reads this without the lock.
+    private let isRetired = Atomic<Bool>(false)
+    private let state = Locked(State())
+
+    private struct State {
+        /// The exchanges that wait for the handler.
+        var waiting: [ObjectIdentifier: Exchange] = [:]
+        /// What it was registered for.
+        var description: Description?
+        /// Why the handler has gone, if it has.
+        var reason: (@Sendable (String) -> RoutingError)?
+    }
+
+    /// A handler with code of its own.
+    init(_ code: HandlerCode, mailbox: Mailbox, core: BusCore) {
+        self.code = code
+        self.failure = nil
+        self.instanceGroup = nil
+        self.loop = ObjectIdentifier(mailbox.eventLoop)
+        self.mailbox = mailbox
+        self.core = core
+        self.shard = core.shard(of: self.loop).map(Unretained.init)
+    }
+
+    /// A handler that answers at once.
+    convenience init<Value: Sendable>(
+        immediate: @escaping @Sendable (Message) throws -> Value,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.init(HandlerCode(immediate: immediate), mailbox: mailbox, core: core)
+    }
+
+    /// A handler that may suspend.
+    convenience init<Value: Sendable>(
+        suspending: @escaping @Sendable (Message) async throws -> Value,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.init(boxed: { try await suspending($0) }, mailbox: mailbox, core: core)
+    }
+
+    /// A handler that may suspend, and whose values may be anything.
+    convenience init(
+        boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
+        mailbox: Mailbox,
+        core: BusCore
+    ) {
+        self.init(HandlerCode(suspending: suspending), mailbox: mailbox, core: core)
+    }
+
+    /// Runs another handler's code for a route of a configuration, which may have something to say to it.
+    convenience init(sharing other: Handler, target: ConfiguredTarget?) {
+        if let target {
+            let members = other.members.map { Handler(sharing: $0) }
+            self.init(
+                InstanceGroup(members, other.instanceGroup?.choice ?? .single, target),
+                core: other.core
+            )
+        } else {
+            self.init(sharing: other)
+        }
+    }
+
+    /// Runs another handler's code, where that runs it, for another route.
+    init(sharing other: Handler) {
+        self.code = other.code
+        self.failure = nil
+        self.instanceGroup = other.instanceGroup?.sharing
+        self.loop = self.instanceGroup.map { ObjectIdentifier($0) } ?? other.loop
+        self.mailbox = other.mailbox
+        self.core = other.core
+        self.shard = other.shard
+        self.core.rejoin(self.mailbox)
+    }
+
+    /// Stands for the handler of a message that has none, for the middlewares that it meets all the same.
+    init(failure: RoutingError, core: BusCore) {
+        self.code = .none
+        self.failure = failure
+        self.instanceGroup = nil
+        self.loop = core.home.loop
+        self.mailbox = core.homeMailbox
+        self.core = core
+        self.shard = nil
+    }
+
+    /// Stands for the same route in several instances of a module; it is on no loop, and never called itself.
+    init(_ instanceGroup: InstanceGroup, core: BusCore) {
+        self.code = .none
+        self.failure = nil
+        self.instanceGroup = instanceGroup
+        self.loop = ObjectIdentifier(instanceGroup)
+        self.mailbox = core.homeMailbox
+        self.core = core
+        self.shard = nil
+    }
+
+    /// Whether it can be called in place by a caller on its loop.
+    @inline(__always)
+    var isImmediate: Bool { self.code.isImmediate }
+
+    /// Calls a handler that cannot suspend, and does not know the type of its answer.
+    @usableFromInline
+    func call(_ message: Message) throws -> any Sendable { try self.code.immediate.callBoxed(message) }
+
+    deinit { self.core.leave(self.mailbox) }
+
+    /// Notes what it is registered for.
+    func describe(as description: Description) {
+        for member in self.members { member.state.withLock { $0.description = description } }
+        self.state.withLock { $0.description = description }
+    }
+
+    /// What it was registered for, also when it has gone.
+    var description: Description? { self.state.withLock { $0.description } }
+
+    /// Notes that a caller waits, so that it can be told when the handler goes away.
+    ///
+    /// - Returns: false if the handler has gone already.
+    func attach(_ exchange: Exchange) -> Bool {
+        self.state.withLock { state in
+            guard state.reason == nil else { return false }
+            state.waiting[ObjectIdentifier(exchange)] = exchange
+            return true
+        }
+    }
+
+    func detach(_ exchange: Exchange) {
+        let detached = self.state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
+        // Let go of outside the lock.
+        _ = consume detached
+    }
+
+    /// The exchanges with some of those who wait.
+    func exchanges(for ids: Set<CorrelationID>) -> [Exchange] {
+        self.state.withLock { $0.waiting.values.filter { ids.contains($0.id) } }
+    }
+
+    /// Fails everybody who waits, but for those who are exempt, and everybody who comes later.
+    func retire(
+        with reason: @escaping @Sendable (String) -> RoutingError,
+        exempting exempt: [Exchange] = []
+    ) {
+        let waiting = self.state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+            let waiting = state.waiting.filter { one in !exempt.contains { $0 === one.value } }
+            for place in waiting.keys { state.waiting[place] = nil }
+            return waiting
+        }
+        self.isRetired.store(true, ordering: .releasing)
+        for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
+        for member in self.instanceGroup?.members ?? [] { member.retire(with: reason, exempting: exempt) }
+        self.mailbox.removeUnreachable()
+    }
+
+    /// Whether the handler has been unregistered, or its loop has stopped.
+    @inline(__always)
+    var isGone: Bool { self.isRetired.load(ordering: .acquiring) }
+
+    /// Whether a message would get to the handler.
+    var canBeReached: Bool {
+        !self.isUnbound && self.members.contains { !$0.mailbox.eventLoop.isShutDown && !$0.isGone }
+    }
+
+    /// Why a message may not be given to the handler any more, if so.
+    func objection(to message: Message) -> RoutingError? {
+        if self.isGone { return self.reason(message.parameters.url) }
+        return message.due.hasPassed(by: self.core.time)
+            ? .deadlineExceeded(url: message.parameters.url) : nil
+    }
+
+    /// Why the handler is gone.
+    @inline(never)
+    func reason(_ url: String) -> RoutingError {
+        self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
+    }
+}
+
+extension Handler {
+    /// What a handler is registered for: a pattern, and for a module's route what else is known of it.
+    enum Description {
+        case pattern(String)
+        indirect case route(RouteDescription)
+        /// A route of a configuration whose target is not there.
+        indirect case unbound(RouteConfiguration.Entry)
+    }
+
+    /// The pattern that it was registered for, also when it has gone.
+    var pattern: String? {
+        switch self.description {
+        case .pattern(let pattern): pattern
+        case .route(let description): description.pattern
+        case .unbound(let entry): entry.pattern
+        case nil: nil
+        }
+    }
+
+    /// What is known of the module's route that it handles, if it is one.
+    var routeDescription: RouteDescription? {
+        if case .route(let description) = self.description { return description }
+        return nil
+    }
+
+    /// Whether it stands for a target of a configuration that is not there.
+    var isUnbound: Bool {
+        if case .unbound = self.description { return true }
+        return false
+    }
+}

@@ -1,0 +1,112 @@
+internal import Synchronization
+internal import WaybillRouting
+
+/// The handlers of one route in several instances of a module, one on each loop; or the one that a configured
+/// target with values leads to.
+final class InstanceGroup: Sendable {
+    let members: [Handler]
+    let choice: ModuleInstances.Choice
+    /// What is said to each message's handler beside the message's own URL, if the route is a configured one.
+    let target: ConfiguredTarget?
+
+    /// Whose turn it is among those who serve callers from outside of the bus's loops.
+    private let turn = Atomic<Int>(0)
+
+    init(_ members: [Handler], _ choice: ModuleInstances.Choice, _ target: ConfiguredTarget? = nil) {
+        self.members = members
+        self.choice = choice
+        self.target = target
+    }
+
+    /// The same members for another route.
+    var sharing: InstanceGroup {
+        InstanceGroup(self.members.map { Handler(sharing: $0) }, self.choice, self.target)
+    }
+
+    /// The member that handles a message.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop that the caller is on, if it is one of the bus's.
+    ///   - parameters: what the URL says.
+    ///   - call: what is passed with the call, which counts first.
+    /// - Returns: the member.
+    func member(
+        on loop: ObjectIdentifier?,
+        _ parameters: borrowing Parameters,
+        _ call: [String: any Sendable]?
+    ) -> Handler {
+        if case .keyed(let name) = self.choice {
+            guard let key = call?[name].map(Parameters.text(of:)) ?? parameters[name] else {
+                return self.members[0]
+            }
+            return self.members[Int(bitPattern: Self.hash(key) % UInt(self.members.count))]
+        }
+        if let loop, let member = self.members.first(where: { $0.loop == loop }) { return member }
+        // Somebody else takes the turn of an instance whose loop has stopped.
+        for _ in 1..<self.members.count {
+            let member = self.nextMember()
+            if !member.isGone { return member }
+        }
+        return self.nextMember()
+    }
+
+    private func nextMember() -> Handler {
+        let turn = self.turn.wrappingAdd(1, ordering: .relaxed).newValue
+        return self.members[Int(bitPattern: UInt(bitPattern: turn) % UInt(self.members.count))]
+    }
+
+    /// FNV-1a: unlike the standard library's, it gives a key the same place in each run, which logs can be compared by.
+    private static func hash(_ key: String) -> UInt {
+        key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt($1)) &* 0x100_0000_01b3 }
+    }
+}
+
+extension Handler {
+    /// Who handles a message in this handler's place: itself, unless it stands for several.
+    @inline(__always)
+    func member(
+        on loop: ObjectIdentifier?,
+        _ parameters: borrowing Parameters,
+        _ call: [String: any Sendable]?
+    ) -> Handler {
+        guard let instanceGroup = self.instanceGroup else { return self }
+        return instanceGroup.member(on: loop, parameters, call)
+    }
+
+    /// The handlers that it stands for, or itself.
+    var members: [Handler] { self.instanceGroup?.members ?? [self] }
+
+    /// The books of the route.
+    var statistics: BusStatistics { self.members.reduce(BusStatistics()) { $0 + $1.counters.statistics } }
+}
+
+/// How many instances of a module a bus makes, and which of them handles a message.
+///
+/// Each instance is an actor of its own on a loop of its own: what one knows, the others do not.
+public struct ModuleInstances: Sendable, Hashable {
+    enum Choice: Sendable, Hashable {
+        case single
+        case perLoop
+        case keyed(String)
+    }
+
+    let choice: Choice
+
+    /// One instance, on the bus's first loop.
+    public static let single = Self(choice: .single)
+
+    /// One instance on each loop of the bus.
+    ///
+    /// A caller on one of the loops is served by the instance there, without a hop; callers on other threads take turns.
+    /// For modules that need not share what they know: they compute, or each has its own connection or cache.
+    public static let perLoop = Self(choice: .perLoop)
+
+    /// One instance on each loop of the bus, and all messages with one value of a parameter go to the same one.
+    ///
+    /// For modules that keep something for each user, order or session: it is spread over the loops, and never in two
+    /// places. A message without the parameter goes to the first instance.
+    ///
+    /// - Parameter parameter: the name of the parameter, wherever it comes from: path, query or call.
+    /// - Returns: the choice.
+    public static func keyed(by parameter: String) -> Self { Self(choice: .keyed(parameter)) }
+}

@@ -1,0 +1,229 @@
+internal import Synchronization
+public import WaybillEventLoop
+public import WaybillRouting
+
+extension MessageBus {
+    /// Registers a closure that answers at once.
+    ///
+    /// It runs on the bus's loop. Because it cannot suspend it is called in place, which makes it the fastest kind of
+    /// handler; it must not block, since everything else on the loop waits for it.
+    ///
+    /// A caller on another thread, and without a deadline, waits for its turn on the loop: if it is cancelled, or the
+    /// handler is unregistered, or the loop is shut down before the handler begins, the handler is not called, and the
+    /// caller learns that when the loop gets there. With a deadline it is free at once.
+    ///
+    /// The bus holds the handler, so a handler that holds the bus keeps both for good. One that routes on captures the
+    /// bus `[weak bus]`, or `[unowned bus]` if it only ever runs for callers that hold the bus.
+    ///
+    /// - Parameters:
+    ///   - pattern: what URLs it handles: `app://user/:uid`.
+    ///   - fileID: where it is registered, for the message of a conflict.
+    ///   - line: where it is registered, for the message of a conflict.
+    ///   - handler: turns a message into a value; `Void` if there is nothing to say.
+    /// - Returns: what unregisters it; it stays registered if this is dropped.
+    /// - Throws: `invalidPattern`, or `conflict` naming the pattern that matches the same URLs.
+    @discardableResult
+    public func register<Value: Sendable>(
+        _ pattern: String,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ handler: @escaping @Sendable (Message) throws -> Value
+    ) throws(RoutingError) -> Registration {
+        let handler = Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
+    }
+
+    /// Registers a closure that may suspend.
+    ///
+    /// It runs on the bus's loop, in a task of its own that inherits the caller's task-local values and is cancelled
+    /// when the caller is, or when its deadline passes. Handlers interleave where they suspend, as actors do.
+    ///
+    /// Parameters, result and errors are those of the closure that answers at once.
+    @discardableResult
+    public func register<Value: Sendable>(
+        _ pattern: String,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ handler: @escaping @Sendable (Message) async throws -> Value
+    ) throws(RoutingError) -> Registration {
+        let handler = Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
+    }
+
+    /// Registers code of an actor that answers at once, on the actor's loop.
+    ///
+    /// ```swift
+    /// try bus.register("app://users/:uid", on: accounts) { accounts, message in
+    ///     accounts.detail(uid: try message.parameters.require("uid"))
+    /// }
+    /// ```
+    ///
+    /// The bus holds the actor while it is registered. Parameters, result and errors are those of a closure without
+    /// an actor.
+    @discardableResult
+    public func register<Module: LoopBound, Value: Sendable>(
+        _ pattern: String,
+        on module: Module,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
+    ) throws(RoutingError) -> Registration {
+        let plain = module.plain(handler)
+        let handler = Handler(immediate: plain, mailbox: self.core.mailbox(of: module), core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
+    }
+
+    /// Registers code of an actor that may suspend, on the actor's loop.
+    ///
+    /// It runs in a task of its own, as a closure that may suspend does.
+    @discardableResult
+    public func register<Module: LoopBound, Value: Sendable>(
+        _ pattern: String,
+        on module: Module,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Value
+    ) throws(RoutingError) -> Registration {
+        let suspending: @Sendable (Message) async throws -> Value = { try await handler(module, $0) }
+        let handler = Handler(suspending: suspending, mailbox: self.core.mailbox(of: module), core: self.core)
+        return try self.core.register(handler, pattern, fileID, line)
+    }
+
+    // Disfavored, or a trailing closure may be taken for the object instead of a handler.
+    /// Binds an object to a URL: whoever routes the URL gets the object.
+    @_disfavoredOverload
+    @discardableResult
+    public func register(
+        _ pattern: String,
+        object: some Sendable,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> Registration {
+        try self.register(pattern, fileID: fileID, line: line) { _ in object }
+    }
+
+    /// Sets what is told about every URL that no pattern matched; there is one such handler, the last one set.
+    ///
+    /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still gets its error. Without such a
+    /// handler, a message that nobody awaits is a warning in the log. It runs on the bus's loop, with what
+    /// could be read from the URL.
+    public func setUncaughtHandler(_ handler: @escaping @Sendable (Message) -> Void) {
+        self.core.uncaught.withLock { $0 = handler }
+    }
+}
+
+extension BusCore {
+    func register(
+        _ handler: Handler,
+        _ pattern: String,
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> Registration {
+        handler.describe(as: .pattern(pattern))
+        return try self.register([handler], fileID, line)[0]
+    }
+
+    /// Registers handlers for the patterns that they are described with: all of them, or none.
+    func register(
+        _ handlers: [Handler],
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> [Registration] {
+        let patterns = handlers.map { $0.pattern ?? "" }
+        if patterns.count > 1 {
+            // A pattern that cannot be read must be found before another one has taken somebody's place.
+            for pattern in patterns { _ = try self.configuration.pattern(pattern) }
+        }
+        let (ids, replaced) = try self.directory.change { table, _ throws(RoutingError) in
+            // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
+            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
+                throw .shutDown(url: patterns.first ?? "")
+            }
+            let replaces = self.configuration.conventions.sameShape == .replaces
+            // If a later pattern fails, what an earlier one has replaced comes back as it was, known by the
+            // same ID. One pattern replaces nothing unless it can be inserted.
+            let before = replaces && patterns.count > 1 ? table : nil
+            var ids: [RouteID] = []
+            var replaced: [Handler] = []
+            do throws(RoutingError) {
+                for (pattern, handler) in zip(patterns, handlers) {
+                    if replaces { replaced += try table.removeRivals(of: pattern) }
+                    ids.append(try table.insert(pattern, handler, fileID: fileID, line: line))
+                }
+            } catch {
+                for id in ids { _ = table.remove(id) }
+                if let before { table = before }
+                throw error
+            }
+            return (ids, replaced)
+        }
+        self.retire(replaced)
+        return zip(patterns, ids).map { Registration(pattern: $0, core: self, target: .route($1)) }
+    }
+
+    func unregister(_ target: Registration.Target) {
+        switch target {
+        case .route(let id): self.remove { table in [table.remove(id)] }
+        case .connection(let id): self.disconnect { $0.id == id }
+        case .service(let id): self.withdraw(id)
+        case .subscription(let id): self.unsubscribe(id)
+        case .middleware(let id?):
+            self.directory.intercept { $0.remove(id) }
+            self.forget()
+        case .middleware(nil): break
+        }
+    }
+
+    /// Takes handlers out of the table, and then fails who waits for them.
+    @discardableResult
+    func remove(_ body: (inout RouteTable<Handler>) -> [Handler?]) -> Int {
+        let removed = self.directory.change { table, _ in body(&table) }
+        let handlers = removed.compactMap(\.self)
+        self.retire(handlers)
+        if handlers.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
+        return handlers.count
+    }
+
+    func retire(_ handlers: [Handler]) {
+        guard !handlers.isEmpty else { return }
+        for handler in handlers { handler.retire(with: RoutingError.unregistered) }
+        self.forget()
+    }
+
+    /// Takes everything out, since the bus is going away, and fails who waits but for those who are exempt.
+    func retireAll(exempting exempt: [Exchange] = []) {
+        self.phase.store(.closed, ordering: .sequentiallyConsistent)
+        let removed = self.directory.change { table, connections in
+            let handlers = table.routes.map { table.handler(for: $0.id) }
+            table.removeAll()
+            return handlers + connections.remove { _ in true }.map(\.handler)
+        }
+        self.endTraces(self.directory.intercept { $0.close() })
+        for handler in removed.compactMap(\.self) {
+            handler.retire(with: RoutingError.shutDown, exempting: exempt)
+        }
+        for subscriber in self.topics.close() {
+            subscriber.retire(with: RoutingError.shutDown, exempting: exempt)
+        }
+        // Those of an earlier end are in no handler's list any more.
+        for late in self.exempt.withLock({ $0.exchanges }) where !exempt.contains(where: { $0 === late }) {
+            late.finish(.failed(.shutDown(url: late.url)))
+        }
+        let uncaught = self.uncaught.withLock { $0.take() }
+        _ = consume uncaught
+        let configured = self.configured.withLock { $0.take() }
+        _ = consume configured
+        let performFailed = self.performFailed.withLock { $0.take() }
+        _ = consume performFailed
+        self.withdrawAll()
+        self.unwatch()
+        self.forget()
+        self.closeDeadLetters()
+    }
+
+    /// Ends traces that do not end by themselves within a second: a message on its way still holds them.
+    private func endTraces(_ ends: [@Sendable () -> Void]) {
+        guard !ends.isEmpty else { return }
+        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) { for end in ends { end() } }
+    }
+}

@@ -1,0 +1,159 @@
+public import WaybillRouting
+
+extension MessageBus {
+    /// Unregisters the handler of a pattern; what is below it stays.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    public func unregister(_ pattern: String) -> Bool {
+        self.core.remove { [$0.remove(pattern)] } > 0
+    }
+
+    /// Unregisters every handler of a scheme, written in any case, and its connector.
+    ///
+    /// - Returns: how many there were.
+    @discardableResult
+    public func unregister(scheme: String) -> Int {
+        let scheme = scheme.lowercased()
+        let disconnected = self.core.disconnect { $0.scheme.lowercased() == scheme }
+        return disconnected
+            + self.core.remove { table in
+                table.routes.filter { $0.pattern.scheme.lowercased() == scheme }.map {
+                    table.remove($0.id)
+                }
+            }
+    }
+
+    /// Whether a URL has a handler now whose event loop has not been shut down; nothing is run.
+    ///
+    /// If nothing but a connector takes the URL, it is asked: ``Connector/canRoute(_:)``.
+    public func canRoute(_ url: String) -> Bool { self.core.directory.reach(url).isPossible }
+
+    /// What is registered, in the order of registration; connectors have no pattern: see ``connectedSchemes``.
+    public var routes: [Route] {
+        (try? self.core.directory.read { table throws(RoutingError) in table.routes }) ?? []
+    }
+
+    /// What is registered, in the order of registration, with all that is known of it without running anything.
+    ///
+    /// A module's routes say their parameters, types and documentation; of a plain closure only the pattern is known.
+    public var routeDescriptions: [RouteDescription] {
+        let routes = try? self.core.directory.read { table throws(RoutingError) in
+            table.routes.map { route in
+                if case .route(let description) = table.handler(for: route.id)?.description {
+                    return description
+                }
+                return RouteDescription(of: route)
+            }
+        }
+        return routes ?? []
+    }
+}
+
+/// What there is to know about a route without running it: for tables, documentation and checks.
+public struct RouteDescription: Sendable, Hashable {
+    /// A parameter that a route reads.
+    public struct Parameter: Sendable, Hashable {
+        /// The name under which the value is looked for.
+        public let name: String
+
+        /// The type, as it is written in Swift.
+        public let type: String
+
+        /// The value that stands in for a missing one, as it is written in Swift; nil if the parameter has none.
+        public let defaultValue: String?
+
+        /// Describes a parameter.
+        public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
+            self.name = name
+            self.type = type
+            self.defaultValue = defaultValue
+        }
+
+        /// Whether a message without the parameter fails.
+        public var isRequired: Bool {
+            self.defaultValue == nil && !self.isOptional && !self.isArray
+        }
+
+        private var isOptional: Bool { self.type.hasSuffix("?") || self.type.hasPrefix("Optional<") }
+
+        /// A dictionary is written in the same brackets, with a colon inside.
+        private var isArray: Bool {
+            if self.type.hasPrefix("Array<") { return true }
+            guard self.type.hasPrefix("["), self.type.hasSuffix("]") else { return false }
+            var depth = 0
+            for sign in self.type.dropFirst() {
+                if sign == ":", depth == 0 { return false }
+                if "[(".contains(sign) { depth += 1 }
+                if "])".contains(sign) { depth -= 1 }
+            }
+            return true
+        }
+    }
+
+    /// The pattern, as it is registered.
+    public let pattern: String
+
+    /// The name of the module, or nil for a plain closure.
+    public let module: String?
+
+    /// The name of the method, or nil for a plain closure.
+    public let action: String?
+
+    /// The parameters; of a plain closure those that the pattern names.
+    public let parameters: [Parameter]
+
+    /// The type of the value that comes back, as it is written in Swift; empty if it is not known.
+    public let reply: String
+
+    /// The documentation comment, without its signs.
+    public let documentation: String
+
+    /// Describes a route.
+    public init(
+        pattern: String,
+        module: String? = nil,
+        action: String? = nil,
+        parameters: [Parameter] = [],
+        reply: String = "Void",
+        documentation: String = ""
+    ) {
+        self.pattern = pattern
+        self.module = module
+        self.action = action
+        self.parameters = parameters
+        self.reply = reply
+        self.documentation = documentation
+    }
+}
+
+extension RouteDescription {
+    /// What the pattern of a plain closure tells.
+    init(of route: Route) {
+        self.init(
+            pattern: route.pattern.text,
+            parameters: route.parameters.map { Parameter($0.name, $0.type) },
+            reply: ""
+        )
+    }
+
+    /// The same route under another pattern, without the parameters that a target's URL gives.
+    func with(pattern: String, target: ConfiguredTarget?) -> Self {
+        var parameters = self.parameters
+        if case .values(let values) = target {
+            parameters = parameters.compactMap { parameter in
+                if values.fixed[parameter.name] != nil { return nil }
+                guard let name = values.renamed[parameter.name] else { return parameter }
+                return Parameter(name, parameter.type, default: parameter.defaultValue)
+            }
+        }
+        return Self(
+            pattern: pattern,
+            module: self.module,
+            action: self.action,
+            parameters: parameters,
+            reply: self.reply,
+            documentation: self.documentation
+        )
+    }
+}

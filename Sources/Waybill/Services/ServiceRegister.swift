@@ -1,0 +1,245 @@
+internal import WaybillRouting
+
+/// The services of a bus.
+struct ServiceRegister {
+    private struct Entry {
+        let id: Int
+        let offer: ServiceOffer
+        let fileID: String
+        let line: Int
+    }
+
+    private var entries: [ServiceKey: Entry] = [:]
+    private var lastID = 0
+
+    /// Takes a service in; the conventions say whether it may replace another one.
+    ///
+    /// - Returns: what takes it out again.
+    /// - Throws: `conflict` naming the place of who provides it already.
+    mutating func add(
+        _ offer: ServiceOffer,
+        _ fileID: String,
+        _ line: Int,
+        replaces: Bool
+    ) throws(RoutingError) -> Int {
+        if let rival = self.entries[offer.key], !replaces {
+            throw RoutingError(
+                .conflict,
+                message: "`\(offer.key)` is provided already (\(rival.fileID):\(rival.line)): "
+                    + "give one of the two a name"
+            )
+        }
+        self.lastID += 1
+        self.entries[offer.key] = Entry(id: self.lastID, offer: offer, fileID: fileID, line: line)
+        return self.lastID
+    }
+
+    /// Takes a service out.
+    mutating func remove(_ id: Int) -> ServiceOffer? {
+        guard let key = self.entries.first(where: { $0.value.id == id })?.key else { return nil }
+        return self.entries.removeValue(forKey: key)?.offer
+    }
+
+    mutating func removeAll() -> [ServiceOffer] {
+        defer { self.entries = [:] }
+        return self.offers
+    }
+
+    /// Who provides a service; an adapter does so under any name.
+    func offer(for key: ServiceKey) -> ServiceOffer? {
+        if let entry = self.entries[key] { return entry.offer }
+        guard key.name != nil, let offer = self.entries[key.with(name: nil)]?.offer,
+            case .adapter = offer.source
+        else { return nil }
+        return offer
+    }
+
+    /// All services, in the order in which they were taken in.
+    var offers: [ServiceOffer] { self.entries.values.sorted { $0.id < $1.id }.map(\.offer) }
+}
+
+extension ServiceRegister {
+    /// What is wrong with a service that somebody needs, under whatever name it is provided; nil if it can be
+    /// had.
+    func problem(with key: ServiceKey) -> RoutingError? {
+        self.problem(with: key) { $0.isOfSameType(as: key) }
+    }
+
+    /// The same for a service whose protocol has a name, as a command line may say it.
+    func problem(withServiceNamed name: String) -> RoutingError? {
+        self.problem(with: name) { $0.typeName == name || $0.typeName == "any \(name)" }
+    }
+
+    private func problem(
+        with key: some CustomStringConvertible,
+        isMeant: (ServiceKey) -> Bool
+    ) -> RoutingError? {
+        let ways = self.offers.filter { isMeant($0.key) }
+        if ways.isEmpty { return .noService(key, provided: self.keys) }
+        // Of several providers one is enough, and the first that cannot be had says why none can.
+        let problems = ways.map { self.problem(along: [$0.key], at: $0) }
+        return problems.contains { $0 == nil } ? nil : problems.first ?? nil
+    }
+
+    /// What is wrong with the adapters, each once.
+    func problemsWithAdapters() -> [RoutingError] {
+        var seen: Set<ServiceKey> = []
+        var problems: [RoutingError] = []
+        for offer in self.offers where !seen.contains(offer.key) {
+            guard let problem = self.problem(along: [offer.key], at: offer) else { continue }
+            if problem.code == .infiniteRecursion { seen.formUnion(self.chain(from: offer)) }
+            // Adapters of adapters lack what those lack.
+            if !problems.contains(where: { $0.message == problem.message }) { problems.append(problem) }
+        }
+        return problems
+    }
+
+    var keys: [ServiceKey] { self.offers.map(\.key) }
+
+    private func problem(along chain: [ServiceKey], at offer: ServiceOffer) -> RoutingError? {
+        guard case .adapter(_, from: let source) = offer.source else { return nil }
+        let key = source.with(name: chain.last?.name)
+        if chain.contains(key) { return .cycle(chain, key) }
+        guard let next = self.offer(for: key) ?? self.offers.first(where: { $0.key.isOfSameType(as: key) })
+        else { return .noService(key, provided: self.keys, chain: chain) }
+        return self.problem(along: chain + [key], at: next)
+    }
+
+    /// What an adapter leads to, until it leads back.
+    private func chain(from offer: ServiceOffer) -> [ServiceKey] {
+        var chain = [offer.key]
+        var next: ServiceOffer? = offer
+        while case .adapter(_, from: let source) = next?.source, !chain.contains(source) {
+            chain.append(source)
+            next = self.offer(for: source)
+        }
+        return chain
+    }
+}
+
+/// What a bus remembers of a service that somebody provides.
+struct ServiceOffer: Sendable {
+    enum Source: Sendable {
+        /// A ``ServiceMaker`` for the service's type.
+        case maker(any Sendable)
+        /// A ``ServiceMaker`` that asks for another service first, of any name.
+        case adapter(any Sendable, from: ServiceKey)
+        /// A ``ServiceRouter`` whose destination is the service.
+        case router(any Sendable)
+    }
+
+    let key: ServiceKey
+    /// The URLs of its methods, as far as they are known.
+    let urls: [String]
+    let source: Source
+
+    init<Service: Sendable>(
+        _ type: Service.Type,
+        _ name: String?,
+        urls: [String] = [],
+        maker: ServiceMaker<Service>
+    ) {
+        self.key = ServiceKey(type, name)
+        self.urls = urls
+        self.source = .maker(maker)
+    }
+
+    init(_ key: ServiceKey, _ source: Source) {
+        self.key = key
+        self.urls = []
+        self.source = source
+    }
+}
+
+/// What a service is found by: its protocol, and the name of a provider if there are several.
+struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
+    private let id: ObjectIdentifier
+    let typeName: String
+    let name: String?
+
+    init(_ type: any Any.Type, _ name: String? = nil) {
+        self.id = ObjectIdentifier(type)
+        self.typeName = "\(type)"
+        self.name = name
+    }
+
+    private init(_ id: ObjectIdentifier, _ typeName: String, _ name: String?) {
+        self.id = id
+        self.typeName = typeName
+        self.name = name
+    }
+
+    /// The same protocol under another name.
+    func with(name: String?) -> Self { Self(self.id, self.typeName, name) }
+
+    func isOfSameType(as other: Self) -> Bool { self.id == other.id }
+
+    var description: String {
+        let type = self.typeName.hasPrefix("any ") ? String(self.typeName.dropFirst(4)) : self.typeName
+        return self.name.map { "\(type) named \($0)" } ?? type
+    }
+}
+
+/// Makes what somebody gets who asks for a service.
+final class ServiceMaker<Service: Sendable>: Sendable {
+    typealias Make = @Sendable (BusCore, ServiceWish) throws(RoutingError) -> Service
+
+    let make: Make
+
+    init(_ make: @escaping Make) { self.make = make }
+
+    /// A proxy that sends messages to what is below a URL.
+    static func proxy(
+        at url: String,
+        _ proxy: @escaping @Sendable (ServiceEndpoint) -> Service
+    ) -> ServiceMaker<Service> {
+        ServiceMaker { core, wish in
+            proxy(ServiceEndpoint(bus: MessageBus(sharing: core), url: url, timeout: wish.timeout))
+        }
+    }
+}
+
+/// What somebody says who asks for a service, and what led there.
+struct ServiceWish: Sendable {
+    let name: String?
+    let timeout: Duration?
+    /// The services that were asked for so that this one is.
+    var chain: [ServiceKey] = []
+}
+
+extension RoutingError {
+    /// Nobody provides a service.
+    static func noService(
+        _ key: some CustomStringConvertible,
+        provided: [ServiceKey],
+        chain: [ServiceKey] = []
+    ) -> Self {
+        let others = provided.map { "`\($0)`" }.sorted().joined(separator: ", ")
+        let known = others.isEmpty ? "there is none at all" : "there are \(others)"
+        let why = chain.last.map { ", which the adapter of `\($0)` needs" } ?? ""
+        return Self(
+            .noHandler,
+            message: "nobody provides `\(key)`\(why); \(known). Install the module that conforms to it"
+        )
+    }
+
+    /// A service is made on demand, and not by asking for it.
+    static func madeOnDemand(_ key: ServiceKey) -> Self {
+        Self(
+            .noHandler,
+            message: "`\(key)` is made on demand: ask for its performance, and perform that"
+        )
+    }
+
+    /// The reverse: a service that is just there.
+    static func notMadeOnDemand(_ key: ServiceKey) -> Self {
+        Self(.noHandler, message: "`\(key)` has no router that makes it: ask for the service itself")
+    }
+
+    /// An adapter that needs itself.
+    static func cycle(_ chain: [ServiceKey], _ key: ServiceKey) -> Self {
+        let from = chain.firstIndex(of: key) ?? 0
+        let names = (chain[from...] + [key]).map { "`\($0)`" }.joined(separator: " from ")
+        return Self(.infiniteRecursion, message: "adapters lead back to where they began: \(names)")
+    }
+}

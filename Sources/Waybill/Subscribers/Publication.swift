@@ -1,0 +1,177 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// Gives a request to every subscriber at once and counts who took it.
+    nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
+        if let context = self.inherited { request.inherit(from: context) }
+        await EventLoop.yieldIfDue()
+        let matched: MatchedSubscribers
+        do throws(RoutingError) {
+            if let error = self.objection(to: request) { throw error }
+            matched = try self.matched(of: request.url)
+            if matched.isEmpty { _ = try self.address(of: request.url) }
+        } catch {
+            await self.yieldThread()
+            throw error
+        }
+        if matched.isEmpty {
+            await self.yieldThread()
+            return 0
+        }
+        var publication = Publication(request, for: matched, around: self.directory.chain)
+        while !self.tell(&publication) { await EventLoop.yieldIfDue() }
+        // A publisher that never has to wait would hold a thread of the global pool for as long as it publishes.
+        if publication.exchanges.isEmpty, publication.queued.isEmpty { await self.yieldThread() }
+        let url = publication.request.url
+        for exchange in publication.exchanges {
+            publication.taken += self.took(url, await exchange.listen(noListener))
+        }
+        for queued in publication.queued { publication.taken += await self.wait(for: queued) }
+        return publication.taken
+    }
+
+    private func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
+        guard let shard = self.currentShard else { return try self.topics.matched(of: url) }
+        return try shard.matched(of: url)
+    }
+
+    /// Tells the subscribers, one after the other; none of them can suspend the caller.
+    ///
+    /// - Returns: whether all had their turn; if not, the loop has to poll first.
+    private func tell(_ publication: inout Publication) -> Bool {
+        guard let shard = self.currentShard else {
+            self.tellFromOutside(&publication)
+            return true
+        }
+        let request = publication.request
+        let outer = shard.begin(LoopShard.InPlace(hops: request.hops, due: request.due))
+        defer { shard.end(outer) }
+        let matched = publication.matched
+        let isPlain = publication.chain == nil
+        // One message for all: only its ID differs.
+        var pattern = matched.pattern(of: publication.told)
+        var message = publication.message(to: pattern)
+        while publication.told < matched.subscribers.count {
+            if matched.pattern(of: publication.told) != pattern {
+                pattern = matched.pattern(of: publication.told)
+                message = publication.message(to: pattern)
+            }
+            let place = publication.told
+            publication.told = place &+ 1
+            let outcome = matched.subscribers.withUnretained(at: place, &message) { subscriber, message in
+                isPlain ? subscriber.hear(&message, on: shard) : .notReady
+            }
+            switch outcome {
+            case .taken: publication.taken &+= 1
+            case .failed(let error):
+                self.close(error, thrownBy: message, at: matched.subscribers[place].handler)
+            case .notReady: self.tell(matched.subscribers[place], &message, &publication)
+            }
+            // Who came here was admitted for one, so each time somebody is told.
+            if publication.told < matched.subscribers.count, !shard.unretainedLoop.admitsDelivery() {
+                return false
+            }
+        }
+        return true
+    }
+
+    @inline(never)
+    private func close(_ error: any Error, thrownBy message: Message, at handler: Handler?) {
+        let error = RoutingError.thrown(error, by: message).at(handler)
+        self.close(.failed(error), message.id, message.parameters.url, at: handler, message)
+        self.log(message.parameters.url, error)
+    }
+
+    /// Tells one subscriber that may suspend, is elsewhere, or has messages waiting.
+    @inline(never)
+    private func tell(
+        _ subscriber: Subscriber,
+        _ message: inout Message,
+        _ publication: inout Publication
+    ) {
+        guard !subscriber.isGone else { return }
+        switch subscriber.receiver {
+        case .buffer(let buffer): self.offer(&message, to: buffer, &publication)
+        case .handler(let handler):
+            message.id = self.open()
+            if handler.isImmediate, publication.chain == nil, self.canCall(handler) {
+                let outcome =
+                    handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
+                handler.counters.count(Outcome.Kind(outcome))
+                self.close(outcome, message.id, message.parameters.url, at: handler, message)
+                publication.taken += self.took(message.parameters.url, outcome)
+            } else {
+                let found = ResolvedRoute(handler: handler, parameters: message.parameters)
+                publication.exchanges.append(
+                    self.begin(
+                        publication.request,
+                        found,
+                        message.id,
+                        isPublished: true,
+                        around: publication.chain
+                    )
+                )
+            }
+        }
+    }
+
+    /// Whether a handler that cannot suspend can be called here and now, and nothing that was sent to its module before waits.
+    private func canCall(_ handler: Handler) -> Bool {
+        self.currentShard != nil && !handler.isGone && handler.mailbox.isClear
+    }
+
+    /// Tells the subscribers from a thread that is none of the bus's loops.
+    private func tellFromOutside(_ publication: inout Publication) {
+        while publication.told < publication.matched.subscribers.count {
+            var message = publication.message(to: publication.matched.pattern(of: publication.told))
+            let subscriber = publication.matched.subscribers[publication.told]
+            publication.told += 1
+            self.tell(subscriber, &message, &publication)
+        }
+    }
+
+    /// 1 if a subscriber took the message; a failure concerns nobody else, and is written down.
+    func took(_ url: String, _ outcome: Outcome) -> Int {
+        switch outcome {
+        case .replied:
+            return 1
+        case .failed(let error):
+            self.log(url, error)
+            return 0
+        }
+    }
+}
+
+/// One message on its way to everybody who has subscribed to it, and how far it has got.
+struct Publication {
+    let request: Request
+    let matched: MatchedSubscribers
+
+    /// The middlewares around each subscriber's delivery; around a buffer's they stand where it is read.
+    let chain: MiddlewareChain?
+
+    /// How many subscribers had their turn.
+    var told = 0
+
+    /// How many of them took it.
+    var taken = 0
+
+    /// What those do who need more than a call.
+    var exchanges: [Exchange] = []
+
+    /// The lines before full feeds in which the publisher has to wait.
+    var queued: [QueuedMessage] = []
+
+    init(_ request: Request, for matched: MatchedSubscribers, around chain: MiddlewareChain?) {
+        self.request = request
+        self.chain = chain
+        self.matched = matched
+    }
+
+    /// The message for the subscribers of a pattern; each gets it with an ID of its own.
+    func message(to pattern: Int) -> Message {
+        self.request.message(id: CorrelationID(rawValue: 0), parameters: self.matched.parameters[pattern])
+    }
+}

@@ -1,0 +1,95 @@
+internal import DequeModule
+internal import WaybillRouting
+
+/// Decides what becomes of the messages of a buffer; ``SubscriptionBuffer`` acts.
+struct SubscriptionBufferState {
+    let limit: Int
+    let whenFull: MailboxConfiguration.Overflow
+
+    private var buffer: Deque<Message> = []
+    /// What its publishers wait with; there is something only while the buffer is full.
+    private var line: Deque<QueuedMessage> = []
+    /// Who waits for a message; there is somebody only while the buffer is empty.
+    private var readers: Deque<SubscriptionBuffer.Reader> = []
+    private var reason: (@Sendable (String) -> RoutingError)?
+
+    init(limit: Int, whenFull: MailboxConfiguration.Overflow) {
+        self.limit = max(1, limit)
+        self.whenFull = whenFull
+    }
+
+    /// What becomes of one more message.
+    enum Offer {
+        case kept
+        case read(by: SubscriptionBuffer.Reader)
+        /// It was kept, and the oldest was not.
+        case replaced(Message)
+        /// It is in the line; its publisher waits.
+        case queued(QueuedMessage)
+        case refused(RoutingError)
+    }
+
+    mutating func offer(_ message: Message, to buffer: SubscriptionBuffer) -> Offer {
+        if let reason { return .refused(reason(message.parameters.url)) }
+        if let reader = self.readers.popFirst() { return .read(by: reader) }
+        if self.buffer.count < self.limit {
+            self.buffer.append(message)
+            return .kept
+        }
+        switch self.whenFull {
+        case .fail: return .refused(.subscriptionFull(url: message.parameters.url, limit: self.limit))
+        case .dropOldest:
+            let oldest = self.buffer.removeFirst()
+            self.buffer.append(message)
+            return .replaced(oldest)
+        case .suspend:
+            let queued = QueuedMessage(message, in: buffer)
+            self.line.append(queued)
+            return .queued(queued)
+        }
+    }
+
+    /// What a reader gets.
+    enum Reading {
+        /// A message, and the one that took its place in the buffer.
+        case message(Message, QueuedMessage?)
+        case end
+        case none
+    }
+
+    mutating func read() -> Reading {
+        guard let message = self.buffer.popFirst() else { return self.reason == nil ? .none : .end }
+        let queued = self.line.popFirst()
+        if let queued { self.buffer.append(queued.message) }
+        return .message(message, queued)
+    }
+
+    /// The same for a reader who waits if there is nothing.
+    mutating func read(_ reader: SubscriptionBuffer.Reader) -> Reading {
+        let reading = self.read()
+        if case .none = reading { self.readers.append(reader) }
+        return reading
+    }
+
+    /// Takes a message out of the line; false if it is not there any more.
+    mutating func withdraw(_ queued: QueuedMessage) -> Bool {
+        guard let place = self.line.firstIndex(where: { $0 === queued }) else { return false }
+        self.line.remove(at: place)
+        return true
+    }
+
+    /// What the end of a buffer sets free.
+    struct Leftovers {
+        var messages: Deque<Message> = []
+        var line: Deque<QueuedMessage> = []
+        var readers: Deque<SubscriptionBuffer.Reader> = []
+    }
+
+    mutating func end(with reason: @escaping @Sendable (String) -> RoutingError) -> Leftovers {
+        guard self.reason == nil else { return Leftovers() }
+        self.reason = reason
+        let leftovers = Leftovers(messages: self.buffer, line: self.line, readers: self.readers)
+        (self.buffer, self.line, self.readers) = ([], [], [])
+        return leftovers
+    }
+}

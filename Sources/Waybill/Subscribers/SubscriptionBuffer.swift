@@ -1,0 +1,171 @@
+internal import DequeModule
+internal import Logging
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The messages between their publishers and one loop that reads them.
+///
+/// A message in it is in flight until it is read. What becomes of each is decided by ``SubscriptionBufferState``; this class does it,
+/// outside the lock. A buffer belongs to no event loop: whoever publishes puts the message in.
+final class SubscriptionBuffer: Sendable {
+    typealias Reader = Pause<Message?>
+
+    let core: BusCore
+    private let pattern: String
+    private let state: Locked<SubscriptionBufferState>
+
+    init(of pattern: String, limit: Int, whenFull: MailboxConfiguration.Overflow, core: BusCore) {
+        self.core = core
+        self.pattern = pattern
+        self.state = Locked(SubscriptionBufferState(limit: limit, whenFull: whenFull))
+    }
+
+    /// Takes a message, or says why not.
+    func offer(_ message: Message) -> SubscriptionBufferState.Offer {
+        let offer = self.state.withLock { $0.offer(message, to: self) }
+        if case .read(let reader) = offer { reader.resume(returning: message) }
+        return offer
+    }
+
+    /// The next message if there is one; `isOver` says whether there never will be.
+    func take() -> (message: Message?, isOver: Bool) {
+        switch self.state.withLock({ $0.read() }) {
+        case .message(let message, let queued):
+            queued?.end(.placed)
+            return (message, false)
+        case .end: return (nil, true)
+        case .none: return (nil, false)
+        }
+    }
+
+    /// Resumes a reader with the next message as soon as there is one, or with nil when there are no more.
+    func read(_ reader: Reader) {
+        switch self.state.withLock({ $0.read(reader) }) {
+        case .message(let message, let queued):
+            queued?.end(.placed)
+            reader.resume(returning: message)
+        case .end: reader.resume(returning: nil)
+        case .none: break
+        }
+    }
+
+    /// Takes a message out of the line; false if it is not there any more.
+    func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
+
+    /// Ends a message that nobody reads.
+    func deadLetter(_ message: Message, _ error: RoutingError) {
+        self.core.deadLetter(message, error.at(route: self.pattern, module: nil))
+    }
+
+    /// Takes no more messages; what nobody has read is lost.
+    func end(with reason: @escaping @Sendable (String) -> RoutingError) {
+        let left = self.state.withLock { $0.end(with: reason) }
+        for message in left.messages {
+            let error = reason(message.parameters.url).at(route: self.pattern, module: nil)
+            self.core.show(message.id, message.parameters.url, error, isAwaited: false, message)
+            self.core.close(.deadLettered)
+        }
+        if let first = left.messages.first { self.core.logUnread(left.messages.count, from: first, reason) }
+        for queued in left.line { queued.end(.failed(reason(queued.message.parameters.url))) }
+        for reader in left.readers { reader.resume(returning: nil) }
+    }
+}
+
+extension BusCore {
+    /// Puts a message into a buffer, or its publisher into the line.
+    func offer(_ message: inout Message, to buffer: SubscriptionBuffer, _ publication: inout Publication) {
+        message.id = self.open()
+        var offered = message
+        if let chain = publication.chain { offered.intercept(with: chain) }
+        switch buffer.offer(offered) {
+        case .kept, .read: publication.taken += 1
+        case .replaced(let oldest):
+            publication.taken += 1
+            buffer.deadLetter(oldest, .droppedUnread(url: oldest.parameters.url))
+        case .queued(let queued): publication.queued.append(queued)
+        case .refused(let error): buffer.deadLetter(message, error)
+        }
+    }
+
+    /// Writes down that messages were left unread, once for all: who leaves a loop expects as much.
+    func logUnread(_ count: Int, from first: Message, _ reason: (String) -> RoutingError) {
+        let url = first.parameters.url
+        self.logger.warning(
+            "dead letters, unread",
+            metadata: ["url": "\(url.onShortLine)", "count": "\(count)", "error": "\(reason(url))"]
+        )
+    }
+
+    /// Waits until a message is in its buffer.
+    ///
+    /// - Returns: 1 if it is, and 0 if its time is up, the publisher is cancelled or the buffer has ended.
+    nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Int {
+        let url = queued.message.parameters.url
+        var watch: DeadlineWatch?
+        if queued.message.due.exists {
+            watch = DeadlineWatch(queued.message.due, by: self.time, on: self.currentShard?.eventLoop) {
+                queued.giveUp(.deadlineExceeded(url: url))
+            }
+        }
+        let publisher = QueuedMessage.Publisher(on: .current)
+        let end = await publisher.wait(isolation: #isolation) {
+            queued.wait(publisher)
+        } onCancel: {
+            queued.giveUp(.cancelled(url: url))
+        }
+        watch?.cancel()
+        guard case .failed(let error) = end else { return 1 }
+        self.close(.failed(error), queued.message.id, url, queued.message)
+        self.log(url, error)
+        return 0
+    }
+}
+
+/// A message whose publisher waits for a place in a full buffer.
+final class QueuedMessage: Sendable {
+    /// How the wait ends.
+    enum End: Sendable {
+        /// There is a place, and the message is in it.
+        case placed
+        case failed(RoutingError)
+    }
+
+    let message: Message
+    let buffer: SubscriptionBuffer
+    private let state = Locked(State())
+
+    typealias Publisher = Pause<End>
+
+    private struct State {
+        var end: End?
+        var publisher: Publisher?
+    }
+
+    init(_ message: Message, in buffer: SubscriptionBuffer) {
+        self.message = message
+        self.buffer = buffer
+    }
+
+    /// Ends the wait; who took the message out of the line does so, once.
+    func end(_ end: End) {
+        let publisher = self.state.withLock { state in
+            state.end = end
+            return state.publisher.take()
+        }
+        publisher?.resume(returning: end)
+    }
+
+    /// Resumes the publisher when the wait ends.
+    func wait(_ publisher: Publisher) {
+        let end = self.state.withLock { state in
+            if state.end == nil { state.publisher = publisher }
+            return state.end
+        }
+        if let end { publisher.resume(returning: end) }
+    }
+
+    /// Ends the wait if there is no place yet.
+    func giveUp(_ error: RoutingError) {
+        if self.buffer.withdraw(self) { self.end(.failed(error)) }
+    }
+}

@@ -1,0 +1,118 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The messages that are published to a pattern, as somebody reads them.
+///
+/// The subscription begins when the sequence is made, and ends when the loop over it is left, its task is cancelled, the
+/// bus is shut down, or ``cancel()`` is called. What nobody has read by then is a dead letter. It is for one loop: of
+/// several, each gets some of the messages, and the first that is left ends them all.
+public struct SubscriptionSequence: AsyncSequence, Sendable {
+    /// A subscription ends, and does not fail.
+    public typealias Failure = Never
+
+    private let owner: SubscriptionReader
+
+    init(_ buffer: SubscriptionBuffer, _ subscription: Registration) {
+        self.owner = SubscriptionReader(buffer, subscription)
+    }
+
+    /// The pattern that was subscribed to.
+    public var pattern: String { self.owner.subscription.pattern }
+
+    /// Ends the subscription; doing so again changes nothing.
+    public func cancel() { self.owner.subscription.cancel() }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(self.owner) }
+
+    /// Somebody who reads.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let owner: SubscriptionReader
+        /// What ends the subscription with the iterator, though the sequence may still be there.
+        private let end: SubscriptionReader
+
+        init(_ owner: SubscriptionReader) {
+            self.owner = owner
+            self.end = SubscriptionReader(owner.buffer, owner.subscription)
+        }
+
+        /// The next message, or nil when the subscription has ended.
+        public mutating func next() async -> Message? { await self.owner.next() }
+
+        /// The next message, for a caller that is isolated to an actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Message? {
+            await self.owner.next()
+        }
+    }
+}
+
+/// Ends a subscription when nobody who could read it is there any more.
+final class SubscriptionReader: Sendable {
+    let buffer: SubscriptionBuffer
+    let subscription: Registration
+
+    init(_ buffer: SubscriptionBuffer, _ subscription: Registration) {
+        self.buffer = buffer
+        self.subscription = subscription
+    }
+
+    deinit { self.subscription.cancel() }
+
+    /// The next message, or nil when the subscription has ended.
+    nonisolated(nonsending) func next() async -> Message? {
+        while true {
+            await EventLoop.yieldIfDue()
+            if Task.isCancelled { self.subscription.cancel() }
+            let taken = self.buffer.take()
+            if taken.isOver { return nil }
+            guard let message = if let message = taken.message { message } else { await self.wait() } else {
+                return nil
+            }
+            if message.due.hasPassed(by: self.buffer.core.time) {
+                self.buffer.core.close(.expired)
+                self.buffer.core.log(message.parameters.url, .deadlineExceeded(url: message.parameters.url))
+                continue
+            }
+            guard let chain = message.extras?.interception?.chain else {
+                self.buffer.core.close(.replied)
+                return message
+            }
+            if let message = await self.pass(message, through: chain) { return message }
+        }
+    }
+
+    /// Takes a message through the middlewares around its delivery, where the reader is.
+    ///
+    /// - Returns: the message as it got to the end; nil if one of them refused it, or answered in the reader's place.
+    private nonisolated(nonsending) func pass(
+        _ message: Message,
+        through chain: MiddlewareChain
+    ) async -> Message? {
+        let core = self.buffer.core
+        let arrived = Locked<Message?>(nil)
+        let end = Handler(
+            immediate: { message in arrived.withLock { $0 = message } },
+            mailbox: core.homeMailbox,
+            core: core
+        )
+        end.describe(as: .pattern(self.subscription.pattern))
+        // Nobody watches the deadline yet: whoever is about to read does not.
+        let stage = DeliveryBounds(deadline: .never, hasWaited: true)
+        let outcome = await Delivery(chain, end, stage).outcome(of: message).at(end)
+        core.close(outcome, message.id, message.parameters.url, at: end, message)
+        if case .failed(let error) = outcome {
+            core.log(message.parameters.url, error)
+            return nil
+        }
+        return arrived.withLock { $0 }
+    }
+
+    private nonisolated(nonsending) func wait() async -> Message? {
+        let reader = SubscriptionBuffer.Reader(on: .current)
+        return await reader.wait(isolation: #isolation) {
+            self.buffer.read(reader)
+        } onCancel: {
+            self.subscription.cancel()
+        }
+    }
+}
