@@ -30,6 +30,7 @@ extension MessageBus {
         return try self.convert(answer.other, to: Value.self, url: url)
     }
 
+    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
     /// Routes a URL with more than the URL says, and waits for the reply.
     ///
     /// - Parameters:
@@ -41,7 +42,6 @@ extension MessageBus {
     ///     a timeout that is not positive is up at once.
     /// - Returns: the reply, with the value and the message's ID.
     /// - Throws: what ``route(_:as:)`` throws.
-    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
     @_disfavoredOverload
     @discardableResult
     public nonisolated(nonsending) func route(

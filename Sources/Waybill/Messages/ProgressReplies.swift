@@ -38,6 +38,7 @@ extension MessageBus {
         return try self.value(of: delivered.outcome, as: Value.self, url: url)
     }
 
+    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
     /// Routes a URL, lets a closure see and answer the replies that come before the last one, and gives the
     /// last one.
     ///
@@ -59,7 +60,6 @@ extension MessageBus {
     ///   - onReply: sees a reply before the last one, and answers it.
     /// - Returns: the last reply, with the value and the message's ID.
     /// - Throws: what ``route(_:as:)`` throws.
-    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
     @_disfavoredOverload
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(

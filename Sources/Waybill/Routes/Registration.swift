@@ -37,8 +37,9 @@ public struct Registration: Sendable {
         }
     }
 
-    /// What it was registered for: a pattern; a connector's scheme, with a colon; the name of a service's protocol. A
-    /// middleware around all deliveries has `**`.
+    /// What it was registered for: a pattern, a scheme with a colon, or the name of a protocol.
+    ///
+    /// A connector has a scheme, a service has a protocol, and a middleware around all deliveries has `**`.
     public let pattern: String
 
     let core: BusCore

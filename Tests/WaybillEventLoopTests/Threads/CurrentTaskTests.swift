@@ -2,6 +2,8 @@ internal import Testing
 
 @testable internal import WaybillEventLoop
 
+/// What the runtime says of a task.
+///
 /// Task-local state is inherited alike by tasks that their maker waits for and by those that it does not: the runtime's
 /// flags tell them apart. If one of these fails after a change of toolchain, the flags have moved.
 struct CurrentTaskTests {
