@@ -100,7 +100,7 @@ extension BusCore {
         for shard in [self.home] + self.others { shard.forget() }
     }
 
-    /// Has whoever waits for a handler on a loop fail when the loop stops.
+    /// Fails the callers that wait for handlers on a loop when the loop stops.
     func watch(_ eventLoop: EventLoop) {
         let id = ObjectIdentifier(eventLoop)
         self.hooks.withLock { hooks in
@@ -120,7 +120,7 @@ extension BusCore {
         for hook in hooks.values { hook.cancel() }
     }
 
-    /// A loop has stopped: its handlers stay registered, but nobody gets to them any more.
+    /// A loop has stopped: its handlers stay registered, but messages no longer reach them.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
         for handler in self.directory.handlers + self.topics.handlers

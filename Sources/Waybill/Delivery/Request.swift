@@ -50,7 +50,8 @@ struct Request: Sendable {
         self.due = min(self.due, context.due)
     }
 
-    /// The message for who gives no reply, so that there is nothing to return: a subscriber, the uncaught handler.
+    /// The message for a receiver that gives no reply, so that there is nothing to return: a subscriber, the
+    /// uncaught handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let call = self.parameters { parameters.pass(call) }

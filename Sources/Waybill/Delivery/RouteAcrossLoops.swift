@@ -17,7 +17,7 @@ extension BusCore {
         return shard.deliver(url, request, call)
     }
 
-    /// Whether the caller is on a shard's loop, may go on without suspending, and is no handler.
+    /// Whether the caller is on a shard's loop, may continue without suspending, and is no handler.
     ///
     /// One delivery is counted against what the loop may do before it polls.
     @inline(__always)
@@ -25,7 +25,8 @@ extension BusCore {
         guard self.phase.load(ordering: .relaxed) == .open, shard.unretainedLoop.admitsDelivery() else {
             return false
         }
-        // In a task that a handler has started in place: it inherits the handler's hops, or it might never end.
+        // In a task that a handler has started in place: it inherits the handler's hops, or it might never
+        // end.
         return !shard.isCalling && DeliveryContext.current == nil
     }
 
@@ -90,10 +91,11 @@ extension BusCore {
         return await self.handOver(request, found, id, listener)
     }
 
-    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the bus.
+    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the
+    /// bus.
     ///
-    /// A task of the global pool that repeats a refused call would hold one of the pool's few threads for ever. On a
-    /// loop the budget does the same with less.
+    /// A task of the global pool that repeats a refused call would hold one of the pool's few threads for
+    /// ever. On a loop the budget does the same with less.
     nonisolated(nonsending) func yieldThread() async {
         if self.currentShard == nil { await Task.yield() }
     }
@@ -152,7 +154,8 @@ extension BusCore {
     ///   - request: what the caller gave.
     ///   - found: the handler.
     ///   - id: the message's ID.
-    ///   - isPublished: whether there are other subscribers, so that nobody listens to this one's replies.
+    ///   - isPublished: whether the message was published, so that no caller listens to this subscriber's
+    ///     replies.
     ///   - chain: the middlewares around the handler, if there are any.
     /// - Returns: what the caller listens to.
     func begin(

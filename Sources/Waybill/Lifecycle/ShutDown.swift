@@ -5,12 +5,13 @@ internal import WaybillRouting
 extension MessageBus {
     /// Ends the bus: takes no new messages, lets those in flight end, and fails the rest.
     ///
-    /// What a handler in flight routes or sends is still delivered, so that it can finish. Whoever comes from
-    /// outside, and whoever is still waiting at the deadline, fails with `shutDown`. The event loop keeps running, for
-    /// the others that use it. Shutting down again changes nothing.
+    /// What a handler in flight routes or sends is still delivered, so that it can finish. Callers from
+    /// outside, and callers that still wait at the deadline, fail with `shutDown`. The event loop keeps
+    /// running for its other users. Shutting down again changes nothing.
     ///
-    /// A handler may call this. Neither its own message nor that of a handler which waits for it is waited for or counted:
-    /// they have until the deadline to reply, and may not route any more once this has returned.
+    /// A handler may call this. Neither its own message nor that of a handler which waits for it is waited
+    /// for or counted: they have until the deadline to reply, and may not route any more once this has
+    /// returned.
     ///
     /// - Parameter deadline: how long to wait for what is in flight.
     /// - Returns: how many messages ended in time, and how many did not.
@@ -106,7 +107,7 @@ extension BusCore {
     }
 }
 
-/// The messages that nobody who shuts the bus down waits for, since their handlers are shutting it down themselves.
+/// Exchanges excluded from draining, because their handlers called ``MessageBus/shutDown(drainingUntil:)``.
 struct DrainExemptions {
     private struct Place {
         weak var exchange: Exchange?
