@@ -48,7 +48,7 @@ struct Connection: Sendable {
     /// What stands for it where a route would show its pattern.
     static func pattern(of scheme: String) -> String { "\(scheme):" }
 
-    /// Its books, as a route has them.
+    /// Its statistics, as a route has them.
     var statistics: RouteStatistics {
         RouteStatistics(
             pattern: Self.pattern(of: self.scheme),
@@ -71,7 +71,7 @@ enum Reach: Sendable {
     case connection(Connection, Address)
     case nobody
 
-    /// Whether somebody is there.
+    /// Whether a handler can be reached.
     var isPossible: Bool {
         switch self {
         case .handler(let handler): handler.canBeReached

@@ -2,10 +2,10 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The replies to one request as they come, the last one included.
+/// The replies to one request as they come: the progress replies and the last reply.
 ///
-/// The request is made when the iteration begins. The handler goes no faster than the loop over the replies: it waits
-/// until the next one is asked for. Leaving the loop early cancels the handler.
+/// The request is made when the iteration begins. The handler goes no faster than the loop over the replies:
+/// it waits until the next one is asked for. Leaving the loop early cancels the handler.
 public struct Replies: AsyncSequence, Sendable {
     /// Why there are no more replies, if the handler did not return.
     public typealias Failure = RoutingError
@@ -29,7 +29,7 @@ public struct Replies: AsyncSequence, Sendable {
         private var stream: ReplyStream?
         private var isAnswerDue = false
         private var isAtEnd = false
-        /// How many replies before the last one there were.
+        /// How many progress replies there were.
         private var progress = 0
 
         init(core: BusCore, request: Request) {
@@ -136,7 +136,7 @@ final class ReplyStream: Sendable {
         ReplyReaders.remove(self.exchange, from: task)
     }
 
-    /// Lets the handler go on that waits for an answer to what came last.
+    /// Resumes the handler that waits for an answer to the latest reply.
     func answer() { self.exchange.answer(.success(())) }
 }
 
@@ -169,8 +169,8 @@ extension BusCore {
 
 /// The tasks that are in the body of a loop over the replies to a message.
 ///
-/// The handler of that message waits until the loop comes back for the next reply. The body is code of the caller, which no
-/// task-local value can reach, so the context of the handler is found by the task.
+/// The handler of that message waits until the loop comes back for the next reply. The body is code of the
+/// caller, which no task-local value can reach, so the context of the handler is found by the task.
 enum ReplyReaders {
     /// One loop over replies.
     struct Entry {

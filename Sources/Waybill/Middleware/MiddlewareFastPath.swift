@@ -2,8 +2,8 @@ internal import Synchronization
 public import WaybillEventLoop
 public import WaybillRouting
 
-// The plain route is inlined into its caller, and this with it: so there is no asynchronous frame between the caller and
-// the first middleware.
+// The plain route is inlined into its caller, and this with it: so there is no asynchronous frame between the
+// caller and the first middleware.
 extension MessageBus {
     /// Whether there are middlewares, as far as this thread can know.
     @usableFromInline var isIntercepted: Bool { !self.core.directory.isPlain.load(ordering: .relaxed) }
@@ -65,8 +65,8 @@ extension MessageBus {
 
 /// The start of a message that meets middlewares on its way to a handler that answers at once.
 ///
-/// It is open if the caller is on the bus's first loop, is no handler, and may go on without suspending. Otherwise nothing is in
-/// the books, and the message has to go the long way.
+/// It is open if the caller is on the bus's first loop, is no handler, and may continue without suspending.
+/// Otherwise nothing is counted, and the message is delivered by the general path.
 @usableFromInline
 struct MiddlewareFastPath: Sendable {
     @usableFromInline private(set) var chain: Unretained<MiddlewareChain>?
