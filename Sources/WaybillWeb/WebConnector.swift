@@ -110,7 +110,7 @@ public struct WebConnector: Connector {
             guard whole.body.count + buffer.readableBytes <= self.configuration.bodyLimit else {
                 throw RoutingError.refused(
                     "the body is longer than the \(self.configuration.bodyLimit) bytes that `bodyLimit` allows; "
-                        + "a caller that listens for replies before the last one gets it in parts"
+                        + "a caller that listens for progress replies gets it in parts"
                 )
             }
             whole.body.append(contentsOf: buffer.readableBytesView)

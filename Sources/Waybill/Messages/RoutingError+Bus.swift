@@ -43,7 +43,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: url,
-            message: "its caller does not listen for replies before the last one any more"
+            message: "its caller does not listen for progress replies any more"
         )
     }
 

@@ -14,12 +14,12 @@ extension MessageBus {
     /// - Parameters:
     ///   - name: which provider of its services it is, if there are several; their routes are below the name
     ///     then.
-    ///   - instances: how many to make, and who of them handles what; one by default.
+    ///   - instances: how many to make, and which of them handles what; one by default.
     ///   - mailbox: how the module takes its messages; the bus's defaults if nil.
     ///   - fileID: where it is installed, for the message of a conflict.
     ///   - line: where it is installed, for the message of a conflict.
     ///   - make: makes the module, where the caller is; it is called once for each instance.
-    /// - Returns: the module, and what takes it out again.
+    /// - Returns: the module, and the registration that uninstalls it.
     /// - Throws: `conflict` naming the rival, and the module if it is installed already, `invalidPattern`,
     ///   `shutDown`, or what `make` throws.
     @discardableResult
@@ -125,8 +125,8 @@ public struct Installation<Module: Waybill.Module>: Sendable {
     /// The registrations of the services that it provides.
     let services: [Registration]
 
-    /// Unregisters all routes of the module, and takes its services out: whoever waits for it fails at once
-    /// with `noHandler`.
+    /// Unregisters all routes of the module, and its services: callers that wait for it fail at once with
+    /// `noHandler`.
     public func cancel() {
         for service in self.services { service.cancel() }
         for registration in self.registrations { registration.cancel() }

@@ -3,8 +3,8 @@ public import WaybillRouting
 
 /// Makes a service on demand, and takes it down again.
 ///
-/// A module is there as long as it is installed. A router is for what is made when somebody asks for it, with
-/// what that caller wants of it: a screen, a session, a player.
+/// A module is there as long as it is installed. A router is for what is made when a caller asks for it, with
+/// that caller's configuration: a screen, a session, a player.
 ///
 /// ```swift
 /// struct PlayerRouter: ServiceRouter {
@@ -121,8 +121,8 @@ extension MessageBus {
         return Performance(box.router, configuration, self.core)
     }
 
-    /// Sets what is told about every performance that fails, after those who asked for it; there is one such
-    /// handler, the last one set.
+    /// Sets the handler of every performance that fails, called after the handlers of that performance; there
+    /// is one such handler, the last one set.
     public func registerPerformFailed(_ handler: @escaping @Sendable (RoutingError) -> Void) {
         let old = self.core.performFailed.withLock { current in
             defer { current = handler }

@@ -23,10 +23,10 @@ final class Handler: Sendable {
     /// What the bus keeps on that loop, if it is one of the bus's; the core holds it.
     let shard: Unretained<LoopShard>?
 
-    /// Its route's share of the books.
+    /// The statistics of its route.
     let counters = RouteCounters()
 
-    /// Whether the handler has gone; who is on the way to it reads this without the lock.
+    /// Whether the handler is unregistered; deliveries to it read this without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
 
@@ -156,16 +156,16 @@ final class Handler: Sendable {
 
     func detach(_ exchange: Exchange) {
         let detached = self.state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
-        // Let go of outside the lock.
+        // Released outside the lock.
         _ = consume detached
     }
 
-    /// The exchanges with some of those who wait.
+    /// The waiting exchanges of some messages.
     func exchanges(for ids: Set<CorrelationID>) -> [Exchange] {
         self.state.withLock { $0.waiting.values.filter { ids.contains($0.id) } }
     }
 
-    /// Fails everybody who waits, but for those who are exempt, and everybody who comes later.
+    /// Fails all waiting exchanges but the exempt ones, and all later messages.
     func retire(
         with reason: @escaping @Sendable (String) -> RoutingError,
         exempting exempt: [Exchange] = []

@@ -6,7 +6,7 @@ struct HandlerCode: Sendable {
     /// It is called in place, in the caller's task, and without a hop if the caller is on the same loop.
     let immediate: any ImmediateCode
 
-    /// The same for callers who know the type of its answer: an ``ImmediateBody``.
+    /// The same for callers that know the type of its answer: an ``ImmediateBody``.
     @usableFromInline let object: UnretainedObject
 
     /// Whether it is called in place; if not, there is only something that stands for such code.
@@ -40,7 +40,8 @@ struct HandlerCode: Sendable {
     }
 }
 
-/// Stands for the code of a handler that is never called in place; an optional would be copied, and counted, to be called.
+/// Stands for the code of a handler that is never called in place; an optional would be copied, and counted,
+/// to be called.
 private final class NoCode: ImmediateCode {
     static let shared = NoCode()
 

@@ -37,8 +37,8 @@ public struct Registration: Sendable {
         }
     }
 
-    /// What it was registered for: a pattern; a connector's scheme, with a colon; the name of a service's protocol. A
-    /// middleware around all deliveries has `**`.
+    /// What it was registered for: a pattern; a connector's scheme, with a colon; the name of a service's
+    /// protocol. A middleware around all deliveries has `**`.
     public let pattern: String
 
     let core: BusCore
@@ -54,11 +54,11 @@ public struct Registration: Sendable {
         case middleware(Int?)
     }
 
-    /// Takes out what was registered.
+    /// Unregisters what was registered.
     ///
-    /// No message reaches a handler, connector or subscriber afterwards, and callers that wait for it fail at once with
-    /// `noHandler`. Messages that are on their way keep a middleware that they have met. Doing so again, or after another
-    /// handler took the place, changes nothing.
+    /// No message reaches a handler, connector or subscriber afterwards, and callers that wait for it fail at
+    /// once with `noHandler`. Messages that are on their way keep a middleware that they have met. Doing so
+    /// again, or after another handler took the place, changes nothing.
     public func cancel() { self.core.unregister(self.target) }
 }
 

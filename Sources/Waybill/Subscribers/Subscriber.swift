@@ -2,7 +2,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Somebody who has subscribed: code, or a buffer that somebody reads.
+/// A subscriber: code, or a buffer that a sequence reads.
 final class Subscriber: Sendable {
     /// Where the messages go.
     enum Receiver: Sendable {
@@ -35,7 +35,8 @@ final class Subscriber: Sendable {
         self.mailbox = nil
     }
 
-    /// Whether its code can be called at once by somebody on a loop, and nothing that was sent to it before waits.
+    /// Whether its code can be called at once by a publisher on a loop, with no earlier message waiting in
+    /// its mailbox.
     @inline(__always)
     func isReady(on loop: ObjectIdentifier) -> Bool {
         guard self.loop == loop, !self.isGone, let mailbox = self.mailbox else { return false }
@@ -46,7 +47,7 @@ final class Subscriber: Sendable {
     enum CallResult {
         case taken
         case failed(any Error)
-        /// It has to be told in another way.
+        /// It cannot be called in place.
         case notReady
     }
 

@@ -81,7 +81,7 @@ public final class MessageRecorder: Sendable {
         }
         if let message = await self.log.first(found, within: limit) { return message }
         if Task.isCancelled {
-            throw RoutingError(.cancelled, url: pattern, message: "who waited for it was cancelled")
+            throw RoutingError(.cancelled, url: pattern, message: "the task that waited for it was cancelled")
         }
         let seen = self.messages.suffix(5).map(\.description).joined(separator: "; ")
         throw RoutingError(
