@@ -48,7 +48,8 @@ extension String {
     /// A name as it stands in an expression: in backticks if it would be a keyword there.
     var asIdentifier: String { self.isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
 
-    /// A name as it stands in front of an argument, where few need backticks, and the compiler minds the others.
+    /// A name as it stands in front of an argument, where few need backticks, and the compiler minds the
+    /// others.
     var asLabel: String {
         let name = self.withoutBackticks
         return name.isValidSwiftIdentifier(for: .memberAccess) ? name : "`\(name)`"
