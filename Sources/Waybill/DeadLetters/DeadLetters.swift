@@ -5,8 +5,8 @@ extension MessageBus {
     /// The dead letters of the bus from now on, for one observer; there may be any number.
     ///
     /// ```swift
-    /// let letters = bus.deadLetters
-    /// Task { for await letter in letters { print(letter) } }
+    /// let deadLetters = bus.deadLetters
+    /// Task { for await deadLetter in deadLetters { print(deadLetter) } }
     /// ```
     ///
     /// These are all that ``BusStatistics/deadLettered`` counts: messages that reach no handler, whether
