@@ -26,7 +26,7 @@ final class Handler: Sendable {
     /// The statistics of its route.
     let counters = RouteCounters()
 
-    /// Whether the handler is unregistered; deliveries to it read this without the lock.
+    /// Whether the handler is unregistered, or its loop has stopped; deliveries read this without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
 

@@ -8,9 +8,9 @@ extension MessageBus {
     /// It runs on the bus's loop. Because it cannot suspend it is called in place, which makes it the fastest
     /// kind of handler; it must not block, since everything else on the loop waits for it.
     ///
-    /// A caller on another thread waits in the mailbox. If it is cancelled, the handler is unregistered or
-    /// the bus is shut down before the handler begins, the handler is not called and the caller is free at
-    /// once.
+    /// A caller on another thread waits in the mailbox. If it is cancelled, the handler is unregistered, or
+    /// the loop or the bus is shut down before the handler begins, the handler is not called and the caller
+    /// is free at once.
     ///
     /// The bus holds the handler, so a handler that holds the bus keeps both for good. One that routes on
     /// captures the bus `[weak bus]`, or `[unowned bus]` if it only ever runs for callers that hold the bus.
