@@ -51,7 +51,7 @@ extension Message {
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
-    ///   - value: the value that stands for a missing one.
+    ///   - value: the value to use for a missing one.
     /// - Returns: the value that the message holds, or the other.
     /// - Throws: `invalidParameter` with the type that is expected and what there is instead.
     public func argument<Value: Sendable>(
@@ -200,7 +200,7 @@ extension ArgumentReader {
 
 /// A type whose values are made of values of another type, each of which may stand in a URL.
 protocol CompoundArgument {
-    /// The value that stands for a parameter that is missing; nil if there is none.
+    /// The value to use for a missing parameter; nil if there is none.
     static var absent: Self? { get }
 
     /// Whether a URL can give values of the type.

@@ -146,8 +146,7 @@ extension MessageBus {
 
     /// Sends a message that no caller awaits to such a URL.
     ///
-    /// A value that cannot stand in the URL makes it a dead letter, as anything else does that stands in its
-    /// way.
+    /// A value that cannot be written in a URL makes it a dead letter, as any other failure does.
     public func send<Value: Sendable>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)

@@ -1,6 +1,6 @@
 public import WaybillRouting
 
-/// Routes that are written down beside the code: which pattern leads to which module's action.
+/// Routes that are written beside the code: which pattern leads to which module's action.
 ///
 /// ```swift
 /// let configuration: RouteConfiguration = [

@@ -45,7 +45,7 @@ struct Connection: Sendable {
     let fileID: String
     let line: Int
 
-    /// What stands for it where a route would show its pattern.
+    /// What it is called where a route would show its pattern.
     static func pattern(of scheme: String) -> String { "\(scheme):" }
 
     /// Its statistics, as a route has them.

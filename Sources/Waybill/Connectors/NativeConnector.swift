@@ -9,9 +9,9 @@ public import WaybillRouting
 /// ```
 ///
 /// The first segment names the target, with its first letter in either case; the last one names the action,
-/// in its case; what stands between them plays no part. A URL with values, or with values passed by the
-/// caller, calls the action that takes some, one without the action that takes none. An action that returns
-/// nothing replies `Void`.
+/// in its case; what is between them plays no part. A URL with values, or with values passed by the caller,
+/// calls the action that takes some, one without the action that takes none. An action that returns nothing
+/// replies `Void`.
 ///
 /// A target or an action that does not exist is `noHandler`, with both names and what could have been meant.
 ///

@@ -95,7 +95,7 @@ extension BusCore {
 }
 
 extension BusCore {
-    /// Lets every loop forget handlers that have gone.
+    /// Has every loop release the handlers that have been unregistered.
     func forget() {
         for shard in [self.home] + self.others { shard.forget() }
     }

@@ -32,7 +32,7 @@ public final class MessageBus: Sendable {
         self.init(eventLoop: EventLoop(name: "waybill"), configuration: configuration)
     }
 
-    /// Makes a bus on an event loop that is there already.
+    /// Makes a bus on an existing event loop.
     ///
     /// - Parameters:
     ///   - eventLoop: the loop on which plain closures run; the bus holds it, and leaves it running.

@@ -22,7 +22,7 @@ public struct DeadLetter: Sendable {
     /// The pattern that it matched, if one did.
     public let pattern: String?
 
-    /// Whether a caller has been told the same error.
+    /// Whether a caller got the same error.
     public let isAwaited: Bool
 
     /// When it became a dead letter.

@@ -17,7 +17,7 @@ extension Exchange {
         private var watch: DeadlineWatch?
         private var handler: Handler?
 
-        /// What the end of an exchange sets free.
+        /// What has to happen when an exchange ends.
         struct Effects {
             /// How it has ended, and where.
             var outcome: Outcome
@@ -103,8 +103,8 @@ extension Exchange {
             return true
         }
 
-        /// Keeps the handler that knows of the exchange; true if the exchange is over and it should forget
-        /// it.
+        /// Keeps the handler that the exchange is attached to; true if the exchange is over and has to be
+        /// detached.
         mutating func bind(handler: Handler) -> Bool {
             guard self.outcome == nil else { return true }
             self.handler = handler

@@ -59,7 +59,7 @@ final class Exchange: Sendable {
         for progress in effects.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
-    /// Writes down how the exchange ended, for the bus and for the route.
+    /// Counts how the exchange ended, for the bus and for the route.
     private func close(_ outcome: Outcome, bound: Handler?, at handler: Handler?) {
         switch (self.origin, outcome) {
         // One of several ways to deliver a message, which ends elsewhere.
@@ -77,7 +77,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// The message as far as its URL tells.
+    /// The message, with what its URL says.
     private var unmatched: Message? { self.core.unmatched(Request(url: self.url), id: self.id) }
 
     /// Whether the outcome is decided.
@@ -163,7 +163,7 @@ final class Exchange: Sendable {
     ///
     /// - Parameters:
     ///   - value: the reply's value.
-    ///   - expectsAnswer: whether the handler is told why there is no answer.
+    ///   - expectsAnswer: whether the reason that there is no answer is thrown to the handler.
     /// - Returns: the answer.
     /// - Throws: what the listener throws, or ``NotListening``.
     nonisolated(nonsending) func offer(
@@ -201,7 +201,7 @@ final class Exchange: Sendable {
         // The code that ends the exchange counts it for the handler, if the handler is bound by then.
         handler.counters.begin()
         if self.state.withLock({ $0.bind(handler: handler) }) {
-            // The handler has gone meanwhile.
+            // The handler was unregistered meanwhile.
             handler.counters.end(.deadLettered)
             handler.detach(self)
         }
@@ -243,7 +243,7 @@ extension Exchange {
         case attempt
     }
 
-    /// What a caller hears.
+    /// What a caller gets from an exchange.
     enum Event: Sendable {
         case progress(Progress)
         case finished(Outcome)

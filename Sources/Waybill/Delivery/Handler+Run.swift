@@ -35,7 +35,7 @@ extension Handler {
         }
     }
 
-    /// What comes of an error that it threw.
+    /// The error of a message whose handler threw.
     func failure(_ error: any Error, of message: Message) -> RoutingError {
         (self.reason(for: error, of: message) ?? .thrown(error, by: message)).at(self)
     }

@@ -12,9 +12,10 @@ extension MessageBus {
     ///   - as: the value's type, where it does not follow from the context; a caller that asks for `Void`
     ///     discards it.
     /// - Returns: what the handler returned.
-    /// - Throws: the reason that there is no value: `noRoute` if no handler is there, `deadlineExceeded` if
-    ///   one is slow, `handlerFailed` if one failed, or another code that says what happened; and
-    ///   `typeMismatch`, naming both types, if the reply carries another type.
+    /// - Throws: the reason that there is no value: `noRoute` if no pattern matches, `noHandler` if no
+    ///   handler is registered, `deadlineExceeded` if it is slow, `handlerFailed` if it threw, or another
+    ///   code that says what happened; and `typeMismatch`, naming both types, if the reply carries another
+    ///   type.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
@@ -98,8 +99,7 @@ extension MessageBus {
         return try self.convert(answer.other, to: Value.self, url: url)
     }
 
-    /// The reply itself, for a caller that says that it wants one:
-    /// `let reply: Reply = try await bus.route(url)`.
+    /// The reply itself, for a caller that asks for one: `let reply: Reply = try await bus.route(url)`.
     @usableFromInline
     nonisolated(nonsending) func reply<Value: Sendable>(
         to url: String,
@@ -119,10 +119,9 @@ extension MessageBus {
 
     /// Sends a message that no caller awaits.
     ///
-    /// Messages are handled after the caller has continued, in the order sent. A message that comes to
-    /// nothing is a dead letter: a warning in the log that names the URL and the reason. What a handler sends
-    /// inherits the deadline of the message that it handles: when that passes, it is not begun any more, or
-    /// cancelled.
+    /// Messages are handled after the caller has continued, in the order sent. A message that fails is a dead
+    /// letter: a warning in the log that names the URL and the reason. What a handler sends inherits the
+    /// deadline of the message that it handles: when that passes, it is not begun any more, or cancelled.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.

@@ -5,7 +5,8 @@ internal import WaybillRouting
 extension BusCore {
     /// Has the handler of a request called, if that can be done here and now.
     ///
-    /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
+    /// This is the path of most messages: the caller is on the loop, and so is a handler that answers at
+    /// once.
     @inline(__always)
     func deliver(
         _ url: String,

@@ -169,7 +169,7 @@ extension LoopShard {
         return self.snapshot.withUnretained { $0.unretainedHandler(at: route) }
     }
 
-    /// What becomes of a URL that no route takes.
+    /// The result for a URL that no route takes.
     @inline(never)
     private func lost(_ url: String, _ id: CorrelationID, _ failure: RoutingError? = nil) -> InPlaceResult {
         do throws(RoutingError) {

@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
+    /// Leaves a message in the mailbox of its handler; if that fails, it is a dead letter.
     ///
     /// - Parameters:
     ///   - request: what to send.

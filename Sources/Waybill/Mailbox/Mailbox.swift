@@ -169,8 +169,8 @@ extension Mailbox {
         return self.withQueue { $0.inProgress }.map(messages.contains) ?? false
     }
 
-    /// Ends what waits for a handler that has gone, and has the waiting senders check whether their handlers
-    /// are still registered.
+    /// Ends what waits for handlers that have been unregistered, and has the waiting senders check whether
+    /// their handlers are still registered.
     nonisolated func removeUnreachable() {
         for sender in self.withQueue({ $0.removeSenders() }) { sender.resume(returning: false) }
         var removed = self.withQueue { $0.removeUnreachable() }

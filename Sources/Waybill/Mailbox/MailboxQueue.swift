@@ -28,7 +28,7 @@ extension Envelope {
 
 /// The task of a message that its caller awaits, as it waits in a mailbox.
 struct QueuedTask: Sendable {
-    /// What becomes of it.
+    /// How its wait ends.
     enum Admission: Sendable {
         /// It runs now, on the mailbox's loop; in a serial mailbox it is the message in progress.
         case granted
@@ -143,7 +143,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// The next message to start; nil if the loop need not look again until it is told to.
+    /// The next message to start; nil if the loop need not look again before the next ``Effect/drain``.
     mutating func next() -> Entry? {
         guard self.inProgress == nil, let entry = self.entries.popFirst() else {
             self.isDraining = false

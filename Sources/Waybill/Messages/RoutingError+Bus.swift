@@ -47,7 +47,7 @@ extension RoutingError {
         )
     }
 
-    /// What comes of a progress reply that the caller's closure does not take, or throws at.
+    /// The error of a progress reply that the caller's closure does not take, or throws at.
     static func progressRefused(_ error: any Error, url: String) -> Self {
         if let error = error as? RoutingError, error.url == url { return error }
         return Self(
@@ -138,7 +138,7 @@ extension RoutingError {
         return Self(self.code, url: url, message: self.message, cause: self.cause)
     }
 
-    /// What comes of an error that a middleware throws, or lets through.
+    /// The error of a message whose middleware throws an error, or lets it through.
     ///
     /// An error about this message passes, and one about no URL is said to be about this message's. Anything
     /// else is a failure of the middleware, with the error as its cause.

@@ -37,7 +37,7 @@ public struct FilterMiddleware: Middleware {
         self.onFailure = onFailure
     }
 
-    /// Lets a message pass, or refuses it, and tells of its failure.
+    /// Lets a message pass, or refuses it, and reports its failure.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

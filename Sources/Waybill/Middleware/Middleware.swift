@@ -26,14 +26,18 @@ public import WaybillRouting
 public protocol Middleware: Sendable {
     /// Handles a message: answers it, refuses it, or has the rest answer it.
     ///
-    /// It runs after the handler was found and before the message gets into a mailbox:
+    /// It runs after the handler was found and before the message gets into a mailbox. Task, isolation, and
+    /// when the caller is free depend on the message:
     ///
-    /// | the message | task | isolation | the caller is free at once |
-    /// | --- | --- | --- | --- |
-    /// | to a handler that answers at once, without a deadline | the caller's | the caller's | no: when this returns |
-    /// | to a handler that may suspend, or with a deadline | its own | the caller's loop; the handler's loop if the caller is on none of the bus | when it is cancelled, the deadline passes, or the handler is unregistered |
-    /// | that no caller awaits | its own | the handler's loop, when its turn comes in the mailbox | |
-    /// | that is read from a subscription's sequence | the reader's | the reader's, when it is read | |
+    /// - To a handler that answers at once, without a deadline: in the caller's task, where the caller is
+    ///   isolated. The caller is free when this returns.
+    /// - To a handler that may suspend, or with a deadline: in a task of its own, on the caller's loop, or on
+    ///   the handler's loop if the caller is on none of the bus. The caller is free at once when it is
+    ///   cancelled, the deadline passes, or the handler is unregistered.
+    /// - That no caller awaits: in a task of its own, on the handler's loop, when its turn comes in the
+    ///   mailbox.
+    /// - That is read from a subscription's sequence: in the reader's task, where the reader is isolated,
+    ///   when it is read.
     ///
     /// A message that is refused or answered on its way to a reader is not seen by the reader.
     ///
@@ -61,8 +65,8 @@ public protocol Middleware: Sendable {
 
     /// Looks at a message that no caller awaits when it is sent, before it waits in its mailbox.
     ///
-    /// ``handle(_:context:next:)`` runs later and elsewhere, where what was around the sender is gone: this
-    /// is the place to write the sender's context into the headers. It runs on the sender's thread, and most
+    /// ``handle(_:context:next:)`` runs later and elsewhere, without the sender's task-local values: this is
+    /// the place to write the sender's context into the headers. It runs on the sender's thread, and most
     /// middlewares do not need it.
     ///
     /// - Parameter message: the message, as the middleware before this one has changed it.
@@ -107,7 +111,7 @@ public struct MiddlewareContext: ~Copyable, Sendable {
 }
 
 extension MessageBus {
-    /// Puts a middleware around every delivery, inside of those that are there.
+    /// Puts a middleware around every delivery, inside of the present ones.
     ///
     /// ```swift
     /// bus.use(LoggingMiddleware(logger: logger))
@@ -120,14 +124,14 @@ extension MessageBus {
     /// The bus holds a middleware until it is cancelled or the bus goes away; one that holds the bus keeps
     /// both for good.
     ///
-    /// - Returns: what takes it out again; it stays if this is dropped.
+    /// - Returns: what removes it; it stays if this is dropped.
     @discardableResult
     @inlinable
     public func use(_ middleware: some Middleware) -> Registration {
         self.use(MiddlewareCode(middleware))
     }
 
-    /// Puts a middleware around the delivery of messages to some URLs, inside of those that are there.
+    /// Puts a middleware around the delivery of messages to some URLs, inside of the present ones.
     ///
     /// ```swift
     /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
@@ -138,7 +142,7 @@ extension MessageBus {
     /// - Parameters:
     ///   - middleware: what is around them.
     ///   - pattern: a pattern as handlers have it: `app://user/**` is everything below `app://user`.
-    /// - Returns: what takes it out again; it stays if this is dropped.
+    /// - Returns: what removes it; it stays if this is dropped.
     /// - Throws: `invalidPattern`.
     @discardableResult
     @inlinable

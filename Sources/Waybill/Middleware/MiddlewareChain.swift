@@ -118,7 +118,7 @@ struct MiddlewareRegistry: Sendable {
     private var lastID = 0
     private var isClosed = false
 
-    /// Adds a middleware inside of those that are there.
+    /// Adds a middleware inside of the present ones.
     ///
     /// - Returns: what it is removed by; nil if the bus takes no more middlewares.
     mutating func add(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
@@ -128,7 +128,7 @@ struct MiddlewareRegistry: Sendable {
         return self.lastID
     }
 
-    /// Adds a wiretap inside of those that are there, and around all middlewares.
+    /// Adds a wiretap inside of the present ones, and around all middlewares.
     mutating func add(_ wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1

@@ -14,7 +14,7 @@ extension BusCore {
     /// - Parameters:
     ///   - pattern: the pattern of the URLs that it is around; nil for all.
     ///   - add: adds it, and says by which number it is removed.
-    /// - Returns: what takes it out again.
+    /// - Returns: what removes it.
     func intercept(pattern: String?, _ add: (inout MiddlewareRegistry) -> Int?) -> Registration {
         let id = self.directory.intercept(add)
         return Registration(pattern: pattern ?? "**", core: self, target: .middleware(id))

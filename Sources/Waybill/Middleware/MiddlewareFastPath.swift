@@ -102,7 +102,7 @@ struct MiddlewareFastPath: Sendable {
         }
     }
 
-    /// Writes down that the message has its reply.
+    /// Counts the message as replied.
     @inline(__always)
     func close(on core: BusCore) {
         let shard = core.home
@@ -123,7 +123,7 @@ struct MiddlewareFastPath: Sendable {
         self.letGo(on: core.home)
     }
 
-    /// Writes down that the message has failed.
+    /// Counts the message as failed.
     ///
     /// - Returns: the error, with the route that it is about.
     func close(_ error: RoutingError, _ message: Message, _ url: String, on core: BusCore) -> RoutingError {

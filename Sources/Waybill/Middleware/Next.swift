@@ -31,8 +31,8 @@ public struct Next: ~Copyable, Sendable {
 
     /// Delivers a message to the rest.
     ///
-    /// A message with an earlier deadline than before is bounded by it: whatever comes after is cancelled,
-    /// and left behind, when it passes.
+    /// A message with an earlier deadline than before is bounded by it: the rest is cancelled, and no longer
+    /// waited for, when it passes.
     ///
     /// - Parameter message: the message as it was given to the middleware, or one made from it.
     /// - Returns: the reply's value.
@@ -78,7 +78,7 @@ public struct Next: ~Copyable, Sendable {
         return try await self.deliver(message)
     }
 
-    /// What a middleware is told of the delivery.
+    /// What a middleware knows about the delivery.
     @inlinable var context: MiddlewareContext { MiddlewareContext(self.handler) }
 
     /// What comes after the next of the chain.
@@ -127,7 +127,7 @@ extension Next {
         return deadline < earlier
     }
 
-    /// Delivers a message in a task of its own, which is left behind when the deadline passes.
+    /// Delivers a message in a task of its own, which is no longer waited for when the deadline passes.
     private nonisolated(nonsending) func deliver(
         _ message: Message,
         until deadline: Deadline
@@ -232,8 +232,8 @@ final class DeliveryBounds: Sendable {
 }
 
 extension DeliveryBounds {
-    /// Tasks that a middleware may leave behind, and whose end the next message of a serial module has to
-    /// wait for.
+    /// Tasks that a middleware may no longer wait for, but whose end the next message of a serial module has
+    /// to wait for.
     final class Attempts: Sendable {
         private let tasks = Locked<[Task<Void, Never>]>([])
 

@@ -41,7 +41,7 @@ extension MessageBus {
         return try self.install(modules, name, instances, mailbox, fileID, line)
     }
 
-    /// Registers what a module handles that is there already, on the loop that it runs on.
+    /// Registers what an existing module handles, on the loop that it runs on.
     ///
     /// Use it for a module that was not made for this bus, or that is installed again.
     @discardableResult
@@ -98,7 +98,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// The error of a module that is not installed; a conflict says so if the module is there already.
+    /// The error of a module that is not installed; a conflict says so if the module is installed already.
     fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"

@@ -95,7 +95,7 @@ public enum PerformState: String, Sendable, Hashable {
     case unrouted
     /// The destination is being made and prepared.
     case routing
-    /// The destination is there.
+    /// The destination has been made.
     case routed
     /// The destination is being taken down.
     case removing

@@ -11,7 +11,7 @@ public import WaybillRouting
 /// try await performance.remove()
 /// ```
 ///
-/// It may be performed again once its destination is gone, or while that is there, unless its router wants it
+/// It may be performed again once its destination is gone, or while that exists, unless its router wants it
 /// removed first. It does not keep its destination: when the last reference to that object is released, it is
 /// `removed`.
 public final class Performance<Destination: Sendable>: Sendable {
@@ -54,8 +54,8 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// checked.
     ///
     /// - Parameters:
-    ///   - onSuccess: is told of this one's success, after the configuration.
-    ///   - onFailure: is told of this one's failure, after the configuration.
+    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
+    ///   - onFailure: called when this performance fails, after the configuration's handler.
     /// - Returns: the destination, which the caller has to hold.
     /// - Throws: `overRoute` if it is being performed already, `actionFailed` if its state does not permit
     ///   it, `infiniteRecursion` for the 201st performance inside of one another, `noHandler` if the router
@@ -88,7 +88,7 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     /// Takes the destination down.
     ///
-    /// - Parameter onFailure: is told of this one's failure, after the configuration.
+    /// - Parameter onFailure: called when this removal fails, after the configuration's handler.
     /// - Throws: `actionFailed` if there is nothing to remove, `overRoute` if it is being removed already,
     ///   and `handlerFailed` with what the router threw as its cause: then the destination is still there.
     public nonisolated(nonsending) func remove(

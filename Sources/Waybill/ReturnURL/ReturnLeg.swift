@@ -62,7 +62,7 @@ extension ReturnPath {
     }
 }
 
-/// Where the value of one reply goes beside its caller, and what becomes of it there.
+/// Where the value of one reply goes beside its caller, and how it ends there.
 ///
 /// Only a message with a return URL has one. The value is sent once: by the handler, or when the handler has
 /// replied.

@@ -11,7 +11,7 @@ final class Handler: Sendable {
     /// The handlers that this one stands for, if it is a route of several instances of a module.
     let instanceGroup: InstanceGroup?
 
-    /// What stands in the way, if this stands for the handler of a message that has none.
+    /// The error of each message, if this stands for the handler of messages that have none.
     let failure: RoutingError?
 
     /// The loop that it is called on.
@@ -35,7 +35,7 @@ final class Handler: Sendable {
         var waiting: [ObjectIdentifier: Exchange] = [:]
         /// What it was registered for.
         var description: Description?
-        /// Why the handler has gone, if it has.
+        /// Why the handler is unregistered, if it is.
         var reason: (@Sendable (String) -> RoutingError)?
     }
 
@@ -140,12 +140,12 @@ final class Handler: Sendable {
         self.state.withLock { $0.description = description }
     }
 
-    /// What it was registered for, also when it has gone.
+    /// What it was registered for, also after that ended.
     var description: Description? { self.state.withLock { $0.description } }
 
-    /// Notes that a caller waits, so that it can be told when the handler goes away.
+    /// Notes that a caller waits, so that its exchange can be ended when the handler is unregistered.
     ///
-    /// - Returns: false if the handler has gone already.
+    /// - Returns: false if the handler is unregistered already.
     func attach(_ exchange: Exchange) -> Bool {
         self.state.withLock { state in
             guard state.reason == nil else { return false }
@@ -198,7 +198,7 @@ final class Handler: Sendable {
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 
-    /// Why the handler is gone.
+    /// Why the handler is unregistered.
     @inline(never)
     func reason(_ url: String) -> RoutingError {
         self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
@@ -214,7 +214,7 @@ extension Handler {
         indirect case unbound(RouteConfiguration.Entry)
     }
 
-    /// The pattern that it was registered for, also when it has gone.
+    /// The pattern that it was registered for, also after that ended.
     var pattern: String? {
         switch self.description {
         case .pattern(let pattern): pattern
@@ -230,7 +230,7 @@ extension Handler {
         return nil
     }
 
-    /// Whether it stands for a target of a configuration that is not there.
+    /// Whether it stands for a target of a configuration that is not registered.
     var isUnbound: Bool {
         if case .unbound = self.description { return true }
         return false

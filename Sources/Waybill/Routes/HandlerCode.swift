@@ -12,7 +12,7 @@ struct HandlerCode: Sendable {
     /// Whether it is called in place; if not, there is only something that stands for such code.
     let isImmediate: Bool
 
-    /// It runs in a task of its own, so that its caller can be set free at any time.
+    /// It runs in a task of its own, so that its caller can be freed at any time.
     let suspending: (@Sendable (Message) async throws -> any Sendable)?
 
     /// Nothing that could be called.

@@ -192,7 +192,7 @@ extension BusCore {
         self.forget()
     }
 
-    /// Takes everything out, since the bus ends, and fails all waiting exchanges but the exempt ones.
+    /// Unregisters everything, since the bus ends, and fails all waiting exchanges but the exempt ones.
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = self.directory.change { table, connections in

@@ -132,7 +132,7 @@ public struct RouteDescription: Sendable, Hashable {
 }
 
 extension RouteDescription {
-    /// What the pattern of a plain closure tells.
+    /// What is known of a plain closure, from its pattern.
     init(of route: Route) {
         self.init(
             pattern: route.pattern.text,

@@ -149,7 +149,7 @@ extension BusCore {
         let (problems, urls) = self.services.withLock { register in
             var problems = register.problemsWithAdapters()
             for service in needed {
-                // What an adapter of it needs is told with the adapters.
+                // What an adapter of it needs is reported with the adapters.
                 guard let problem = register.problem(with: ServiceKey(service)),
                     !problems.contains(where: { $0.message == problem.message }),
                     problem.code != .infiniteRecursion || problems.isEmpty

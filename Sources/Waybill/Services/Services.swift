@@ -44,7 +44,7 @@ extension MessageBus {
     ///   - fileID: where it is said, for the message of a conflict.
     ///   - line: where it is said, for the message of a conflict.
     ///   - proxy: makes what callers get.
-    /// - Returns: what takes the service out again.
+    /// - Returns: what removes the service.
     /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
     @discardableResult
     public func provide<Service: Sendable>(
@@ -74,7 +74,7 @@ extension MessageBus {
     ///   - fileID: where it is said, for the message of a conflict.
     ///   - line: where it is said, for the message of a conflict.
     ///   - adapter: makes the one of the other, each time that the service is asked for, where the caller is.
-    /// - Returns: what takes the adapter out again.
+    /// - Returns: what removes the adapter.
     /// - Throws: `conflict` if the protocol has a provider already, `shutDown`. That adapters need one
     ///   another is found when a service is asked for, and by ``validate(urls:services:)``.
     @discardableResult

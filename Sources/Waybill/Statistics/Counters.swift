@@ -138,7 +138,7 @@ extension Outcome {
     }
 }
 
-/// What a bus writes down about its messages: how many there were, and how each ended.
+/// The statistics of a bus: how many messages there were, and how each ended.
 final class Statistics: Sendable {
     /// The counters of every thread that is not one of the bus's loops.
     let shared = Counters()
@@ -198,7 +198,7 @@ extension BusCore {
         self.logger.warning("\(what)", metadata: ["url": "\(url.onShortLine)", "error": "\(error)"])
     }
 
-    /// Tells the uncaught handler, if there is one, about a URL that no pattern matched.
+    /// Calls the uncaught handler, if there is one, for a URL that no pattern matched.
     @discardableResult
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }

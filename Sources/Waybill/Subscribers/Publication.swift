@@ -38,7 +38,7 @@ extension BusCore {
         return try shard.matched(of: url)
     }
 
-    /// Tells the subscribers, one after the other; none of them can suspend the caller.
+    /// Gives the message to the subscribers, one after the other; none of them can suspend the caller.
     ///
     /// - Returns: whether all had their turn; if not, the loop has to poll first.
     private func tell(_ publication: inout Publication) -> Bool {
@@ -85,7 +85,7 @@ extension BusCore {
         self.log(message.parameters.url, error)
     }
 
-    /// Tells one subscriber that may suspend, is elsewhere, or has messages waiting.
+    /// Gives the message to one subscriber that may suspend, is on another loop, or has messages waiting.
     @inline(never)
     private func tell(
         _ subscriber: Subscriber,
@@ -124,7 +124,7 @@ extension BusCore {
         self.currentShard != nil && !handler.isGone && handler.mailbox.isClear
     }
 
-    /// Tells the subscribers from a thread that is none of the bus's loops.
+    /// Gives the message to the subscribers, from a thread that is none of the bus's loops.
     private func tellFromOutside(_ publication: inout Publication) {
         while publication.told < publication.matched.subscribers.count {
             var message = publication.message(to: publication.matched.pattern(of: publication.told))

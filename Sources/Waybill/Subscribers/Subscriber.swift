@@ -43,7 +43,7 @@ final class Subscriber: Sendable {
         return !mailbox.isOccupied
     }
 
-    /// What came of calling its code.
+    /// How calling its code ended.
     enum CallResult {
         case taken
         case failed(any Error)
@@ -68,7 +68,7 @@ final class Subscriber: Sendable {
         if case .handler(let handler) = self.receiver { handler } else { nil }
     }
 
-    /// Whether it wants no more messages.
+    /// Whether it takes no more messages.
     @inline(__always)
     var isGone: Bool { self.isUnsubscribed.load(ordering: .acquiring) }
 

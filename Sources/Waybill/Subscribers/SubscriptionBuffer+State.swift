@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import WaybillRouting
 
-/// Decides what becomes of the messages of a buffer; ``SubscriptionBuffer`` acts.
+/// Decides what happens to the messages of a buffer; ``SubscriptionBuffer`` acts.
 struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow
@@ -18,7 +18,7 @@ struct SubscriptionBufferState {
         self.whenFull = whenFull
     }
 
-    /// What becomes of one more message.
+    /// What happens to one more message.
     enum Offer {
         case kept
         case read(by: SubscriptionBuffer.Reader)
@@ -78,7 +78,7 @@ struct SubscriptionBufferState {
         return true
     }
 
-    /// What the end of a buffer sets free.
+    /// What is left in a buffer that ends.
     struct Leftovers {
         var messages: Deque<Message> = []
         var line: Deque<QueuedMessage> = []

@@ -5,7 +5,7 @@ internal import WaybillRouting
 
 /// The messages between their publishers and one loop that reads them.
 ///
-/// A message in it is in flight until it is read. What becomes of each is decided by
+/// A message in it is in flight until it is read. What happens to each is decided by
 /// ``SubscriptionBufferState``; this class does it, outside the lock. A buffer belongs to no event loop: the
 /// publisher puts the message in.
 final class SubscriptionBuffer: Sendable {

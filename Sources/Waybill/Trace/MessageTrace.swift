@@ -9,8 +9,8 @@ extension MessageBus {
     /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
     /// ```
     ///
-    /// Off, it costs nothing; on, it slows down every delivery of the bus a little, since they take the way
-    /// of a bus with middlewares. It is around all middlewares, and so sees what the caller sees.
+    /// Off, it costs nothing; on, it slows down every delivery of the bus a little, since they take the path
+    /// of deliveries with middlewares. It is around all middlewares, and so sees what the caller sees.
     ///
     /// - Parameters:
     ///   - pattern: the pattern of the URLs that are of interest; nil for all, those without a handler
@@ -64,7 +64,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
         let tap: Tap
         var stream: AsyncStream<Event>.AsyncIterator
 
-        /// The next event, or nil when the bus is gone or the task is cancelled.
+        /// The next event, or nil when the bus has ended or the task is cancelled.
         public mutating func next() async -> Event? { await self.next(isolation: #isolation) }
 
         /// The next event, for a caller that is isolated to an actor.
