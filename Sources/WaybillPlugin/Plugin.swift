@@ -4,7 +4,7 @@ internal import SwiftCompilerPlugin
 internal import SwiftSyntaxMacros
 internal import WaybillMacros
 
-/// What the compiler asks for the code that a macro stands for.
+/// What the compiler asks for the expansion of a macro.
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [

@@ -90,7 +90,7 @@ public struct WebConnector: Connector {
         }
     }
 
-    /// Reads the body, and tells parts of it to a caller that listens.
+    /// Reads the body, and sends parts of it to a caller that listens.
     private nonisolated(nonsending) func read(
         _ response: HTTPClientResponse,
         for message: Message

@@ -53,7 +53,7 @@ extension Exchange {
             return effects
         }
 
-        /// Makes the outcome known. Returns the reader that waits for it.
+        /// Makes the outcome known, and returns the reader that waits for it.
         mutating func close() -> Reader? {
             self.isClosed = true
             return self.reader.take()

@@ -44,8 +44,7 @@ extension MessageBus {
     ///     a timeout that is not positive is up at once.
     /// - Returns: the reply, with the value and the message's ID.
     /// - Throws: what ``route(_:as:)`` throws.
-    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
-    @_disfavoredOverload
+    @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
     @discardableResult
     public nonisolated(nonsending) func route(
         _ url: String,

@@ -61,8 +61,7 @@ extension MessageBus {
     ///   - onReply: sees a progress reply, and answers it.
     /// - Returns: the last reply, with the value and the message's ID.
     /// - Throws: what ``route(_:as:)`` throws.
-    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
-    @_disfavoredOverload
+    @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
         _ url: String,

@@ -37,8 +37,10 @@ public struct Registration: Sendable {
         }
     }
 
-    /// What it was registered for: a pattern; a connector's scheme, with a colon; the name of a service's
-    /// protocol. A middleware around all deliveries has `**`.
+    /// What was registered, as text.
+    ///
+    /// A pattern; a connector's scheme, with a colon; the name of a service's protocol. A middleware around all
+    /// deliveries has `**`.
     public let pattern: String
 
     let core: BusCore

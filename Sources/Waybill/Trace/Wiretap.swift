@@ -11,7 +11,9 @@ final class Wiretap: Middleware {
     /// Called when there will be no more events.
     let end: @Sendable () -> Void
 
-    /// Counts the dropped events. Readers hold this and not the wiretap, which ends the events when it is
+    /// Counts the dropped events.
+    ///
+    /// Readers hold this and not the wiretap, which ends the events when it is
     /// released.
     final class Losses: Sendable {
         let count = Atomic<Int>(0)

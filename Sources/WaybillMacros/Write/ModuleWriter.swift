@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Writes what a person would write by hand to make a module of an actor.
+/// Writes what would be written by hand to make a module of an actor.
 struct ModuleWriter {
     let module: ModuleDeclaration
     let routes: ModuleRoutes

@@ -75,8 +75,8 @@ public final class ManualClock: Clock {
     /// It goes from one deadline to the next, in their order: what is due is called, and what that leads to
     /// is done, with new deadlines that are due as well, before the clock continues. So messages have expired
     /// and their handlers were cancelled, sleepers have continued, and the loops of the clock have nothing
-    /// left to do. What happens elsewhere is not waited for: a task of the caller that was told of a failure
-    /// may have still to look at it.
+    /// left to do. What happens elsewhere is not waited for: a task of a caller that got a failure may still
+    /// have to handle it.
     ///
     /// - Parameter duration: by how much.
     @concurrent

@@ -79,7 +79,7 @@ struct ModuleTestRun {
         }
     }
 
-    /// Forwards URLs that are wrong, and wants nothing but an end.
+    /// Forwards URLs that are wrong, and checks only that each ends.
     mutating func forwardWrongURLs() async {
         // A route that did not answer a right URL, or only at the hop limit, is not tried again.
         let endless: [RoutingError.Code?] = [nil, .deadlock, .hopLimitExceeded]

@@ -11,10 +11,10 @@ public import WaybillRouting
 /// ```
 ///
 /// It sees what is routed, sent, published, and every return leg, in the order in which the bus takes them,
-/// outside of all middlewares; a message that no pattern matches, and one that comes to nothing before that,
-/// a text that is no URL for example. When a caller has its reply, so has the recorder. A message that is
-/// published is there once for each subscriber, and not at all where there is none; one that is sent is there
-/// when its turn has come.
+/// outside of all middlewares; a message that no pattern matches, and one that fails before that, as a text
+/// that is no URL does. When a caller has its reply, so has the recorder. A message that is published is
+/// there once for each subscriber, and not at all where there is none; one that is sent is there when its
+/// turn has come.
 ///
 /// It records from when it is made until it is dropped or ``stop()`` is called, and keeps everything: it is
 /// for tests.
