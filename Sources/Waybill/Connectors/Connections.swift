@@ -36,7 +36,7 @@ struct Connections: Sendable {
     }
 }
 
-/// A connector in its place: it handles what no route of its scheme takes.
+/// A connector that is registered: it handles what no route of its scheme takes.
 struct Connection: Sendable {
     let id: Int
     let scheme: String
@@ -120,7 +120,7 @@ extension RouteTable where Handler == Waybill.Handler {
 
     /// The error of an address that has neither a route nor a connector.
     ///
-    /// Where nothing of its scheme is known, it says so, and what is known.
+    /// If nothing of its scheme is known, it names the schemes that are.
     private func lost(
         _ address: Address,
         _ connections: Connections,

@@ -5,7 +5,7 @@ internal import WaybillRouting
 
 /// What a bus is made of.
 ///
-/// Handlers hold it; the ``MessageBus`` that users hold empties it when it goes away.
+/// Handlers hold it; the ``MessageBus`` that users hold empties it when it is released.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let directory: RouteRegistry
@@ -111,7 +111,7 @@ extension BusCore {
         }
     }
 
-    /// Takes back what ``watch(_:)`` left with the loops.
+    /// Cancels the hooks that ``watch(_:)`` has registered with the loops.
     func unwatch() {
         let hooks = self.hooks.withLock { hooks in
             defer { hooks = [:] }

@@ -32,7 +32,7 @@ final class LoopShard: Sendable {
 
     private let isForgetting = Atomic<Bool>(false)
 
-    // Written by the loop's thread only; atomic because that can be proven.
+    // Written by the loop's thread only; atomic so that the compiler can check it.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
 
     /// How many routes led to the handler that is being called in place.
@@ -176,7 +176,7 @@ final class LoopShard: Sendable {
     }
 }
 
-/// Stands for a loop where an actor has to be named, as for a task that runs on it.
+/// An actor on a loop, where an actor has to be named, as for a task that runs on it.
 actor LoopIsolation: LoopBound {
     nonisolated let eventLoop: EventLoop
 

@@ -22,7 +22,7 @@ public import WaybillRouting
 public final class MessageBus: Sendable {
     let core: BusCore
 
-    /// Whether the bus goes away with this object, as it does with the one that its owner holds.
+    /// Whether the bus ends with this object, as it does with the one that its owner holds.
     private let isOwner: Bool
 
     /// Makes a bus with an event loop of its own, on a thread of its own.

@@ -55,7 +55,7 @@ extension BusCore {
     @inline(never)
     func deadLetter(_ request: Request, _ id: CorrelationID, _ error: RoutingError) {
         if self.deadLetters.isWatched {
-            // Its handler may be there, with no place for it.
+            // It may have a handler, whose mailbox is full.
             let found = error.code == .noRoute ? nil : try? self.find(request, on: self.currentShard)
             let message = found.map { request.message(id: id, parameters: $0.parameters) }
             self.show(

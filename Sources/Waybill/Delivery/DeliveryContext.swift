@@ -9,7 +9,7 @@ final class DeliveryContext: Sendable {
     let due: Deadline
     /// Which message it is, if its handler may suspend.
     ///
-    /// The ID and not the exchange: a task that a handler leaves behind keeps the context, and nothing else.
+    /// The ID and not the exchange: a task that outlives its handler keeps the context, and nothing else.
     let id: CorrelationID?
     /// The context of the handler that waits for the message, if a handler does.
     let outer: DeliveryContext?

@@ -62,7 +62,7 @@ final class Exchange: Sendable {
     /// Counts how the exchange ended, for the bus and for the route.
     private func close(_ outcome: Outcome, bound: Handler?, at handler: Handler?) {
         switch (self.origin, outcome) {
-        // One of several ways to deliver a message, which ends elsewhere.
+        // One of several attempts to deliver a message, which is counted elsewhere.
         case (.attempt, _): break
         case (.sent(let message), .failed(let error)):
             bound?.counters.end(.deadLettered)
@@ -189,7 +189,7 @@ final class Exchange: Sendable {
         }.get()
     }
 
-    /// Sets a handler free that does not want to wait for an answer any longer.
+    /// Resumes a handler that no longer waits for an answer.
     func withdraw(_ answer: Answer) {
         guard self.state.withLock({ $0.withdraw(answer) }) else { return }
         answer.resume(returning: .failure(NotListening()))

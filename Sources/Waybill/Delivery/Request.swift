@@ -44,7 +44,7 @@ struct Request: Sendable {
         if let timeout { self.due = min(self.due, Deadline(after: timeout, by: time())) }
     }
 
-    /// Takes over what a message sent inside a handler owes to the one that is being handled.
+    /// Inherits deadline and hops, for a message that is sent inside a handler.
     mutating func inherit(from context: DeliveryContext) {
         self.hops = max(self.hops, context.hops + 1)
         self.due = min(self.due, context.due)

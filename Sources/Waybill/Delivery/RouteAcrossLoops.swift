@@ -123,7 +123,8 @@ extension BusCore {
     ) async -> DeliveryResult {
         let handler = found.handler
         if handler.isImmediate, !request.due.exists {
-            // It is done as soon as its loop comes to it, and free until then: that needs no task of its own.
+            // The handler cannot suspend, and until it begins the caller can be freed: that needs no task of
+            // its own.
             let message = request.message(id: id, parameters: found.parameters, for: handler)
             handler.counters.begin()
             let outcome = await self.hop(message, handler).at(handler)
@@ -197,7 +198,7 @@ extension BusCore {
             }
         }
         if request.due.exists {
-            // Not the loop that the handler may be holding.
+            // Not on the handler's loop, which the handler may block.
             exchange.expire(at: request.due, on: self.currentShard?.eventLoop)
         }
         if let chain {
@@ -214,7 +215,7 @@ extension BusCore {
 struct DeliveryResult: Sendable {
     let id: CorrelationID
     let outcome: Outcome
-    /// Where the value went beside the caller, if it did.
+    /// The way of the value to the return URL, if there is one.
     var returnPath: ReturnPath?
 
     func reply(from url: String) throws(RoutingError) -> Reply {

@@ -38,7 +38,7 @@ extension MessageBus {
         let attempt =
             request.due.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
         if case .called = attempt { return nil }
-        // It goes to the middlewares as the request that it is.
+        // The middlewares get the whole request.
         return Pending(request, attempt)
     }
 

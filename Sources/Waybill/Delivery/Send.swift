@@ -7,7 +7,7 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - request: what to send.
-    ///   - isOwn: whether the calling code sends it, so that it owes something to the message that is being
+    ///   - isOwn: whether the calling code sends it, so that it inherits from the message that is being
     ///     handled.
     func send(_ request: consuming Request, isOwn: Bool = true) {
         let shard = self.currentShard
@@ -66,7 +66,7 @@ extension BusCore {
         }
     }
 
-    /// Leaves a message in the mailbox of its handler, as soon as there is a place for it.
+    /// Leaves a message in the mailbox of its handler, as soon as there is a slot for it.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
         if let inherited = self.inherited { request.inherit(from: inherited) }
         await EventLoop.yieldIfDue()

@@ -72,7 +72,7 @@ extension BusCore {
             desired: .draining,
             ordering: .sequentiallyConsistent
         )
-        // Called in a handler, this would wait for that handler, which waits for this.
+        // Called in a handler, this would wait for that handler, which waits for this call.
         let own = self.exchanges(for: DeliveryContext.current?.messages ?? [])
         self.exempt.withLock { $0.add(own) }
         let inFlight = self.statistics.current.inFlight
@@ -98,7 +98,7 @@ extension BusCore {
     /// Fails what has not ended when the bus's time is up.
     private func fail(_ exchanges: [Exchange], at deadline: ContinuousClock.Instant) {
         for exchange in exchanges {
-            // Waiting for the deadline must not keep what the bus was made of.
+            // Waiting for the deadline must not keep the exchange, and so the core.
             DeadlineWatch.timekeeper.schedule(at: Deadline(deadline)) { [weak exchange] in
                 guard let exchange else { return }
                 exchange.finish(.failed(.shutDown(url: exchange.url)))

@@ -46,7 +46,7 @@ actor Mailbox: LoopBound {
         self.eventLoop = eventLoop
         self.unretainedLoop = UnretainedEventLoop(eventLoop)
         let limit = min(configuration.limit ?? limit, Self.largestLimit)
-        // One that is not serial would take nothing that has to wait for the loop.
+        // With a limit of 0, a mailbox that is not serial would take no message from another thread.
         self.limit = max(limit, configuration.isSerial ? 0 : 1)
         self.whenFull = configuration.whenFull
         self.isSerial = configuration.isSerial
@@ -327,8 +327,8 @@ extension Mailbox {
     /// Puts a task into the queue, or says why not.
     private nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
-            // Looked at under the lock: the end of a handler, which empties the queue, comes before this or
-            // after it.
+            // Checked under the lock: a handler's end, which removes its messages, comes before this or after
+            // it.
             task.handler.isGone ? .full : queue.wait(task)
         }
         if self.act(on: effect) { return nil }

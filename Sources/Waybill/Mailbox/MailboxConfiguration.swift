@@ -14,8 +14,8 @@ public struct MailboxConfiguration: Sendable, Hashable {
         case fail
         /// Its sender waits, and is served in the order of arrival.
         ///
-        /// A caller that awaits the reply waits anyway and takes up no place, so that only
-        /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for one. What cannot wait,
+        /// A caller that awaits the reply waits anyway and takes no slot, so that only
+        /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for a slot. What cannot wait,
         /// ``MessageBus/send(_:parameters:headers:)``, fails.
         case suspend
         /// The message that has waited longest is dropped with `mailboxFull`, and is a dead letter if no
@@ -148,7 +148,8 @@ struct MailboxRegister {
     private struct Entry {
         let mailbox: Mailbox
         var users = 0
-        /// Kept until the first handler, which holds the module, so that its place in memory stays its own.
+        /// Kept until the first handler, which holds the module, so that the module's identifier stays its
+        /// own.
         var module: (any LoopBound)?
     }
 

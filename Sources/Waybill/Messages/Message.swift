@@ -69,7 +69,7 @@ public struct Message: Sendable {
         return (extras ?? .empty).with(returnPath: path)
     }
 
-    /// Small facts in one word, so that a message stays small: it is moved with every delivery.
+    /// Flags and counts in one word, so that a message stays small: it is moved with every delivery.
     @usableFromInline
     struct Notes: Sendable {
         @usableFromInline let bits: UInt64

@@ -131,7 +131,7 @@ extension Message {
     /// The handler goes no faster than its caller reads: nothing is kept but one reply for each task that
     /// sends them. It runs where the handler is isolated.
     ///
-    /// - Parameter value: what to tell; the caller's closure is called with it.
+    /// - Parameter value: the reply's value; the caller's closure is called with it.
     /// - Returns: whether the caller has seen it; false if the caller does not listen, or no longer.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
@@ -148,7 +148,7 @@ extension Message {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: what to tell; the caller's closure is called with it.
+    ///   - value: the reply's value; the caller's closure is called with it.
     ///   - expecting: the type of the answer: what the caller's closure returns.
     /// - Returns: the answer.
     /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if it takes or returns another

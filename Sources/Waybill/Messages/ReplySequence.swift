@@ -53,7 +53,7 @@ public struct Replies: AsyncSequence, Sendable {
 
         private nonisolated(nonsending) mutating func read() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
-            // The first step makes the request, which yields when it has looked where it is made.
+            // The first step makes the request, which yields by itself.
             if self.stream != nil { await EventLoop.yieldIfDue() }
             let stream =
                 if let stream = self.stream { stream } else {
@@ -98,13 +98,13 @@ public struct Replies: AsyncSequence, Sendable {
     }
 }
 
-/// An exchange whose caller comes and goes; it is over when the caller does not come back.
+/// An exchange whose replies are asked for one by one; it is cancelled when the stream is released.
 final class ReplyStream: Sendable {
     let id: CorrelationID
     let exchange: Exchange
     /// The message, if only middlewares stand between it and the uncaught handler.
     private let unmatched: Message?
-    /// The task that has a reply and has not come back for the next one, if one has.
+    /// The task that has a reply and has not asked for the next one, if there is one.
     private let reader = Locked<UInt?>(nil)
 
     init(id: CorrelationID, exchange: Exchange, unmatched: Message? = nil) {
@@ -194,7 +194,7 @@ enum ReplyReaders {
         return task
     }
 
-    /// Notes that the reader has come back for the next reply, or does not come back.
+    /// Notes that the reader asks for the next reply, or has stopped reading.
     static func remove(_ exchange: Exchange, from task: UInt) {
         self.entries.withLock { entries in
             entries[task]?.removeAll { $0.exchange === exchange }

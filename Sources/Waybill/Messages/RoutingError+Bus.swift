@@ -174,7 +174,7 @@ extension Handler {
 }
 
 extension RoutingError {
-    /// What a middleware or a connector throws that does not let a message pass.
+    /// The error of a middleware or a connector that refuses a message.
     ///
     /// ```swift
     /// guard message.headers["user"] != nil else { throw RoutingError.refused("nobody is signed in") }

@@ -121,7 +121,7 @@ extension MessageBus {
     /// So does a message whose URL no pattern matches; its rest fails with `noRoute`. Text that is no URL
     /// meets none.
     ///
-    /// The bus holds a middleware until it is cancelled or the bus goes away; one that holds the bus keeps
+    /// The bus holds a middleware until it is cancelled or the bus is released; one that holds the bus keeps
     /// both for good.
     ///
     /// - Returns: what removes it; it stays if this is dropped.

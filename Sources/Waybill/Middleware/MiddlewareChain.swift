@@ -1,7 +1,7 @@
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// The middlewares of a bus as they were at one moment, chain first; there is at least one.
+/// The middlewares of a bus as they were at one moment, outermost first; there is at least one.
 @usableFromInline
 final class MiddlewareChain: Sendable {
     private let array: FixedArray<MiddlewareLink>
@@ -102,7 +102,7 @@ struct MiddlewareCode: Sendable {
     }
 }
 
-/// The middlewares of a bus, chain first.
+/// The middlewares of a bus, outermost first.
 struct MiddlewareRegistry: Sendable {
     private struct Entry: Sendable {
         let id: Int

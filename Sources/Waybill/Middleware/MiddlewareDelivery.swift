@@ -215,7 +215,7 @@ extension Mailbox {
     }
 }
 
-/// What a message has with it that meets middlewares and is not done when they are.
+/// What a message carries that meets middlewares.
 final class InterceptionState: Sendable {
     /// The middlewares that a message meets when its turn comes in the mailbox.
     let chain: MiddlewareChain?

@@ -51,7 +51,7 @@ extension MessageBus {
         opening.close(error, message, url, on: self.core)
     }
 
-    /// The same for a message that cannot go the short way.
+    /// The same for a message that cannot take the fast path.
     @usableFromInline
     @inline(never)
     nonisolated(nonsending) func routeFar<Value: Sendable>(
@@ -73,13 +73,13 @@ struct MiddlewareFastPath: Sendable {
 
     @usableFromInline private(set) var handler: Unretained<Handler>?
 
-    /// Holds chain and handler until the message has ended, if the loop does not keep what does.
+    /// Holds chain and handler until the message has ended, unless the loop keeps the snapshot that does.
     @usableFromInline private(set) var snapshot: RouteSnapshot?
 
     @inlinable
     init() {}
 
-    /// Makes the message for a URL, and opens.
+    /// Makes the message for a URL, and counts it.
     ///
     /// It is made to be returned: a message that was a part of this would be copied to be passed on.
     @inline(__always)
@@ -93,7 +93,7 @@ struct MiddlewareFastPath: Sendable {
                 handler.with({ $0.isImmediate && !$0.mailbox.isSerial })
             else { return .unsent }
             let parameters = (consume match).take()
-            // What is returned has headers, which are kept on the long way.
+            // A message with a return URL has to keep its headers, as the general path does.
             if parameters.hasFragment { return .unsent }
             self.chain = chain
             self.handler = handler

@@ -86,7 +86,7 @@ public struct Next: ~Copyable, Sendable {
         Next(self.chain, self.index &+ 1, self.handler, self.stage)
     }
 
-    /// Whether an answer that comes now is dropped: the message has ended otherwise.
+    /// Whether a reply that comes now is dropped, since the message has ended otherwise.
     func isLate(_ message: Message) -> Bool {
         // The end of an exchange cancels the task that the message is delivered in, if it has one of its own.
         message.extras?.exchange?.isOver ?? (self.stage != nil && Task.isCancelled)
@@ -221,7 +221,7 @@ final class DeliveryBounds: Sendable {
     /// no caller awaits.
     let hasWaited: Bool
 
-    /// The tasks that deliver it, if it holds the turn of a serial module meanwhile.
+    /// The tasks that deliver it, if it is the message in progress of a serial module.
     let attempts: Attempts?
 
     init(deadline: Deadline, hasWaited: Bool = false, attempts: Attempts? = nil) {

@@ -29,7 +29,7 @@ public struct ReturnLeg: Sendable {
         case delivered
         /// It is a dead letter, with the reason.
         case failed(RoutingError)
-        /// The handler of the request did not want it to be sent.
+        /// The handler of the request has declined it.
         case declined
     }
 

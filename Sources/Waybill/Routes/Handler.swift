@@ -77,7 +77,7 @@ final class Handler: Sendable {
         self.init(HandlerCode(suspending: suspending), mailbox: mailbox, core: core)
     }
 
-    /// Runs another handler's code for a route of a configuration, which may have something to say to it.
+    /// Runs another handler's code for a route of a configuration, which may add values to its messages.
     convenience init(sharing other: Handler, target: ConfiguredTarget?) {
         if let target {
             let members = other.members.map { Handler(sharing: $0) }
@@ -210,7 +210,7 @@ extension Handler {
     enum Description {
         case pattern(String)
         indirect case route(RouteDescription)
-        /// A route of a configuration whose target is not there.
+        /// A route of a configuration whose target is not registered.
         indirect case unbound(RouteConfiguration.Entry)
     }
 

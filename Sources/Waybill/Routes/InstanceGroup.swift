@@ -6,7 +6,8 @@ internal import WaybillRouting
 final class InstanceGroup: Sendable {
     let members: [Handler]
     let choice: ModuleInstances.Choice
-    /// What is said to each message's handler beside the message's own URL, if the route is a configured one.
+    /// The target whose values each message gets beside those of its own URL, if the route is a configured
+    /// one.
     let target: ConfiguredTarget?
 
     /// The member whose turn it is to serve a caller from outside of the bus's loops.
@@ -55,8 +56,8 @@ final class InstanceGroup: Sendable {
         return self.members[Int(bitPattern: UInt(bitPattern: turn) % UInt(self.members.count))]
     }
 
-    /// FNV-1a: unlike the standard library's, it gives a key the same place in each run, which logs can be
-    /// compared by.
+    /// FNV-1a: unlike the standard library's, it maps a key to the same instance in each run, so that logs
+    /// can be compared.
     private static func hash(_ key: String) -> UInt {
         key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt($1)) &* 0x100_0000_01b3 }
     }
@@ -83,7 +84,7 @@ extension Handler {
 
 /// How many instances of a module a bus makes, and which of them handles a message.
 ///
-/// Each instance is an actor of its own on a loop of its own: what one knows, the others do not.
+/// Each instance is an actor of its own on a loop of its own: they share no state.
 public struct ModuleInstances: Sendable, Hashable {
     enum Choice: Sendable, Hashable {
         case single
@@ -99,8 +100,7 @@ public struct ModuleInstances: Sendable, Hashable {
     /// One instance on each loop of the bus.
     ///
     /// A caller on one of the loops is served by the instance there, without a hop; callers on other threads
-    /// take turns. For modules that need not share what they know: they compute, or each has its own
-    /// connection or cache.
+    /// take turns. For modules without shared state: they compute, or each has its own connection or cache.
     public static let perLoop = Self(choice: .perLoop)
 
     /// One instance on each loop of the bus, and all messages with one value of a parameter go to the same

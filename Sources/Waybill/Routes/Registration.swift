@@ -2,7 +2,7 @@ internal import WaybillRouting
 
 /// Something that was registered with a bus: a handler, a connector, a service, a subscriber or a middleware.
 ///
-/// Keep it to take that out again. What is registered stays if this is dropped.
+/// Keep it to unregister that again. What is registered stays if this is dropped.
 public struct Registration: Sendable {
     /// What was registered; open-ended, so that a new kind breaks no program.
     public struct Kind: Hashable, Sendable {
@@ -39,8 +39,8 @@ public struct Registration: Sendable {
 
     /// What was registered, as text.
     ///
-    /// A pattern; a connector's scheme, with a colon; the name of a service's protocol. A middleware around all
-    /// deliveries has `**`.
+    /// A pattern; a connector's scheme, with a colon; the name of a service's protocol. A middleware around
+    /// all deliveries has `**`.
     public let pattern: String
 
     let core: BusCore

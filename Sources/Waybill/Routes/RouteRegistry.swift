@@ -9,7 +9,7 @@ internal import WaybillRouting
 /// so that a program that registers and routes in turn does not copy a large table each time, a changed table
 /// is read under the lock until it has been read often enough to be worth a copy.
 final class RouteRegistry: Sendable {
-    /// Goes up with every change.
+    /// Increases with every change.
     let generation = Atomic<Int>(0)
     /// Whether no middleware intercepts deliveries; the plain route asks this first, and so does a thread
     /// without a snapshot.

@@ -8,9 +8,9 @@ final class RouteSnapshot: Sendable {
     private let connections: Connections
     let generation: Int
 
-    /// The generation, if no middleware intercepts deliveries, and otherwise none that there ever is.
+    /// The generation, if no middleware intercepts deliveries, and otherwise a number that no generation has.
     ///
-    /// So one comparison sends a message the long way for either reason.
+    /// So one comparison takes a message off the fast path for either reason.
     let plainGeneration: Int
 
     /// The middlewares around deliveries, if there are any.

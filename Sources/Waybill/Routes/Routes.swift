@@ -110,7 +110,7 @@ public struct RouteDescription: Sendable, Hashable {
     /// The type of the value that comes back, as it is written in Swift; empty if it is not known.
     public let reply: String
 
-    /// The documentation comment, without its signs.
+    /// The documentation comment, without its markers.
     public let documentation: String
 
     /// Describes a route.

@@ -29,7 +29,7 @@ extension MessageBus {
     ///   - urls: URLs that the program is known to route, or to give as return URLs.
     ///   - services: the protocols that the program asks for: `(any TimeService).self`. One provider is
     ///     enough, whatever its name.
-    /// - Returns: the problems; none is what one hopes for.
+    /// - Returns: the problems; empty if there are none.
     public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
         self.core.routesWithoutHandler() + self.core.problemsWithTargets() + self.core.unreachablePatterns()
             + self.core.problemsWithServices(services)
@@ -85,7 +85,7 @@ extension BusCore {
     /// What an action needs that the pattern calls by another name.
     ///
     /// A parameter that neither the pattern nor the target gives may come with the query, so that alone is no
-    /// problem; but a value that the pattern gives, and that the action has no use for, is meant for it.
+    /// problem; but a value that the pattern gives, and that the action does not read, is meant for it.
     private func missingParameters(
         of entry: RouteConfiguration.Entry,
         _ bound: Configured.Bound

@@ -40,7 +40,7 @@ public struct BusStatistics: Sendable, Equatable {
 }
 
 extension BusStatistics: CustomStringConvertible {
-    /// Both together, column by column.
+    /// The sum of both, count by count.
     static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.sent += right.sent
@@ -53,7 +53,7 @@ extension BusStatistics: CustomStringConvertible {
         return sum
     }
 
-    /// What is in one of the two, or happened between them, column by column.
+    /// The difference of the two, count by count.
     public static func - (left: Self, right: Self) -> Self {
         var difference = left
         difference.sent -= right.sent
@@ -66,7 +66,7 @@ extension BusStatistics: CustomStringConvertible {
         return difference
     }
 
-    /// One readable line, with every column; late replies are the last, if there were any.
+    /// One readable line, with every count; late replies are the last, if there were any.
     public var description: String {
         """
         \(self.sent) sent: \(self.replied) replied, \(self.failed) failed, \(self.expired) expired, \

@@ -7,7 +7,7 @@ internal import WaybillRouting
 /// It works as ``RouteRegistry`` does for routes: the index is a value behind a lock, and a loop reads a
 /// snapshot of it until ``generation`` says that there is a newer one.
 final class Topics: Sendable {
-    /// Goes up with every change.
+    /// Increases with every change.
     let generation = Atomic<Int>(0)
     private let state: Locked<State>
 

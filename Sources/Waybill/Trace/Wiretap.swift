@@ -49,7 +49,7 @@ final class Wiretap: Middleware {
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
-            // Then its caller has had another outcome.
+            // If so, its caller has had another outcome.
             let kind =
                 next.isLate(message)
                 ? .failure(next.failure(CancellationError(), of: message)) : Kind.reply(value)
