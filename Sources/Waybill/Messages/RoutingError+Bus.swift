@@ -177,7 +177,7 @@ extension RoutingError {
     /// The error of a middleware or a connector that refuses a message.
     ///
     /// ```swift
-    /// guard message.headers["user"] != nil else { throw RoutingError.refused("nobody is signed in") }
+    /// guard message.headers["user"] != nil else { throw RoutingError.refused("no user is signed in") }
     /// ```
     ///
     /// - Parameters:

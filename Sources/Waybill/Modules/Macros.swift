@@ -5,7 +5,7 @@
 /// ```swift
 /// @Module("app://user")
 /// actor UserModule {
-///     /// Who somebody is.
+///     /// The details of a user.
 ///     @Route func detail(uid: Int, name: String = "") -> User { User(uid: uid, name: name) }
 ///
 ///     @Route("/:uid/avatar") func avatar(uid: Int) async throws -> String { "avatar of \(uid)" }

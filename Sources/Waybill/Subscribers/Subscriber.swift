@@ -72,7 +72,7 @@ final class Subscriber: Sendable {
     @inline(__always)
     var isGone: Bool { self.isUnsubscribed.load(ordering: .acquiring) }
 
-    /// Ends what it waits for, and takes no more.
+    /// Ends the messages that wait in it, and takes no more.
     func retire(with reason: @escaping @Sendable (String) -> RoutingError, exempting exempt: [Exchange] = [])
     {
         self.isUnsubscribed.store(true, ordering: .releasing)
@@ -85,7 +85,7 @@ final class Subscriber: Sendable {
 
 /// Code that answers nothing and cannot suspend.
 final class SubscriberCode: Sendable {
-    // What is lent is not copied first.
+    // A borrowed message is not copied first.
     private let body: @Sendable (borrowing Message) throws -> Void
 
     init(_ body: @escaping @Sendable (Message) throws -> Void) { self.body = body }

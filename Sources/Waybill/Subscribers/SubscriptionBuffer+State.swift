@@ -7,7 +7,7 @@ struct SubscriptionBufferState {
     let whenFull: MailboxConfiguration.Overflow
 
     private var buffer: Deque<Message> = []
-    /// What its publishers wait with; there is something only while the buffer is full.
+    /// The messages whose publishers wait; there are some only while the buffer is full.
     private var line: Deque<QueuedMessage> = []
     /// The readers that wait for a message; there are some only while the buffer is empty.
     private var readers: Deque<SubscriptionBuffer.Reader> = []

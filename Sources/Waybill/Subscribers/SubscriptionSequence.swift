@@ -29,7 +29,7 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     /// One reader of the messages.
     public struct Iterator: AsyncIteratorProtocol {
         private let owner: SubscriptionReader
-        /// What ends the subscription with the iterator, though the sequence may still be there.
+        /// Ends the subscription with the iterator, although the sequence may still exist.
         private let end: SubscriptionReader
 
         init(_ owner: SubscriptionReader) {
@@ -84,7 +84,7 @@ final class SubscriptionReader: Sendable {
 
     /// Takes a message through the middlewares around its delivery, where the reader is.
     ///
-    /// - Returns: the message as it got to the end; nil if one of them refused it, or answered in the
+    /// - Returns: the message as the last one passed it on; nil if one of them refused it, or answered in the
     ///   reader's place.
     private nonisolated(nonsending) func pass(
         _ message: Message,

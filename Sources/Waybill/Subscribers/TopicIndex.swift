@@ -69,7 +69,7 @@ struct TopicIndex: Sendable {
         return (subscriber, true)
     }
 
-    /// Numbers grow, so a place is found by halving.
+    /// Numbers grow, so an index is found by bisection.
     private func place(of id: Int, in topic: Int) -> Int? {
         let ids = self.topics[topic].ids
         var (low, high) = (0, ids.count)
@@ -124,7 +124,7 @@ struct MatchedSubscribers: Sendable {
         self.ids += ids
     }
 
-    /// Puts the subscribers of several patterns in order.
+    /// Sorts the subscribers of several patterns.
     mutating func sort() {
         guard self.parameters.count > 1 else { return }
         // Each pattern's subscribers are in order, which the library's sort makes use of.

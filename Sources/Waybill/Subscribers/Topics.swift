@@ -65,7 +65,7 @@ final class Topics: Sendable {
         }
     }
 
-    /// Takes a subscriber out; nil if it is not there any more.
+    /// Takes a subscriber out; nil if it has been taken out already.
     func remove(_ subscriber: SubscriberID) -> Subscriber? {
         self.state.withLock { state in
             guard let removed = state.index.remove(subscriber.id, from: subscriber.topic) else { return nil }
