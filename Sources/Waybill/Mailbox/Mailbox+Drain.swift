@@ -4,7 +4,7 @@ internal import WaybillRouting
 // The loop's side.
 extension Mailbox {
     /// Starts the queued messages, and lets the loop poll when the budget is used up.
-    private func drain() {
+    func drain() {
         while self.unretainedLoop.consumeDeliveryBudget() {
             guard let entry = self.withQueue({ $0.next() }) else { return }
             self.grantSlots()

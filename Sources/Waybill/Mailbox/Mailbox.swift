@@ -157,7 +157,7 @@ extension Mailbox {
     }
 
     /// Gives free slots to the senders that wait for one.
-    private nonisolated func grantSlots() {
+    nonisolated func grantSlots() {
         guard self.whenFull == .suspend else { return }
         while let sender = self.withQueue({ $0.grantSlot() }) { sender.resume(returning: true) }
     }

@@ -38,6 +38,7 @@ extension MessageBus {
         _ onReply: (Update) async throws -> Answer
     ) async throws(RoutingError) -> Value {
         let delivered = await self.route(url, parameters, headers, deadline, timeout, onReply)
+        if Value.self == Reply.self, let reply = try delivered.reply(from: url) as? Value { return reply }
         return try self.value(of: delivered.outcome, as: Value.self, url: url)
     }
 

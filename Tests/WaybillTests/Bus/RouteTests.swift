@@ -35,7 +35,7 @@ struct RouteTests {
         try self.bus.register("app://actor", on: near) { $1.id }
         try self.bus.register("app://far", on: far) { $1.id }
         let bus = self.bus
-        let replies = try await Self.run(place, bus) {
+        let replies = try await Self.run(place, bus) { () -> [Reply] in
             [
                 try await bus.route(url), try await bus.route(url, parameters: ["a": 1]),
                 try await bus.route(url, headers: ["a": "b"], deadline: .now + .seconds(60)),

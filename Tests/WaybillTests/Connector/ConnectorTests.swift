@@ -130,7 +130,7 @@ struct ConnectorTests {
         let error = try #require(await failure { try await self.bus.route("zzz://user/detail") })
         #expect(error.code == .noRoute)
         #expect(error.message.contains("`zzz`") && error.message.contains("app, https"))
-        #expect(error.message.contains(#"try bus.connect("zzz", to:)"#))
+        #expect(error.message.contains(#"bus.connect("zzz", to:)"#))
         let known = try #require(await failure { try await self.bus.route("app://user/detial") })
         #expect(known.message == "no pattern matches; did you mean app://user/detail?")
         self.bus.unregister("app://user/detail")
