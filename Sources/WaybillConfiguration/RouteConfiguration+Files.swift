@@ -4,8 +4,8 @@ public import Foundation
 public import Waybill
 
 extension RouteConfiguration {
-    /// Reads a configuration from a file, or from every file of a folder: JSON, YAML or a property list, as the file's
-    /// name ends.
+    /// Reads a configuration from a file, or from every file of a folder: JSON, YAML or a property list, as
+    /// the file's name ends.
     ///
     /// A file says which actions handle which patterns, and which destinations lie behind which paths:
     ///
@@ -18,12 +18,13 @@ extension RouteConfiguration {
     ///   "app://start": Catalog.featured
     /// ```
     ///
-    /// A pattern without a scheme gets the file's: the one that it names, or its own name, so that `order.yaml` is about
-    /// `order://`. A file may also be nothing but a list of actions (`[{ "detail": "detail/<id>" }]`, as COCRouter has them)
-    /// or nothing but destinations (`{ "user/profile": "Profile" }`, as FTRouter has them, which get the scheme of the bus).
+    /// A pattern without a scheme gets the file's: the one that it names, or its own name, so that
+    /// `order.yaml` is about `order://`. A file may also be nothing but a list of actions
+    /// (`[{ "detail": "detail/<id>" }]`, as COCRouter has them) or nothing but destinations
+    /// (`{ "user/profile": "Profile" }`, as FTRouter has them, which get the scheme of the bus).
     ///
-    /// Files of a folder are read in the order of their names; those that end otherwise are left alone, and so are folders
-    /// in it. A file may have up to ``maximumFileSize`` bytes.
+    /// Files of a folder are read in the order of their names; those that end otherwise are left alone, and
+    /// so are folders in it. A file may have up to ``maximumFileSize`` bytes.
     ///
     /// - Parameter url: a file or a folder.
     /// - Throws: ``ConfigurationError`` with file, line and key.

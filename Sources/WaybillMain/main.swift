@@ -4,6 +4,7 @@ internal import WaybillTool
 
 WaybillCommand.main()
 #else
-// Without the trait `Tool`, which brings the package that reads its arguments, nothing is left of the command line.
+// Without the trait `Tool`, which brings the package that reads its arguments, nothing is left of the command
+// line.
 print("waybill: built without the trait Tool")
 #endif

@@ -15,8 +15,8 @@ internal import WaybillEventLoop
 /// | `waybill_message_duration` | timer | `route`, `outcome` |
 /// | `waybill_messages_in_flight` | meter | none |
 ///
-/// `route` is the pattern that matched, and empty if none did; `outcome` is `replied`, or the code of the failure. URLs are no
-/// dimensions: there is no end of them.
+/// `route` is the pattern that matched, and empty if none did; `outcome` is `replied`, or the code of the
+/// failure. URLs are no dimensions: their number has no bound.
 ///
 /// It measures what comes after it: use it first to measure what callers see.
 public struct MetricsMiddleware: Middleware {
@@ -25,7 +25,8 @@ public struct MetricsMiddleware: Middleware {
     /// Makes a middleware that measures.
     ///
     /// - Parameters:
-    ///   - factory: where the metrics come from; nil for the one that the program has chosen with `MetricsSystem.bootstrap`.
+    ///   - factory: where the metrics come from; nil for the one that the program has chosen with
+    ///     `MetricsSystem.bootstrap`.
     ///   - prefix: what the labels begin with.
     public init(factory: (any MetricsFactory)? = nil, prefix: String = "waybill") {
         self.instruments = Instruments(factory: factory ?? MetricsSystem.factory, prefix: prefix)

@@ -4,7 +4,7 @@ internal import SwiftCompilerPlugin
 internal import SwiftSyntaxMacros
 internal import WaybillMacros
 
-/// What the compiler asks for the code that a macro stands for.
+/// What the compiler asks for the expansion of a macro.
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
@@ -12,8 +12,9 @@ struct Plugin: CompilerPlugin {
     ]
 }
 
-// The compiler looks for its macros in the plug-in's own module. What they do is in a library, which tests can use: a
-// test that uses a plug-in is built for the machine that compiles, and all tests of the package with it.
+// The compiler looks for its macros in the plug-in's own module. What they do is in a library, which tests
+// can use: a test that uses a plug-in is built for the machine that compiles, and all tests of the package
+// with it.
 
 final class ModuleMacro: WaybillMacros.ModuleMacro {}
 

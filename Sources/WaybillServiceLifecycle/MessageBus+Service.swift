@@ -2,7 +2,7 @@
 public import ServiceLifecycle
 public import Waybill
 
-/// A bus as a service among others: it lives until the group shuts down, and leaves in good order.
+/// A bus as a service among others: it runs until the group shuts down, and then shuts down gracefully.
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -16,17 +16,18 @@ public import Waybill
 /// try await group.run()
 /// ```
 ///
-/// A group shuts its services down last to first, so name the bus before those that route on it: it is there until
-/// they are gone. When its turn comes it takes no new messages, what its handlers still route is delivered, and
-/// whoever is still waiting when the time is up fails with `shutDown`. ``MessageBusService`` sets that time; a bus by
-/// itself takes five seconds.
+/// A group shuts its services down last to first, so name the bus before those that route on it: it runs
+/// until they have ended. When it is shut down it takes no new messages, what its handlers still route is
+/// delivered, and callers that still wait when the time is up fail with `shutDown`. ``MessageBusService``
+/// sets that time; a bus by itself takes five seconds.
 extension MessageBus: Service {
-    /// Lives until graceful shutdown, and then lets what is in flight end, for five seconds at most.
+    /// Runs until graceful shutdown, and then lets what is in flight end, for five seconds at most.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before that; what is in flight then fails at once.
+    /// - Throws: `CancellationError` if the task is cancelled before that; what is in flight then fails at
+    ///   once.
     public func run() async throws { try await self.run(drainingFor: .seconds(5)) }
 
-    /// Lives until graceful shutdown, and then lets what is in flight end.
+    /// Runs until graceful shutdown, and then lets what is in flight end.
     ///
     /// Cancelling the task ends the bus at once, also while it drains.
     ///

@@ -2,14 +2,14 @@
 public import ServiceLifecycle
 public import Waybill
 
-/// A bus as a service that says how long the bus may take to leave.
+/// A bus as a service with a limit for its graceful shutdown.
 ///
 /// ```swift
 /// let service = MessageBusService(bus, drainingFor: .seconds(30))
 /// ```
 ///
-/// Keep the time below the group's `maximumGracefulShutdownDuration`, if it has one: at that the group cancels its
-/// services, and what is in flight then fails at once.
+/// Keep the time below the group's `maximumGracefulShutdownDuration`, if it has one: at that the group
+/// cancels its services, and what is in flight then fails at once.
 public struct MessageBusService: Service {
     private let bus: MessageBus
     private let limit: Duration
@@ -24,9 +24,10 @@ public struct MessageBusService: Service {
         self.limit = limit
     }
 
-    /// Lives until graceful shutdown, and then lets what is in flight end.
+    /// Runs until graceful shutdown, and then lets what is in flight end.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before that; what is in flight then fails at once.
+    /// - Throws: `CancellationError` if the task is cancelled before that; what is in flight then fails at
+    ///   once.
     public func run() async throws { try await self.bus.run(drainingFor: self.limit) }
 }
 #endif

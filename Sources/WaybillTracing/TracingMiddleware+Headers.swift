@@ -4,7 +4,7 @@ internal import ServiceContextModule
 internal import Tracing
 
 extension TracingMiddleware {
-    /// What tells another delivery of a span.
+    /// The headers that carry a span to another delivery.
     func headers(for context: ServiceContext) -> [String: String] {
         var headers: [String: String] = [:]
         self.instrument.inject(context, into: &headers, using: HeaderInjector())

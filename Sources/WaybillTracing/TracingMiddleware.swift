@@ -11,10 +11,10 @@ internal import WaybillEventLoop
 /// bus.use(TracingMiddleware())
 /// ```
 ///
-/// A span is named for the pattern that matched. Its parent is what the message's headers carry, or else what is current where the
-/// message was sent; the handler finds the span in `ServiceContext.current`, and in its message's headers, and what it sends are
-/// its children. The message on a return URL begins a span of its own, which links to that of the message that it answers:
-/// whoever asked has gone on by then.
+/// A span is named for the pattern that matched. Its parent is what the message's headers carry, or else what
+/// is current where the message was sent; the handler finds the span in `ServiceContext.current`, and in its
+/// message's headers, and what it sends are its children. The message on a return URL begins a span of its
+/// own, which links to that of the message that it answers: its caller has continued by then.
 public struct TracingMiddleware: Middleware {
     private let tracer: (any Tracer)?
 
@@ -22,7 +22,8 @@ public struct TracingMiddleware: Middleware {
 
     /// Makes a middleware that traces.
     ///
-    /// - Parameter tracer: what makes the spans; nil for the one that the program has chosen with `InstrumentationSystem.bootstrap`.
+    /// - Parameter tracer: what makes the spans; nil for the one that the program has chosen with
+    ///   `InstrumentationSystem.bootstrap`.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
     /// Writes the span that a message is sent in into its headers.
@@ -90,7 +91,8 @@ public struct TracingMiddleware: Middleware {
     }
 }
 
-/// Stands for a loop where an actor has to be named: binding a task-local value leaves the loop of whoever belongs to none.
+/// Stands for a loop where an actor has to be named: binding a task-local value in code that is isolated to
+/// no actor leaves the loop.
 private actor DeliveryBounds: LoopBound {
     nonisolated let eventLoop: EventLoop
 

@@ -14,7 +14,8 @@ internal import Foundation
 extension HTTPClientRequest {
     /// The request that a message stands for.
     ///
-    /// - Throws: `invalidURL` for a scheme that is not the web's, `invalidParameter` if the method or the body is of no use, `notTransferable` if the payload is not.
+    /// - Throws: `invalidURL` for a scheme that is not the web's, `invalidParameter` if the method or the
+    ///   body is of no use, `notTransferable` if the payload is not.
     init(_ message: Message) throws(RoutingError) {
         let address = message.address
         guard ["http", "https"].contains(address.scheme.lowercased()) else {

@@ -12,27 +12,29 @@ internal import WaybillRouting
 /// let response: WebResponse = try await bus.route("https://example.com/")
 /// ```
 ///
-/// The URL goes out as it was given, and so do the message's headers. The method and the body are values that the
-/// caller passes with the call, never what a URL says: `method`, a text such as `"PUT"`, and `body`, a `String` or a sequence
-/// of bytes. Without `method` it is `POST` where there is a body, and else `GET`. The payload of a return leg is a body as
-/// well, so that `#https://example.com/hook` calls a hook; a payload that is neither text nor bytes is `notTransferable`.
+/// The URL goes out as it was given, and so do the message's headers. The method and the body are values that
+/// the caller passes with the call, never what a URL says: `method`, a text such as `"PUT"`, and `body`, a
+/// `String` or a sequence of bytes. Without `method` it is `POST` where there is a body, and else `GET`. The
+/// payload of a return leg is a body as well, so that `#https://example.com/hook` calls a hook; a payload
+/// that is neither text nor bytes is `notTransferable`.
 ///
-/// The reply is a ``WebResponse``, whatever its status: 404 is an answer. A caller that listens for replies before the last
-/// one gets the body in parts, as they come and no faster than it takes them, and a last response without a body:
+/// The reply is a ``WebResponse``, whatever its status: 404 is an answer. A caller that listens for progress
+/// replies gets the body in parts, as they come and no faster than it takes them, and a last response without
+/// a body:
 ///
 /// ```swift
 /// try await bus.route("https://example.com/film") { (part: WebResponse) in file.write(part.body) }
 /// ```
 ///
-/// For anybody else the body is kept, up to ``Configuration/bodyLimit``.
+/// For any other caller the body is kept, up to ``Configuration/bodyLimit``.
 ///
-/// The message's deadline bounds the request, and cancelling the caller ends it. Failures are `invalidURL`; `unreachable`, if there
-/// is no connection or it breaks; `deadlineExceeded`; and `refused` for a body that is too large. The
-/// cause is the client's error.
+/// The message's deadline bounds the request, and cancelling the caller ends it. Failures are `invalidURL`;
+/// `unreachable`, if there is no connection or it breaks; `deadlineExceeded`; and `refused` for a body that
+/// is too large. The cause is the client's error.
 ///
 /// A fragment without a scheme is a place in a web page here, and no return URL.
 ///
-/// On who ends the HTTP client, see ``init(configuration:)`` and ``init(client:configuration:)``.
+/// On shutting down the HTTP client, see ``init(configuration:)`` and ``init(client:configuration:)``.
 public struct WebConnector: Connector {
     /// How much a response may hold, and how long it may take to begin.
     public struct Configuration: Sendable {
@@ -51,9 +53,9 @@ public struct WebConnector: Connector {
 
     /// Makes a connector with a client that all connectors made so share.
     ///
-    /// It is there for as long as the process is, so nobody has to shut it down. It does not follow redirects: where a server
-    /// sends the caller is the caller's to decide, and the response says it in `location`. It does not try again to connect
-    /// either: that is for `RetryMiddleware`.
+    /// It lives as long as the process and needs no shutdown. It does not follow redirects: where a server
+    /// sends the caller is the caller's to decide, and the response says it in `location`. It does not try
+    /// again to connect either: that is for `RetryMiddleware`.
     ///
     /// - Parameter configuration: the bounds.
     public init(configuration: Configuration = Configuration()) {
@@ -62,11 +64,11 @@ public struct WebConnector: Connector {
 
     /// Makes a connector with a client of your own.
     ///
-    /// It follows redirects if it is configured to, wherever they lead; the client (1.37) traps on one to a port above 65535,
-    /// so let it follow only servers that you trust.
+    /// It follows redirects if it is configured to, wherever they lead; the client (1.37) traps on one to a
+    /// port above 65535, so let it follow only servers that you trust.
     ///
-    /// Whoever made the client shuts it down, after the bus has been shut down or the connector disconnected; the connector
-    /// never does. What is routed afterwards fails with `unreachable`.
+    /// The code that made the client shuts it down, after the bus has been shut down or the connector
+    /// disconnected; the connector never does. What is routed afterwards fails with `unreachable`.
     ///
     /// - Parameters:
     ///   - client: the client, with its proxies, certificates and pools.
@@ -88,7 +90,7 @@ public struct WebConnector: Connector {
         }
     }
 
-    /// Reads the body, and tells parts of it to a caller that listens.
+    /// Reads the body, and sends parts of it to a caller that listens.
     private nonisolated(nonsending) func read(
         _ response: HTTPClientResponse,
         for message: Message
@@ -110,7 +112,7 @@ public struct WebConnector: Connector {
             guard whole.body.count + buffer.readableBytes <= self.configuration.bodyLimit else {
                 throw RoutingError.refused(
                     "the body is longer than the \(self.configuration.bodyLimit) bytes that `bodyLimit` allows; "
-                        + "a caller that listens for replies before the last one gets it in parts"
+                        + "a caller that listens for progress replies gets it in parts"
                 )
             }
             whole.body.append(contentsOf: buffer.readableBytesView)
@@ -127,10 +129,10 @@ public struct WebConnector: Connector {
 }
 
 extension HTTPClient {
-    /// The client of whoever brings none.
+    /// The client of connectors that are made without one.
     fileprivate static let waybill: HTTPClient = {
         var configuration = Configuration()
-        // Whoever is not there should be known at once, and not after the time that connecting may take.
+        // That a host cannot be reached should be known at once, and not after the connect timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.redirectConfiguration = .disallow
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

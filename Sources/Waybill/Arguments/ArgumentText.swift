@@ -29,7 +29,8 @@ enum ArgumentText {
         return self.hasRawText(type)
     }
 
-    // The type counts as it is declared: a value of `any Sendable` is passed with the call, whatever it holds.
+    // The type counts as it is declared: a value of `any Sendable` is passed with the call, whatever it
+    // holds.
     private static func single<Value>(_ value: Value) -> String? {
         if let text = value as? String, Value.self == String.self { return text }
         if Value.self is any URLParameter.Type { return (value as? any URLParameter)?.urlParameter }

@@ -9,21 +9,23 @@ extension Message {
     /// ```
     ///
     /// The type says how the value is found:
-    /// - what is made from text (`LosslessStringConvertible`, ``URLParameter``, or a type with such a raw value) in the
-    ///   call, the path or the query;
+    /// - what is made from text (`LosslessStringConvertible`, ``URLParameter``, or a type with such a raw
+    ///   value) in the call, the path or the query;
     /// - an array of these likewise, with an element for each item of the name; it is empty if there is none;
     /// - any other type in the call alone: a structure, a closure, an actor;
     /// - an Optional as what it wraps, and nil if there is none.
     ///
-    /// A value that was passed with the call arrives as it was passed. Its description is never read: a number is no
-    /// `String`.
+    /// A value that was passed with the call arrives as it was passed. Its description is never read: a
+    /// number is no `String`.
     ///
     /// - Parameter name: the name of the parameter.
     /// - Returns: the value.
-    /// - Throws: `missingParameter`, or `invalidParameter` with the type that is expected and what there is instead.
+    /// - Throws: `missingParameter`, or `invalidParameter` with the type that is expected and what there is
+    ///   instead.
     @inlinable
     public func argument<Value: Sendable>(_ name: String) throws(RoutingError) -> Value {
-        // The compiler knows these types where the function is called, and does away with the questions and the casts.
+        // The compiler knows these types where the function is called, and does away with the questions and
+        // the casts.
         if Value.self == Int.self {
             let number: Int = try self.parameters.require(name)
             if let value = number as? Value { return value }
@@ -49,7 +51,7 @@ extension Message {
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
-    ///   - value: the value that stands for a missing one.
+    ///   - value: the value to use for a missing one.
     /// - Returns: the value that the message holds, or the other.
     /// - Throws: `invalidParameter` with the type that is expected and what there is instead.
     public func argument<Value: Sendable>(
@@ -80,9 +82,10 @@ extension Message {
 
 /// Reads a parameter of a message as a value of any type.
 ///
-/// A value that was passed with the call counts first, and is never read through its description. What the path and the
-/// query say is read by what the type conforms to: ``URLParameter``, `LosslessStringConvertible`, or `RawRepresentable`
-/// by a raw value that does; an Optional or an array of such reads what it is made of.
+/// A value that was passed with the call counts first, and is never read through its description. What the
+/// path and the query say is read by what the type conforms to: ``URLParameter``,
+/// `LosslessStringConvertible`, or `RawRepresentable` by a raw value that does; an Optional or an array of
+/// such reads what it is made of.
 struct ArgumentReader {
     let parameters: Parameters
     let name: String
@@ -197,7 +200,7 @@ extension ArgumentReader {
 
 /// A type whose values are made of values of another type, each of which may stand in a URL.
 protocol CompoundArgument {
-    /// The value that stands for a parameter that is missing; nil if there is none.
+    /// The value to use for a missing parameter; nil if there is none.
     static var absent: Self? { get }
 
     /// Whether a URL can give values of the type.

@@ -8,7 +8,8 @@ public import WaybillRouting
 /// let user = try await bus.route(UserModule.urls.detail(uid: 1))    // a User
 /// ```
 ///
-/// The message travels as any other, by its ``text()``; what has no text, a closure for instance, goes with the call.
+/// The message travels as any other, by its ``text()``; what has no text, a closure for instance, goes with
+/// the call.
 public struct TypedURL<Value: Sendable>: Sendable {
     private let pattern: String
     private var texts: [(name: String, text: String)] = []
@@ -18,13 +19,14 @@ public struct TypedURL<Value: Sendable>: Sendable {
 
     /// Begins a URL for a pattern.
     ///
-    /// - Parameter pattern: where to; ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills in its placeholders, and makes a query of the rest.
+    /// - Parameter pattern: where to; ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills in its placeholders,
+    ///   and makes a query of the rest.
     public init(_ pattern: String) { self.pattern = pattern }
 
     /// The URL.
     ///
-    /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern would not give
-    ///   back.
+    /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
+    ///   would not give back.
     public func text() throws(RoutingError) -> String {
         let pattern = try RoutePattern(self.pattern)
         let named = Set(pattern.parameters.map(\.name))
@@ -68,14 +70,15 @@ public struct TypedURL<Value: Sendable>: Sendable {
 extension TypedURL {
     /// The URL with one parameter more.
     ///
-    /// What has a text stands in the URL: a `LosslessStringConvertible` value, a ``URLParameter``, one with such a raw value,
-    /// and an array of these. Nil and an empty array are left out where they arrive all the same. Everything else is passed
-    /// with the call: a closure, a structure, an array in which there is nil.
+    /// What has a text stands in the URL: a `LosslessStringConvertible` value, a ``URLParameter``, one with
+    /// such a raw value, and an array of these. Nil and an empty array are left out where they arrive all the
+    /// same. Everything else is passed with the call: a closure, a structure, an array in which there is nil.
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
     ///   - value: its value; an existential is opened, unless it is written `value as any Sendable`.
-    ///   - hasDefault: whether the handler has a default for a missing value, so that nil and an empty array are passed.
+    ///   - hasDefault: whether the handler has a default for a missing value, so that nil and an empty array
+    ///     are passed.
     /// - Returns: the URL.
     public func with<Parameter: Sendable>(
         _ name: String,
@@ -123,7 +126,8 @@ extension MessageBus {
     ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
     ///     a timeout that is not positive is up at once.
     /// - Returns: what the handler returned.
-    /// - Throws: what ``route(_:as:)`` throws, and `invalidParameter` for a value that cannot stand in the URL.
+    /// - Throws: what ``route(_:as:)`` throws, and `invalidParameter` for a value that cannot stand in the
+    ///   URL.
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>,
         headers: [String: String] = [:],
@@ -140,9 +144,9 @@ extension MessageBus {
         )
     }
 
-    /// Sends a message to such a URL that nobody awaits.
+    /// Sends a message that no caller awaits to such a URL.
     ///
-    /// A value that cannot stand in the URL makes it a dead letter, as anything else does that stands in its way.
+    /// A value that cannot be written in a URL makes it a dead letter, as any other failure does.
     public func send<Value: Sendable>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)

@@ -2,8 +2,9 @@ public import FoundationEssentials
 
 /// A value that can be written into a URL and read from one.
 ///
-/// `LosslessStringConvertible` types and enumerations with a raw value need no conformance: they are read as they are.
-/// Conform a type whose text in a URL is another than its description, as `Date` is (ISO 8601), `UUID` and `URL`.
+/// `LosslessStringConvertible` types and enumerations with a raw value need no conformance: they are read as
+/// they are. Conform a type whose text in a URL is another than its description, as `Date` is (ISO 8601),
+/// `UUID` and `URL`.
 public protocol URLParameter: Sendable {
     /// Reads the value; nil if the text, which is decoded already, is none.
     init?(urlParameter: String)
@@ -29,7 +30,8 @@ extension Date: URLParameter {
         self.init(timeIntervalSinceReferenceDate: seconds)
     }
 
-    /// The point in time in ISO 8601, with as much of a fraction as it has: milliseconds, or down to nanoseconds.
+    /// The point in time in ISO 8601, with as much of a fraction as it has: milliseconds, or down to
+    /// nanoseconds.
     public var urlParameter: String {
         let seconds = self.timeIntervalSinceReferenceDate.rounded(.down)
         let fraction = self.timeIntervalSinceReferenceDate - seconds

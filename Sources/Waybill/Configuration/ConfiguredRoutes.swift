@@ -94,7 +94,7 @@ struct Configured: Sendable {
     struct Bound: Sendable {
         let id: RouteID
         let handler: Handler
-        /// Whose code it runs; nil if its target is not there.
+        /// The handler whose code it runs; nil if its target is not registered.
         let source: Handler?
         /// What its target says to that code, if it is a URL that says something.
         let target: ConfiguredTarget?
@@ -193,7 +193,7 @@ extension RouteConfiguration.Entry {
 }
 
 extension RoutingError {
-    /// What befalls a message to a route of a configuration whose target is not there.
+    /// The failure of a message to a route of a configuration whose target is not registered.
     static func unbound(_ entry: RouteConfiguration.Entry) -> Self {
         let target = "its target `\(entry.target.onShortLine)`"
         let message =

@@ -75,7 +75,8 @@ enum ConfiguredTarget: Sendable {
         }
     }
 
-    /// Whether a fragment has the form of a URL without a scheme; routes may be locked here, and are not asked.
+    /// Whether a fragment has the form of a URL without a scheme; routes may be locked here, and are not
+    /// asked.
     private static func isPath(_ fragment: String, _ core: BusCore) -> Bool {
         let address = try? Address(fragment, conventions: core.configuration.conventions)
         return address.map { !$0.hasScheme && $0.segments.count > 1 } ?? false

@@ -1,6 +1,6 @@
 public import WaybillRouting
 
-/// Routes that are written down beside the code: which pattern leads to which module's action.
+/// Routes that are written beside the code: which pattern leads to which module's action.
 ///
 /// ```swift
 /// let configuration: RouteConfiguration = [
@@ -12,9 +12,9 @@ public import WaybillRouting
 ///
 /// The product `WaybillConfiguration` reads one from files: `RouteConfiguration(contentsOf:)`.
 ///
-/// A target is the action of a module (`Catalog.product`, or `product` alone where the scheme of the pattern names the
-/// module, as `catalog://…` names `Catalog`, `CatalogModule` or `CatalogController`), the URL of another route, or the name
-/// of a destination that is passed to ``MessageBus/load(_:destinations:)``.
+/// A target is the action of a module (`Catalog.product`, or `product` alone where the scheme of the pattern
+/// names the module, as `catalog://…` names `Catalog`, `CatalogModule` or `CatalogController`), the URL of
+/// another route, or the name of a destination that is passed to ``MessageBus/load(_:destinations:)``.
 public struct RouteConfiguration: Sendable, Hashable {
     /// One pattern and where it leads.
     public struct Entry: Sendable, Hashable {
@@ -104,15 +104,15 @@ extension MessageBus {
     /// Code that a configuration names as a target; it runs on the bus's loop.
     public typealias Destination = @Sendable (Message) async throws -> any Sendable
 
-    /// Registers the routes of a configuration, in place of those of the one before: all of them at once, or, if
-    /// something is wrong, none, and those from before stay.
+    /// Registers the routes of a configuration, in place of those of the one before: all of them at once, or,
+    /// if something is wrong, none, and those from before stay.
     ///
-    /// A bus has one configuration; load another to change it while the program runs. A route that is in both with the
-    /// same target is not disturbed: who waits there goes on waiting. Routes that were registered in code stay as they
-    /// are.
+    /// A bus has one configuration; load another to change it while the program runs. A route that is in both
+    /// with the same target is not disturbed: callers that wait for it continue to wait. Routes that were
+    /// registered in code stay as they are.
     ///
-    /// A target that is not there yet is no error: its routes fail with `noHandler` until the module is installed, and
-    /// ``validate(urls:)`` names them.
+    /// A target that is not registered yet is no error: its routes fail with `noHandler` until the module is
+    /// installed, and ``validate(urls:)`` names them.
     ///
     /// - Parameters:
     ///   - configuration: what to register.

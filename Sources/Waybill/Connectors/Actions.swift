@@ -25,7 +25,8 @@ public struct Actions: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name, as URLs write it.
-    ///   - target: whose it is; the first letter may be in either case, the rest counts as it stands.
+    ///   - target: the target that it belongs to; its first letter may be in either case, the rest counts as
+    ///     it stands.
     ///   - values: whether it is called with values.
     ///   - body: what it does; it runs on the bus's loop as a handler that may suspend.
     /// - Throws: `conflict` if the target has that action already.
@@ -130,7 +131,8 @@ extension Actions {
     public struct Action: Sendable {
         /// Whether an action is called with values.
         ///
-        /// Two actions of one target may differ in nothing else: `app://user/log` and `app://user/log?text=hi` may be two.
+        /// Two actions of one target may differ in nothing else: `app://user/log` and
+        /// `app://user/log?text=hi` may be two.
         public enum Values: Sendable, Hashable {
             /// It is called for URLs without values.
             case none

@@ -36,7 +36,7 @@ struct Connections: Sendable {
     }
 }
 
-/// A connector in its place: it handles what no route of its scheme takes.
+/// A connector that is registered: it handles what no route of its scheme takes.
 struct Connection: Sendable {
     let id: Int
     let scheme: String
@@ -45,10 +45,10 @@ struct Connection: Sendable {
     let fileID: String
     let line: Int
 
-    /// What stands for it where a route would show its pattern.
+    /// What it is called where a route would show its pattern.
     static func pattern(of scheme: String) -> String { "\(scheme):" }
 
-    /// Its books, as a route has them.
+    /// Its statistics, as a route has them.
     var statistics: RouteStatistics {
         RouteStatistics(
             pattern: Self.pattern(of: self.scheme),
@@ -71,7 +71,7 @@ enum Reach: Sendable {
     case connection(Connection, Address)
     case nobody
 
-    /// Whether somebody is there.
+    /// Whether a handler can be reached.
     var isPossible: Bool {
         switch self {
         case .handler(let handler): handler.canBeReached
@@ -120,7 +120,7 @@ extension RouteTable where Handler == Waybill.Handler {
 
     /// The error of an address that has neither a route nor a connector.
     ///
-    /// Where nothing of its scheme is known, it says so, and what is known.
+    /// If nothing of its scheme is known, it names the schemes that are.
     private func lost(
         _ address: Address,
         _ connections: Connections,

@@ -2,8 +2,8 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// Carries the messages of one scheme to where they are handled: to another host, to a device, to code that no pattern
-/// can name.
+/// Carries the messages of one scheme to where they are handled: to another host, to a device, to code that
+/// no pattern can name.
 ///
 /// ```swift
 /// struct Memos: Connector {
@@ -15,23 +15,27 @@ public import WaybillRouting
 /// try bus.connect("memo", to: Memos())
 /// ```
 ///
-/// A connector is the handler of every URL of its scheme that no registered pattern takes, and is treated like one: it
-/// runs on the bus's loop, in a task of its own; it is cancelled when its caller is, when the deadline passes, and when it is
-/// disconnected; its messages meet the middlewares and are counted. It may reply before the last reply with
-/// ``Message/reply(with:)``. The address of a message has the text of the URL as it was given.
+/// A connector is the handler of every URL of its scheme that no registered pattern takes, and is treated
+/// like one: it runs on the bus's loop, in a task of its own; it is cancelled when its caller is, when the
+/// deadline passes, and when it is disconnected; its messages meet the middlewares and are counted. It may
+/// send progress replies with ``Message/reply(with:)``. The address of a message has the text of the URL as
+/// it was given.
 ///
-/// Write one when URLs are not known beforehand. Where they are, routes do the same with patterns, and say what there is.
+/// Write one when URLs are not known beforehand. Where they are, routes do the same with patterns, and say
+/// what there is.
 ///
-/// What a connector throws is what its caller gets: a `RoutingError` about this message, or about no URL, as it is; anything
-/// else as `handlerFailed`, with the error as its cause. To say that the other side cannot be reached, throw `unreachable`.
+/// What a connector throws is what its caller gets: a `RoutingError` about this message, or about no URL, as
+/// it is; anything else as `handlerFailed`, with the error as its cause. To say that the other side cannot be
+/// reached, throw `unreachable`.
 ///
-/// A conformance in a module that does not have the upcoming feature `NonisolatedNonsendingByDefault` should say
-/// `nonisolated(nonsending)`, as above, or every message makes a detour through the global executor.
+/// A conformance in a module that does not have the upcoming feature `NonisolatedNonsendingByDefault` should
+/// say `nonisolated(nonsending)`, as above, or every message makes a detour through the global executor.
 public protocol Connector: Sendable {
     /// Lets a message pass, or refuses it.
     ///
-    /// It is called before ``route(_:as:)``, which is not called if this throws, and may take its time. What refuses throws
-    /// ``WaybillRouting/RoutingError/refused(_:cause:)``, which callers can tell from every other failure.
+    /// It is called before ``route(_:as:)``, which is not called if this throws, and may take its time. To
+    /// refuse it, throw ``WaybillRouting/RoutingError/refused(_:cause:)``, which callers can tell from every
+    /// other failure.
     ///
     /// - Parameter message: the message.
     /// - Throws: the reason that the message may not pass.
@@ -44,9 +48,9 @@ public protocol Connector: Sendable {
     /// - Throws: the reason that there is no reply.
     nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable
 
-    /// Whether a URL of the scheme leads anywhere, as far as that is known without asking anybody.
+    /// Whether a URL of the scheme leads anywhere, as far as that is known without a message.
     ///
-    /// It is what ``MessageBus/canRoute(_:)`` says, is called on the thread of whoever asks, and must not block.
+    /// It is what ``MessageBus/canRoute(_:)`` says, is called on the calling thread, and must not block.
     ///
     /// - Parameter address: the URL.
     /// - Returns: whether a message to it may be answered.
@@ -83,9 +87,9 @@ extension MessageBus {
     /// let text: String = try await bus.route("memo://shopping/list")
     /// ```
     ///
-    /// A scheme has one connector: another one takes its place, and whoever waits for the first fails at once with
-    /// `noHandler`. A pattern that is registered under the scheme is more specific and wins. Messages that a pattern
-    /// takes pay nothing for connectors.
+    /// A scheme has one connector: another one takes its place, and callers that wait for the first fail at
+    /// once with `noHandler`. A pattern that is registered under the scheme is more specific and wins.
+    /// Messages that a pattern takes pay nothing for connectors.
     ///
     /// The bus holds the connector while it is connected, so one that routes on should hold the bus `weak`.
     ///
@@ -149,7 +153,7 @@ extension BusCore {
         return Registration(pattern: pattern, core: self, target: .connection(id))
     }
 
-    /// Takes connectors away, and then fails who waits for them.
+    /// Takes connectors away, and then fails the callers that wait for them.
     @discardableResult
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
         let removed = self.directory.change { _, connections in connections.remove(where: isMeant) }

@@ -8,15 +8,16 @@ public import WaybillRouting
 /// try bus.connect("native", to: NativeConnector(modulesOf: bus))
 /// ```
 ///
-/// The first segment names the target, with its first letter in either case; the last one names the action, in its case;
-/// what stands between them plays no part. A URL with values, or with values passed by the caller, calls the
-/// action that takes some, one without the action that takes none. An action that returns nothing replies `Void`.
+/// The first segment names the target, with its first letter in either case; the last one names the action,
+/// in its case; what is between them plays no part. A URL with values, or with values passed by the caller,
+/// calls the action that takes some, one without the action that takes none. An action that returns nothing
+/// replies `Void`.
 ///
-/// A target or an action that is not there is `noHandler`, with both names and what could have been meant.
+/// A target or an action that does not exist is `noHandler`, with both names and what could have been meant.
 ///
-/// The idea is LiliCode's Router's. Its users keep their URLs with these choices of the bus's conventions: schemes in their own
-/// case (`schemeIgnoresCase = false`), no default scheme (`missingScheme = .isError`), and names without a value left
-/// out (`keepsQueryNamesWithoutValue = false`).
+/// The idea is LiliCode's Router's. Its users keep their URLs with these choices of the bus's conventions:
+/// schemes in their own case (`schemeIgnoresCase = false`), no default scheme (`missingScheme = .isError`),
+/// and names without a value left out (`keepsQueryNamesWithoutValue = false`).
 public struct NativeConnector: Connector {
     private let source: Source
 
@@ -28,10 +29,10 @@ public struct NativeConnector: Connector {
 
     /// Makes a connector that finds its actions among the methods of the modules installed in a bus.
     ///
-    /// Their targets are the names of the modules, without `Module` at the end: `UserModule` is the target `User`. A method
-    /// with parameters takes values, and needs some if one of its parameters is required; it reads them by name,
-    /// from the query and from what the caller passes. It runs on its module's loop, when its turn comes in the
-    /// module's mailbox. Modules may be installed and taken out at any time.
+    /// Their targets are the names of the modules, without `Module` at the end: `UserModule` is the target
+    /// `User`. A method with parameters takes values, and needs some if one of its parameters is required; it
+    /// reads them by name, from the query and from what the caller passes. It runs on its module's loop, in
+    /// the order of the module's mailbox. Modules may be installed and uninstalled at any time.
     ///
     /// - Parameter bus: the bus; the connector does not keep it open.
     public init(modulesOf bus: MessageBus) { self.source = .modules(ModuleActions(bus.core)) }

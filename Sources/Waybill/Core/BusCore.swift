@@ -5,7 +5,7 @@ internal import WaybillRouting
 
 /// What a bus is made of.
 ///
-/// Handlers hold it; the ``MessageBus`` that users hold empties it when it goes away.
+/// Handlers hold it; the ``MessageBus`` that users hold empties it when it is released.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
     let directory: RouteRegistry
@@ -95,12 +95,12 @@ extension BusCore {
 }
 
 extension BusCore {
-    /// Lets every loop forget handlers that have gone.
+    /// Has every loop release the handlers that have been unregistered.
     func forget() {
         for shard in [self.home] + self.others { shard.forget() }
     }
 
-    /// Has whoever waits for a handler on a loop fail when the loop stops.
+    /// Fails the callers that wait for handlers on a loop when the loop stops.
     func watch(_ eventLoop: EventLoop) {
         let id = ObjectIdentifier(eventLoop)
         self.hooks.withLock { hooks in
@@ -111,7 +111,7 @@ extension BusCore {
         }
     }
 
-    /// Takes back what ``watch(_:)`` left with the loops.
+    /// Cancels the hooks that ``watch(_:)`` has registered with the loops.
     func unwatch() {
         let hooks = self.hooks.withLock { hooks in
             defer { hooks = [:] }
@@ -120,7 +120,7 @@ extension BusCore {
         for hook in hooks.values { hook.cancel() }
     }
 
-    /// A loop has stopped: its handlers stay registered, but nobody gets to them any more.
+    /// A loop has stopped: its handlers stay registered, but messages no longer reach them.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
         for handler in self.directory.handlers + self.topics.handlers

@@ -2,9 +2,9 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// A handler that is called in place, and a message that meets middlewares, use what the loop's snapshot holds and count no
-// reference to it, which takes as long as a middleware does. So a snapshot that is replaced meanwhile is kept until
-// nobody can be using it. All of this is for the loop's thread.
+// A handler that is called in place, and a message that meets middlewares, use what the loop's snapshot holds
+// and count no reference to it, which takes as long as a middleware does. So a snapshot that is replaced
+// meanwhile is kept until no code can be using it. All of this is for the loop's thread.
 extension LoopShard {
     /// Has the loop see other routes.
     func use(_ snapshot: RouteSnapshot) {
@@ -18,14 +18,15 @@ extension LoopShard {
             self.replaced.store(self.replaced.load() + [old])
             self.letGoLater()
         }
-        // What the last holder of a handler lets go of may use the bus, and so this shard.
+        // Releasing the last reference to a handler may use the bus, and so this shard.
         _ = consume old
     }
 
     /// Keeps the loop's snapshot until ``unpin()``.
     ///
-    /// - Returns: false if a reference has to be counted instead: while one that was pinned is kept nobody else pins, so that it
-    ///   goes when those who did have come to an end, however many messages there are.
+    /// - Returns: false if a reference has to be counted instead: while a replaced snapshot is kept no
+    ///   further message pins, so that it is released when the messages that did have ended, however many
+    ///   follow.
     @inline(__always)
     func pin() -> Bool {
         guard !self.isKeeping.load(ordering: .relaxed) else { return false }
@@ -40,7 +41,7 @@ extension LoopShard {
         if pins == 0, self.isKeeping.load(ordering: .relaxed) { self.letGoLater() }
     }
 
-    /// Lets go of what was replaced, when nothing of the bus is on the stack any more.
+    /// Releases the replaced snapshots, when nothing of the bus is on the stack any more.
     @inline(never)
     private func letGoLater() {
         self.eventLoop.execute {
@@ -59,7 +60,7 @@ extension LoopShard {
 }
 
 extension LoopShard {
-    /// Everybody who has subscribed to a URL, as it is now.
+    /// The subscribers of a URL, as they are now.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         let generation = self.topics.generation.load(ordering: .acquiring)
         if self.topicSnapshot.withUnretained({ $0.generation }) != generation {
@@ -74,7 +75,7 @@ extension LoopShard {
     func use(_ snapshot: TopicSnapshot) {
         let old = self.topicSnapshot.load()
         self.topicSnapshot.store(snapshot)
-        // What the last holder of a subscriber lets go of may use the bus, and so this shard.
+        // Releasing the last reference to a subscriber may use the bus, and so this shard.
         _ = consume old
     }
 }

@@ -2,8 +2,8 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What a bus keeps on one loop, so that a route there takes no lock and shares no memory with another thread: the
-/// routes as the loop last saw them, the next ID, and the books.
+/// What a bus keeps on one loop, so that a route there takes no lock and shares no memory with another
+/// thread: the routes as the loop last saw them, the next ID, and the loop's share of the statistics.
 final class LoopShard: Sendable {
     let eventLoop: EventLoop
     let loop: ObjectIdentifier
@@ -16,7 +16,8 @@ final class LoopShard: Sendable {
     let topicSnapshot: LoopLocal<TopicSnapshot>
     private let empty: RouteSnapshot
 
-    /// Snapshots that were replaced while a handler of theirs may have been called in place, until the loop turns.
+    /// Snapshots that were replaced while a handler of theirs may have been called in place, until the loop
+    /// turns.
     let replaced: LoopLocal<[RouteSnapshot]>
 
     /// How many handlers are being called in place below code that has a context of its own.
@@ -31,19 +32,21 @@ final class LoopShard: Sendable {
 
     private let isForgetting = Atomic<Bool>(false)
 
-    // Written by the loop's thread only; atomic because that can be proven.
+    // Written by the loop's thread only; atomic so that the compiler can check it.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
 
     /// How many routes led to the handler that is being called in place.
     ///
-    /// It cannot suspend, but it may start a task in place that routes on; of several this is the innermost one's.
+    /// It cannot suspend, but it may start a task in place that routes on; of several this is the innermost
+    /// one's.
     private let hops = Atomic<Int>(LoopShard.nobody)
     static let nobody = -1
 
     /// When that handler's caller stops waiting, in nanoseconds.
     private let due = Atomic<Int64>(Deadline.never.nanoseconds)
 
-    /// Whether a handler is being called in place, below whoever asks on the stack; for the loop's thread.
+    /// Whether a handler is being called in place, below the calling code on the stack; for the loop's
+    /// thread.
     @inline(__always)
     var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.nobody }
 
@@ -150,14 +153,15 @@ final class LoopShard: Sendable {
         return try self.snapshot.load().find(url, call, on: self.loop)
     }
 
-    /// Has the loop see the routes as they are; false if the table has changed too recently to be worth a copy.
+    /// Has the loop see the routes as they are; false if the table has changed too recently to be worth a
+    /// copy.
     private func catchUp() -> Bool {
         guard let snapshot = self.directory.snapshotIfWorthIt() else { return false }
         self.use(snapshot)
         return true
     }
 
-    /// Lets go of the handlers that have been unregistered, although nobody may ever route here again.
+    /// Releases the handlers that have been unregistered, although no message may ever be routed here again.
     func forget() {
         if self.isCurrent {
             self.use(self.empty)
@@ -172,7 +176,7 @@ final class LoopShard: Sendable {
     }
 }
 
-/// Stands for a loop where an actor has to be named, as for a task that runs on it.
+/// An actor on a loop, where an actor has to be named, as for a task that runs on it.
 actor LoopIsolation: LoopBound {
     nonisolated let eventLoop: EventLoop
 

@@ -4,7 +4,7 @@ public import WaybillRouting
 
 /// A message bus whose addresses are URLs.
 ///
-/// Modules register handlers for URL patterns; whoever knows a URL routes it, and gets the handler's value:
+/// Modules register handlers for URL patterns; code that knows a URL routes it, and gets the handler's value:
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -14,14 +14,15 @@ public import WaybillRouting
 /// let user: User = try await bus.route("app://user/1")
 /// ```
 ///
-/// A bus can be used from any thread, task and actor. Plain closures run on its event loop, methods of actors on the
-/// actor's. Routing on a loop of the bus takes no lock, and no hop if the handler is on the same loop.
+/// A bus can be used from any thread, task and actor. Plain closures run on its event loop, methods of actors
+/// on the actor's. Routing on a loop of the bus takes no lock, and no hop if the handler is on the same loop.
 ///
-/// A bus that nobody holds any more fails what waits for it. End one in good order with ``shutDown(drainingUntil:)``.
+/// When the last reference to a bus is released, callers that wait for it fail. Shut a bus down in order with
+/// ``shutDown(drainingUntil:)``.
 public final class MessageBus: Sendable {
     let core: BusCore
 
-    /// Whether the bus goes away with this object, as it does with the one that its owner holds.
+    /// Whether the bus ends with this object, as it does with the one that its owner holds.
     private let isOwner: Bool
 
     /// Makes a bus with an event loop of its own, on a thread of its own.
@@ -31,7 +32,7 @@ public final class MessageBus: Sendable {
         self.init(eventLoop: EventLoop(name: "waybill"), configuration: configuration)
     }
 
-    /// Makes a bus on an event loop that is there already.
+    /// Makes a bus on an existing event loop.
     ///
     /// - Parameters:
     ///   - eventLoop: the loop on which plain closures run; the bus holds it, and leaves it running.
@@ -91,7 +92,7 @@ extension MessageBus {
         /// How many times a message may be routed on before it fails with `hopLimitExceeded`; 16 by default.
         public var hopLimit: Int
 
-        /// Where the bus writes what nobody is there to be told: dead letters, as warnings.
+        /// Where the bus logs failures that no caller receives: dead letters, as warnings.
         public var logger: Logger
 
         /// Makes a configuration; everything has a default.
@@ -113,7 +114,7 @@ extension MessageBus {
     }
 }
 
-// How a bus reads text: everybody who reads URLs or patterns for it does so in the same way.
+// How a bus reads text: all code that reads URLs or patterns for it does so in the same way.
 extension MessageBus.Configuration {
     /// An empty table.
     package func table<Handler: Sendable>(of handler: Handler.Type = Handler.self) -> RouteTable<Handler> {

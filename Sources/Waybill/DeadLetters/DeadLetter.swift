@@ -2,7 +2,7 @@ internal import Logging
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A message that nobody took, or that nobody awaited and that came to nothing, with the reason.
+/// A message that reached no handler, or that no caller awaited and that failed, with the reason.
 ///
 /// Watch ``MessageBus/deadLetters`` to see them.
 public struct DeadLetter: Sendable {
@@ -12,17 +12,17 @@ public struct DeadLetter: Sendable {
     /// Where it was sent, as its sender wrote it.
     public let url: String
 
-    /// The message, as far as it could be read: nil if the URL is none, without the values of a pattern if none matched
-    /// or the message ended while its caller awaited it.
+    /// The message, as far as it could be read: nil if the URL is none, without the values of a pattern if
+    /// none matched or the message ended while its caller awaited it.
     public let message: Message?
 
-    /// Why nobody took it, or what became of it.
+    /// Why it reached no handler, or how it failed.
     public let error: RoutingError
 
     /// The pattern that it matched, if one did.
     public let pattern: String?
 
-    /// Whether a caller has been told the same error.
+    /// Whether a caller got the same error.
     public let isAwaited: Bool
 
     /// When it became a dead letter.
@@ -39,7 +39,7 @@ extension DeadLetter: CustomStringConvertible {
 }
 
 extension BusCore {
-    /// Ends a message that nobody awaits and that came to nothing.
+    /// Ends a message that no caller awaits and that failed.
     @inline(never)
     func deadLetter(_ message: Message, _ error: RoutingError, at handler: Handler? = nil) {
         let error = error.at(handler)
@@ -51,11 +51,11 @@ extension BusCore {
         message.extras?.isReturnOf?.end(.failed(error))
     }
 
-    /// Ends a message that nobody awaits and that reached no handler.
+    /// Ends a message that no caller awaits and that reached no handler.
     @inline(never)
     func deadLetter(_ request: Request, _ id: CorrelationID, _ error: RoutingError) {
         if self.deadLetters.isWatched {
-            // Its handler may be there, with no place for it.
+            // It may have a handler, whose mailbox is full.
             let found = error.code == .noRoute ? nil : try? self.find(request, on: self.currentShard)
             let message = found.map { request.message(id: id, parameters: $0.parameters) }
             self.show(
@@ -72,7 +72,7 @@ extension BusCore {
         request.extras?.isReturnOf?.end(.failed(error))
     }
 
-    /// Shows a message that nobody took to those who watch; it is called before the message is counted.
+    /// Shows a message that reached no handler to the observers; called before the message is counted.
     func show(
         _ id: CorrelationID,
         _ url: String,
@@ -97,7 +97,7 @@ extension BusCore {
         )
     }
 
-    /// Ends a message whose caller is told, and shows it to those who watch dead letters if it is one.
+    /// Ends a message whose caller gets its error, and shows it to the observers if it is a dead letter.
     func close(
         _ outcome: Outcome,
         _ id: CorrelationID,
@@ -116,10 +116,10 @@ extension BusCore {
         self.log(url, error)
     }
 
-    /// Tells those who watch dead letters that there will be no more, when the last message has ended.
+    /// Ends the sequences of dead letters when the last message has ended.
     ///
-    /// What was posted ends on its loops, which have no time to be waited for: after a second, or a loop that
-    /// stands still would keep those who watch for ever.
+    /// Queued messages end on their loops, which are not waited for: after a second the sequences end, or a
+    /// blocked loop would keep their observers for ever.
     func closeDeadLetters(within milliseconds: Int = 1000) {
         guard self.deadLetters.isWatched, milliseconds > 0, self.statistics.current.inFlight > 0 else {
             return self.deadLetters.close()

@@ -2,36 +2,38 @@ internal import Synchronization
 internal import WaybillEventLoop
 
 extension MessageBus {
-    /// The dead letters of the bus from now on, for one who watches; any number may.
+    /// The dead letters of the bus from now on, for one observer; there may be any number.
     ///
     /// ```swift
-    /// let letters = bus.deadLetters
-    /// Task { for await letter in letters { print(letter) } }
+    /// let deadLetters = bus.deadLetters
+    /// Task { for await deadLetter in deadLetters { print(deadLetter) } }
     /// ```
     ///
-    /// These are all that ``BusStatistics/deadLettered`` counts: messages that reach no handler, whether their callers are
-    /// told or not, those that the uncaught handler sees, and those that were sent, or are the return leg of another,
-    /// and failed. By the time that a caller has its error, or that nobody awaits it and it is counted, the letter is
-    /// there. The sequence ends when the bus has shut down or is dropped, and keeps neither the bus nor its loops. The
-    /// latest 256 letters wait for a watcher that is slow: see ``deadLetters(limit:)``.
+    /// These are all that ``BusStatistics/deadLettered`` counts: messages that reach no handler, whether
+    /// their callers get the error or not, those that the uncaught handler sees, and those that were sent, or
+    /// are the return leg of another, and failed. The dead letter is in the sequence before its caller has
+    /// the error, or, if no caller awaits the message, before it is counted. The sequence ends when the bus
+    /// has shut down or is dropped, and keeps neither the bus nor its loops. The latest 256 dead letters wait
+    /// for a slow observer: see ``deadLetters(limit:)``.
     ///
-    /// While nobody watches, nothing is kept and nothing paid for; messages that nobody awaits are warnings in the
-    /// log in any case.
+    /// Without an observer nothing is kept and nothing paid for; dead letters that no caller awaits are
+    /// warnings in the log in any case.
     public var deadLetters: DeadLetters { self.deadLetters(limit: 256) }
 
-    /// The dead letters of the bus from now on, for one who watches.
+    /// The dead letters of the bus from now on, for one observer.
     ///
-    /// - Parameter limit: how many wait for a watcher that is slow, at least one; one more drops the oldest, which is
-    ///   counted in ``DeadLetters/dropped``.
-    /// - Returns: the letters, for one iteration.
+    /// - Parameter limit: how many wait for a slow observer, at least one; one more drops the oldest, which
+    ///   is counted in ``DeadLetters/dropped``.
+    /// - Returns: the dead letters, for one iteration.
     public func deadLetters(limit: Int) -> DeadLetters { self.core.deadLetters.watch(limit: limit) }
 }
 
-/// The dead letters of a bus as they come, for one who watches.
+/// The dead letters of a bus as they come, for one observer.
 ///
-/// It sees every dead letter from the moment ``MessageBus/deadLetters`` was asked for until it is dropped, or the bus has
-/// shut down. A watcher that is slower than the letters come loses the oldest, and can see how many: the bus waits for
-/// nobody. A sequence is for one iteration at a time; who else wants to watch asks the bus for another.
+/// It sees every dead letter from the moment ``MessageBus/deadLetters`` was asked for until it is dropped, or
+/// the bus has shut down. An observer that is slower than the dead letters come loses the oldest, and can see
+/// how many: the bus waits for no observer. A sequence is for one iteration at a time; a second observer asks
+/// the bus for another.
 public struct DeadLetters: AsyncSequence, Sendable {
     /// What a sequence yields.
     public typealias Element = DeadLetter
@@ -42,10 +44,10 @@ public struct DeadLetters: AsyncSequence, Sendable {
     let stream: AsyncStream<DeadLetter>
     let watcher: DeadLetterObserver
 
-    /// How many letters were dropped since nobody had read them in time.
+    /// How many dead letters were dropped because they had not been read in time.
     public var dropped: Int { self.watcher.dropped.load(ordering: .relaxed) }
 
-    /// Starts to read; the letters that have come since the sequence was made are the first.
+    /// Starts to read, with the dead letters that have come since the sequence was made.
     public func makeAsyncIterator() -> Iterator { Iterator(base: self.stream.makeAsyncIterator()) }
 
     /// Waits for dead letters, one at a time.
@@ -57,8 +59,8 @@ public struct DeadLetters: AsyncSequence, Sendable {
 
         /// The next dead letter, or nil when the bus has shut down or the task is cancelled.
         ///
-        /// - Parameter actor: whose isolation to wait in.
-        /// - Returns: the letter.
+        /// - Parameter actor: the isolation to wait in.
+        /// - Returns: the dead letter.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DeadLetter? {
             await EventLoop.yieldIfDue()
             return await self.base.next(isolation: actor)
@@ -66,7 +68,7 @@ public struct DeadLetters: AsyncSequence, Sendable {
     }
 }
 
-/// Where dead letters are shown to those who watch.
+/// The observers of a bus's dead letters.
 final class DeadLetterObservers: Sendable {
     private let count = Atomic<Int>(0)
     private let state = Locked(State())
@@ -76,7 +78,7 @@ final class DeadLetterObservers: Sendable {
         var isClosed = false
     }
 
-    /// Whether anybody watches: while nobody does, a dead letter costs this look.
+    /// Whether there is an observer; without one, a dead letter costs this look.
     @inline(__always)
     var isWatched: Bool { self.count.load(ordering: .acquiring) > 0 }
 
@@ -87,13 +89,13 @@ final class DeadLetterObservers: Sendable {
         )
         let watcher = DeadLetterObserver(continuation)
         let id = ObjectIdentifier(watcher)
-        // He holds the watcher no longer than the bus does, so that no other one has its place in memory.
+        // The ID stays unique: no other observer is allocated in this one's place while the bus holds it.
         continuation.onTermination = { [weak self] _ in self?.forget(id) }
         self.add(watcher)
         return DeadLetters(stream: stream, watcher: watcher)
     }
 
-    /// Calls a closure for each letter.
+    /// Calls a closure for each dead letter.
     ///
     /// - Returns: what ends it.
     func watch(_ tell: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
@@ -116,11 +118,11 @@ final class DeadLetterObservers: Sendable {
     }
 
     func show(_ letter: DeadLetter) {
-        // Told outside the lock: who is told may come back for it.
+        // Called outside the lock: the closure may take it again.
         for watcher in self.state.withLock({ Array($0.watchers.values) }) { watcher.tell(letter) }
     }
 
-    /// Tells everybody that there will be no more.
+    /// Ends the sequences of all observers.
     func close() {
         let watchers = self.state.withLock { state in
             defer { state.watchers = [:] }
@@ -136,14 +138,14 @@ final class DeadLetterObservers: Sendable {
             defer { self.count.store(state.watchers.count, ordering: .releasing) }
             return state.watchers.removeValue(forKey: id)
         }
-        // Let go of outside the lock.
+        // Released outside the lock.
         _ = consume watcher
     }
 }
 
-/// Somebody who watches dead letters, as the bus knows him.
+/// One observer of dead letters, as the bus holds it.
 final class DeadLetterObserver: Sendable {
-    /// Letters that he has not read in time.
+    /// Dead letters that were not read in time.
     let dropped = Atomic<Int>(0)
     private let keep: @Sendable (DeadLetter) -> Bool
     private let end: @Sendable () -> Void
@@ -156,8 +158,8 @@ final class DeadLetterObserver: Sendable {
     }
 
     /// - Parameters:
-    ///   - keep: is told each letter; whether it could keep it.
-    ///   - onEnd: is told that there will be no more.
+    ///   - keep: called for each dead letter; returns whether it could keep it.
+    ///   - onEnd: called when there will be no more.
     init(_ keep: @escaping @Sendable (DeadLetter) -> Bool, onEnd: @escaping @Sendable () -> Void = {}) {
         self.keep = keep
         self.end = onEnd

@@ -1,6 +1,6 @@
 internal import WaybillEventLoop
 
-/// What watches the deadline of somebody who waits.
+/// What watches the deadline of a waiting task.
 enum DeadlineWatch: Sendable {
     case timer(ScheduledTimer)
     case alarm(Timekeeper.Alarm)
@@ -11,7 +11,8 @@ enum DeadlineWatch: Sendable {
     /// - Parameters:
     ///   - deadline: the latest that something may come.
     ///   - time: what the deadline goes by; one that is advanced by hand watches it itself.
-    ///   - loop: whose timer watches it, for as long as that loop runs; nil if who waits is on no loop of the bus.
+    ///   - loop: the loop whose timer watches it, for as long as that loop runs; nil if the waiting task is
+    ///     on no loop of the bus.
     ///   - body: what is done when it has passed; it must do nothing if it comes too late.
     init(
         _ deadline: Deadline,
@@ -48,7 +49,7 @@ enum DeadlineWatch: Sendable {
         }
     }
 
-    /// Watches the deadlines of callers that are on no loop of a bus, or on one that has stopped; made when the first one
-    /// has a deadline.
+    /// Watches the deadlines of callers that are on no loop of a bus, or on one that has stopped; made when
+    /// the first one has a deadline.
     static let timekeeper = Timekeeper(name: "waybill-deadlines")
 }

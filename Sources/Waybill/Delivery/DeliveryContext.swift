@@ -9,7 +9,7 @@ final class DeliveryContext: Sendable {
     let due: Deadline
     /// Which message it is, if its handler may suspend.
     ///
-    /// The ID and not the exchange: a task that a handler leaves behind keeps the context, and nothing else.
+    /// The ID and not the exchange: a task that outlives its handler keeps the context, and nothing else.
     let id: CorrelationID?
     /// The context of the handler that waits for the message, if a handler does.
     let outer: DeliveryContext?
@@ -37,14 +37,15 @@ final class DeliveryContext: Sendable {
     /// The context that the calling task has inherited.
     @TaskLocal static var inherited: DeliveryContext?
 
-    /// The context of the calling code: of the handler that it is part of, or, in the body of a loop over the replies to a
-    /// message, of the handler that has sent the reply and waits for the loop to come back.
+    /// The context of the calling code: of the handler that it is part of, or, in the body of a loop over the
+    /// replies to a message, of the handler that has sent the reply and waits for the loop to come back.
     static var current: DeliveryContext? { ReplyReaders.context(inside: self.inherited) ?? self.inherited }
 
     /// The context of the handler that waits for the calling code to end, if one does.
     ///
-    /// A task that a handler makes by `Task { }` has the handler's context and may outlive the handler, which does not
-    /// wait for it: what it routes is no part of the handler. Its own `async let` is taken for one of the handler's.
+    /// A task that a handler makes by `Task { }` has the handler's context and may outlive the handler, which
+    /// does not wait for it: what it routes is no part of the handler. Its own `async let` is taken for one
+    /// of the handler's.
     static var waiting: DeliveryContext? {
         guard let context = self.current else { return nil }
         return context.task == CurrentTask.id || CurrentTask.isChild ? context : nil
@@ -65,7 +66,8 @@ final class DeliveryContext: Sendable {
         return false
     }
 
-    /// Runs a caller's code for one of a handler's replies, in the handler's context and where the caller is isolated.
+    /// Runs a caller's code for one of a handler's replies, in the handler's context and where the caller is
+    /// isolated.
     ///
     /// A function that is `nonisolated(nonsending)` has to hand its isolation over: the default would be nil.
     static func with<Result>(
@@ -93,8 +95,9 @@ final class DeliveryContext: Sendable {
     }
 }
 
-// A handler that is called in place notes its hops in the shard of its loop, and one that has a context has it as a
-// task-local value. Of the two the shard holds the inner one, if it holds any: whoever brings a context clears it.
+// A handler that is called in place notes its hops in the shard of its loop, and one that has a context has
+// it as a task-local value. Of the two the shard holds the inner one, if it holds any: code that sets a
+// context clears the shard's.
 extension BusCore {
     /// What a message that is given to the bus here and now inherits.
     var inherited: DeliveryContext? {
@@ -102,8 +105,8 @@ extension BusCore {
         return shard.inherited
     }
 
-    /// Starts a handler's task in place; until it suspends, what it sends is its own, and not that of a handler that was
-    /// called in place and is below it on the stack.
+    /// Starts a handler's task in place; until it suspends, what it sends is its own, and not that of a
+    /// handler that was called in place and is below it on the stack.
     func startTask(_ start: () -> Task<Void, Never>) -> Task<Void, Never> {
         guard let shard = self.currentShard else { return start() }
         return shard.clear(start)

@@ -5,7 +5,7 @@ extension Exchange {
     /// Decides; ``Exchange`` acts.
     struct State {
         private var outcome: Outcome?
-        /// Whether the outcome is in the books, and may be known.
+        /// Whether the outcome is counted, and may be known.
         private var isClosed = false
         private var reader: Reader?
         private var unread: [Progress] = []
@@ -17,7 +17,7 @@ extension Exchange {
         private var watch: DeadlineWatch?
         private var handler: Handler?
 
-        /// What the end of an exchange sets free.
+        /// What has to happen when an exchange ends.
         struct Effects {
             /// How it has ended, and where.
             var outcome: Outcome
@@ -33,7 +33,7 @@ extension Exchange {
             case refuse
         }
 
-        /// Decides the outcome; ``close()`` must follow when it is in the books.
+        /// Decides the outcome; ``close()`` must follow when it is counted.
         mutating func finish(_ outcome: Outcome, at handler: Handler?) -> Effects? {
             guard self.outcome == nil else { return nil }
             let outcome = outcome.at(self.handler ?? handler)
@@ -53,7 +53,7 @@ extension Exchange {
             return effects
         }
 
-        /// Makes the outcome known; who waits for it is told.
+        /// Makes the outcome known, and returns the reader that waits for it.
         mutating func close() -> Reader? {
             self.isClosed = true
             return self.reader.take()
@@ -76,7 +76,8 @@ extension Exchange {
             return .progress(progress)
         }
 
-        /// Takes what the reader has seen and now answers; nil if nobody waits for that any more.
+        /// Takes the progress reply that the reader has seen and now answers; nil if the handler no longer
+        /// waits for its answer.
         mutating func answer() -> Progress? { self.seen.take() }
 
         /// The same, if it is the one of a number.
@@ -102,7 +103,8 @@ extension Exchange {
             return true
         }
 
-        /// Keeps the handler that knows of the exchange; true if the exchange is over and it should forget it.
+        /// Keeps the handler that the exchange is attached to; true if the exchange is over and has to be
+        /// detached.
         mutating func bind(handler: Handler) -> Bool {
             guard self.outcome == nil else { return true }
             self.handler = handler

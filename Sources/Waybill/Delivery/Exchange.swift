@@ -1,11 +1,12 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What happens between one caller and one handler that may suspend: progress replies, answers, and the one outcome.
+/// What happens between one caller and one handler that may suspend: progress replies, answers, and the one
+/// outcome.
 ///
-/// Whoever is first decides the outcome: the handler, the deadline, the caller's cancellation, or the end of the
-/// handler's registration. The others find it decided. What must happen is decided by ``State``; this class does it,
-/// outside the lock.
+/// The first of these decides the outcome: the handler, the deadline, the caller's cancellation, or the end
+/// of the handler's registration. The others find it decided. What must happen is decided by ``State``; this
+/// class does it, outside the lock.
 final class Exchange: Sendable {
     /// The ID of the message.
     let id: CorrelationID
@@ -34,11 +35,12 @@ final class Exchange: Sendable {
         self.origin = origin
     }
 
-    /// Ends the exchange and writes down how, if nobody has ended it yet.
+    /// Ends the exchange and counts its outcome, unless it has already ended.
     ///
     /// - Parameters:
     ///   - outcome: how it ends.
-    ///   - handler: who has handled the message, or should have, if he was gone before the exchange was bound to him.
+    ///   - handler: the handler of the message; also when it was unregistered before the exchange was bound
+    ///     to it.
     ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
     func finish(_ outcome: Outcome, at handler: Handler? = nil, _ conclusion: () -> Void = {}) {
         let effects = self.state.withLock { $0.finish(outcome, at: handler) }
@@ -49,7 +51,7 @@ final class Exchange: Sendable {
         let outcome = effects.outcome
         conclusion()
         self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
-        // Not before: who has the reply finds it in the books.
+        // Not before: a caller that has the reply finds it in the statistics.
         self.state.withLock { $0.close() }?.resume(returning: .finished(outcome))
         effects.watch?.cancel()
         effects.handler?.detach(self)
@@ -57,10 +59,10 @@ final class Exchange: Sendable {
         for progress in effects.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
-    /// Writes down how the exchange ended, for the bus and for the route.
+    /// Counts how the exchange ended, for the bus and for the route.
     private func close(_ outcome: Outcome, bound: Handler?, at handler: Handler?) {
         switch (self.origin, outcome) {
-        // One of several ways to deliver a message, which ends elsewhere.
+        // One of several attempts to deliver a message, which is counted elsewhere.
         case (.attempt, _): break
         case (.sent(let message), .failed(let error)):
             bound?.counters.end(.deadLettered)
@@ -75,13 +77,13 @@ final class Exchange: Sendable {
         }
     }
 
-    /// The message as far as its URL tells.
+    /// The message, with what its URL says.
     private var unmatched: Message? { self.core.unmatched(Request(url: self.url), id: self.id) }
 
     /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
-    /// Ends the exchange as its handler did; the reply's value goes on to the return URL, if there is one.
+    /// Ends the exchange as its handler did; the reply's value is sent to the return URL, if there is one.
     func finish(_ outcome: Outcome, of message: Message, by handler: Handler) {
         self.finish(outcome, at: handler) {
             switch self.origin {
@@ -99,7 +101,7 @@ final class Exchange: Sendable {
     ///
     /// A caller that is cancelled while it waits ends the exchange.
     nonisolated(nonsending) func next() async -> Event {
-        // Most handlers have ended before anybody asks.
+        // Most handlers have ended before the outcome is asked for.
         if let outcome = self.state.withLock({ $0.known }) { return .finished(outcome) }
         let reader = Reader(on: .current)
         return await reader.wait(isolation: #isolation) {
@@ -116,8 +118,8 @@ final class Exchange: Sendable {
 
     /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
     ///
-    /// - Returns: how it ended; a failure of the listener that the handler has not been told, if the handler replied
-    ///   all the same.
+    /// - Returns: how it ended; a failure of the listener that was not thrown to the handler, if the handler
+    ///   replied all the same.
     nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
         var untold: RoutingError?
         while true {
@@ -127,7 +129,8 @@ final class Exchange: Sendable {
                 return outcome
             case .progress(let progress):
                 do {
-                    // The handler goes on when the listener does: what that sends belongs to the handler's message.
+                    // The handler continues when the listener does: what the listener sends belongs to the
+                    // handler's message.
                     let answer = try await DeliveryContext.with(progress.context, isolation: #isolation) {
                         try await listener(progress.value)
                     }
@@ -160,7 +163,7 @@ final class Exchange: Sendable {
     ///
     /// - Parameters:
     ///   - value: the reply's value.
-    ///   - expectsAnswer: whether the handler is told why there is no answer.
+    ///   - expectsAnswer: whether the reason that there is no answer is thrown to the handler.
     /// - Returns: the answer.
     /// - Throws: what the listener throws, or ``NotListening``.
     nonisolated(nonsending) func offer(
@@ -186,7 +189,7 @@ final class Exchange: Sendable {
         }.get()
     }
 
-    /// Sets a handler free that does not want to wait for an answer any longer.
+    /// Resumes a handler that no longer waits for an answer.
     func withdraw(_ answer: Answer) {
         guard self.state.withLock({ $0.withdraw(answer) }) else { return }
         answer.resume(returning: .failure(NotListening()))
@@ -195,10 +198,10 @@ final class Exchange: Sendable {
     /// Has the exchange fail when the handler is unregistered; false if it has been already.
     func bind(handler: Handler) -> Bool {
         guard handler.attach(self) else { return false }
-        // Who ends the exchange counts it for the handler, if it knows of him.
+        // The code that ends the exchange counts it for the handler, if the handler is bound by then.
         handler.counters.begin()
         if self.state.withLock({ $0.bind(handler: handler) }) {
-            // The handler has gone meanwhile.
+            // The handler was unregistered meanwhile.
             handler.counters.end(.deadLettered)
             handler.detach(self)
         }
@@ -217,7 +220,7 @@ final class Exchange: Sendable {
 }
 
 extension Exchange {
-    /// A reply before the last one, and where its answer goes.
+    /// A progress reply, and where its answer goes.
     struct Progress: Sendable {
         let value: any Sendable
         /// What its handler is doing.
@@ -229,17 +232,18 @@ extension Exchange {
 
     /// How the message came to the bus.
     enum Origin: Sendable {
-        /// Somebody awaits the reply.
+        /// A caller awaits the reply.
         case routed
-        /// Somebody waits until all subscribers are done; there is no single reply, and so no return leg.
+        /// A publisher waits until all subscribers are done; there is no single reply, and so no return leg.
         case published
-        /// Nobody awaits the outcome, and a failure makes the message a dead letter.
+        /// No caller awaits the outcome, and a failure makes the message a dead letter.
         case sent(Message)
-        /// A middleware has set a deadline for what it calls; the message has an exchange of its own, or none.
+        /// A middleware has set a deadline for what it calls; the message has an exchange of its own, or
+        /// none.
         case attempt
     }
 
-    /// What a caller hears.
+    /// What a caller gets from an exchange.
     enum Event: Sendable {
         case progress(Progress)
         case finished(Outcome)
@@ -248,7 +252,7 @@ extension Exchange {
     /// Thrown to a handler whose caller does not listen, or no longer.
     struct NotListening: Error {}
 
-    /// A caller who waits for what comes next.
+    /// A caller that waits for the next event.
     typealias Reader = Pause<Event>
 
     /// A handler that waits for its caller's answer.
@@ -260,7 +264,8 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - deadline: the latest that a reply may come.
-    ///   - loop: whose timer watches it, for as long as that loop runs; nil if the caller is on no loop of the bus.
+    ///   - loop: the loop whose timer watches it, for as long as that loop runs; nil if the caller is on no
+    ///     loop of the bus.
     func expire(at deadline: Deadline, on loop: EventLoop?) {
         let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) {
             self.finish(.failed(.deadlineExceeded(url: self.url)))

@@ -35,15 +35,15 @@ extension Handler {
         }
     }
 
-    /// What comes of an error that it threw.
+    /// The error of a message whose handler threw.
     func failure(_ error: any Error, of message: Message) -> RoutingError {
         (self.reason(for: error, of: message) ?? .thrown(error, by: message)).at(self)
     }
 
     /// What is behind an error, if it is not the handler's own, or a middleware's around it.
     ///
-    /// After the deadline there is no other outcome. It cancels whoever is still at work, and so does the end of the handler: that
-    /// is the reason then, and not the cancellation.
+    /// After the deadline there is no other outcome. The deadline cancels a handler that is still running,
+    /// and so does the end of its registration: these are the reason then, and not the cancellation.
     func reason(for error: any Error, of message: Message) -> RoutingError? {
         let url = message.parameters.url
         if message.due.hasPassed(by: self.core.time) { return .deadlineExceeded(url: url) }
@@ -73,7 +73,7 @@ extension Handler {
         }
     }
 
-    /// Calls a handler that cannot suspend for a message that nobody awaits, and writes down how it ended.
+    /// Calls a handler that cannot suspend for a message that no caller awaits, and counts its outcome.
     func settle(_ message: Message, in mailbox: isolated Mailbox) {
         guard let shard = self.shard, shard.with({ $0.isCurrent }) else {
             let outcome = self.runInPlace(message)

@@ -22,12 +22,14 @@ extension Outcome {
     }
 }
 
-/// A value that travelled as `any Sendable`, as the type that its receiver asks for; nil if it is not of that type.
+/// A value that travelled as `any Sendable`, as the type that its receiver asks for; nil if it is not of that
+/// type.
 ///
-/// A receiver that asks for `Void` discards the value. Everything else is what `as?` does: an Optional is wrapped and
-/// unwrapped as needed, and an existential accepts each type that conforms.
+/// A receiver that asks for `Void` discards the value. Everything else is what `as?` does: an Optional is
+/// wrapped and unwrapped as needed, and an existential accepts each type that conforms.
 func converted<Value>(_ value: any Sendable, to type: Value.Type) -> Value? {
-    // Not `() as? Value`, which succeeds for every type that `Void` can be converted to, `any Sendable` for one.
+    // Not `() as? Value`, which succeeds for every type that `Void` can be converted to, `any Sendable` for
+    // one.
     if Value.self == Void.self { return () as? Value }
     return value as? Value
 }

@@ -44,13 +44,14 @@ struct Request: Sendable {
         if let timeout { self.due = min(self.due, Deadline(after: timeout, by: time())) }
     }
 
-    /// Takes over what a message sent inside a handler owes to the one that is being handled.
+    /// Inherits deadline and hops, for a message that is sent inside a handler.
     mutating func inherit(from context: DeliveryContext) {
         self.hops = max(self.hops, context.hops + 1)
         self.due = min(self.due, context.due)
     }
 
-    /// The message for who gives no reply, so that there is nothing to return: a subscriber, the uncaught handler.
+    /// The message for a receiver that gives no reply, so that there is nothing to return: a subscriber, the
+    /// uncaught handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let call = self.parameters { parameters.pass(call) }

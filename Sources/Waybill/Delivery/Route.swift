@@ -9,11 +9,13 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - as: the value's type, where it does not follow from the context; a caller that asks for `Void` discards it.
+    ///   - as: the value's type, where it does not follow from the context; a caller that asks for `Void`
+    ///     discards it.
     /// - Returns: what the handler returned.
-    /// - Throws: the reason that there is no value: `noRoute` if no handler is there, `deadlineExceeded` if one is slow,
-    ///   `handlerFailed` if one failed, or another code that says what happened; and `typeMismatch`, naming both types, if
-    ///   the reply carries another type.
+    /// - Throws: the reason that there is no value: `noRoute` if no pattern matches, `noHandler` if no
+    ///   handler is registered, `deadlineExceeded` if it is slow, `handlerFailed` if it threw, or another
+    ///   code that says what happened; and `typeMismatch`, naming both types, if the reply carries another
+    ///   type.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
@@ -30,19 +32,19 @@ extension MessageBus {
         return try self.convert(answer.other, to: Value.self, url: url)
     }
 
-    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
     /// Routes a URL with more than the URL says, and waits for the reply.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
     ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
     ///     a timeout that is not positive is up at once.
     /// - Returns: the reply, with the value and the message's ID.
     /// - Throws: what ``route(_:as:)`` throws.
-    @_disfavoredOverload
+    @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
     @discardableResult
     public nonisolated(nonsending) func route(
         _ url: String,
@@ -59,7 +61,8 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
     ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
@@ -95,7 +98,7 @@ extension MessageBus {
         return try self.convert(answer.other, to: Value.self, url: url)
     }
 
-    /// The reply itself, for a caller that says that it wants one: `let reply: Reply = try await bus.route(url)`.
+    /// The reply itself, for a caller that asks for one: `let reply: Reply = try await bus.route(url)`.
     @usableFromInline
     nonisolated(nonsending) func reply<Value: Sendable>(
         to url: String,
@@ -113,11 +116,11 @@ extension MessageBus {
         return value
     }
 
-    /// Sends a message that nobody awaits.
+    /// Sends a message that no caller awaits.
     ///
-    /// It is handled after the caller has gone on, in the order sent. A message that comes to nothing is a dead letter:
-    /// a warning in the log that names the URL and the reason. What a handler sends inherits the deadline of the
-    /// message that it handles: when that passes, it is not begun any more, or cancelled.
+    /// Messages are handled after the caller has continued, in the order sent. A message that fails is a dead
+    /// letter: a warning in the log that names the URL and the reason. What a handler sends inherits the
+    /// deadline of the message that it handles: when that passes, it is not begun any more, or cancelled.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.

@@ -5,7 +5,8 @@ internal import WaybillRouting
 extension BusCore {
     /// Has the handler of a request called, if that can be done here and now.
     ///
-    /// This is the way of most messages: the caller is on the loop, and so is a handler that answers at once.
+    /// This is the path of most messages: the caller is on the loop, and so is a handler that answers at
+    /// once.
     @inline(__always)
     func deliver(
         _ url: String,
@@ -17,7 +18,7 @@ extension BusCore {
         return shard.deliver(url, request, call)
     }
 
-    /// Whether the caller is on a shard's loop, may go on without suspending, and is no handler.
+    /// Whether the caller is on a shard's loop, may continue without suspending, and is no handler.
     ///
     /// One delivery is counted against what the loop may do before it polls.
     @inline(__always)
@@ -25,7 +26,8 @@ extension BusCore {
         guard self.phase.load(ordering: .relaxed) == .open, shard.unretainedLoop.admitsDelivery() else {
             return false
         }
-        // In a task that a handler has started in place: it inherits the handler's hops, or it might never end.
+        // In a task that a handler has started in place: it inherits the handler's hops, or it might never
+        // end.
         return !shard.isCalling && DeliveryContext.current == nil
     }
 
@@ -90,10 +92,11 @@ extension BusCore {
         return await self.handOver(request, found, id, listener)
     }
 
-    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the bus.
+    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the
+    /// bus.
     ///
-    /// A task of the global pool that repeats a refused call would hold one of the pool's few threads for ever. On a
-    /// loop the budget does the same with less.
+    /// A task of the global pool that repeats a refused call would hold one of the pool's few threads for
+    /// ever. On a loop the budget does the same with less.
     nonisolated(nonsending) func yieldThread() async {
         if self.currentShard == nil { await Task.yield() }
     }
@@ -120,7 +123,8 @@ extension BusCore {
     ) async -> DeliveryResult {
         let handler = found.handler
         if handler.isImmediate, !request.due.exists {
-            // It is done as soon as its loop comes to it, and free until then: that needs no task of its own.
+            // The handler cannot suspend, and until it begins the caller can be freed: that needs no task of
+            // its own.
             let message = request.message(id: id, parameters: found.parameters, for: handler)
             handler.counters.begin()
             let outcome = await self.hop(message, handler).at(handler)
@@ -152,7 +156,8 @@ extension BusCore {
     ///   - request: what the caller gave.
     ///   - found: the handler.
     ///   - id: the message's ID.
-    ///   - isPublished: whether there are other subscribers, so that nobody listens to this one's replies.
+    ///   - isPublished: whether the message was published, so that no caller listens to this subscriber's
+    ///     replies.
     ///   - chain: the middlewares around the handler, if there are any.
     /// - Returns: what the caller listens to.
     func begin(
@@ -193,7 +198,7 @@ extension BusCore {
             }
         }
         if request.due.exists {
-            // Not the loop that the handler may be holding.
+            // Not on the handler's loop, which the handler may block.
             exchange.expire(at: request.due, on: self.currentShard?.eventLoop)
         }
         if let chain {
@@ -210,7 +215,7 @@ extension BusCore {
 struct DeliveryResult: Sendable {
     let id: CorrelationID
     let outcome: Outcome
-    /// Where the value went beside the caller, if it did.
+    /// The way of the value to the return URL, if there is one.
     var returnPath: ReturnPath?
 
     func reply(from url: String) throws(RoutingError) -> Reply {

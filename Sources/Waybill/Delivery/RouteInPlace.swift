@@ -38,7 +38,7 @@ extension MessageBus {
         let attempt =
             request.due.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
         if case .called = attempt { return nil }
-        // It goes to the middlewares as the request that it is.
+        // The middlewares get the whole request.
         return Pending(request, attempt)
     }
 
@@ -65,7 +65,8 @@ extension MessageBus {
         try self.value(of: .replied(value ?? ()), as: type, url: url)
     }
 
-    /// The value of a reply; one of another type than the one that is asked for is an error that names the route.
+    /// The value of a reply; one of another type than the one that is asked for is an error that names the
+    /// route.
     func value<Value: Sendable>(
         of outcome: Outcome,
         as type: Value.Type,
@@ -124,7 +125,8 @@ enum InPlaceResult {
 extension LoopShard {
     /// Has the handler of a request called in place, if it is on this loop and cannot suspend.
     ///
-    /// The message is made here and never moves: `call` runs below, instead of the message being returned above.
+    /// The message is made here and never moves: `call` runs below, instead of the message being returned
+    /// above.
     ///
     /// - Parameters:
     ///   - url: where to.
@@ -167,7 +169,7 @@ extension LoopShard {
         return self.snapshot.withUnretained { $0.unretainedHandler(at: route) }
     }
 
-    /// What becomes of a URL that no route takes.
+    /// The result for a URL that no route takes.
     @inline(never)
     private func lost(_ url: String, _ id: CorrelationID, _ failure: RoutingError? = nil) -> InPlaceResult {
         do throws(RoutingError) {
@@ -201,7 +203,8 @@ extension LoopShard {
         }
     }
 
-    /// Delivers a request to a handler that may be elsewhere, may have others waiting, and may stand for several.
+    /// Delivers a request to a handler that may be on another loop, may have messages waiting, and may stand
+    /// for several instances.
     @inline(never)
     private func deliver(
         _ url: String,
@@ -219,10 +222,10 @@ extension LoopShard {
         return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)
     }
 
-    /// Calls the handler of a request, which is here, and before which nobody waits.
+    /// Calls the handler of a request, which is on this loop and has no message waiting.
     ///
-    /// Of a handler that the snapshot holds no reference is counted: what is replaced while a handler is called in place is
-    /// kept until it has returned.
+    /// No reference to a handler that the snapshot holds is counted: a snapshot that is replaced while a
+    /// handler is called in place is kept until the handler has returned.
     @inline(__always)
     private func deliverInPlace(
         _ url: String,
@@ -254,7 +257,7 @@ extension LoopShard {
             let error = handler.object.failure(error, of: message)
             let tally = Outcome.Kind(error.code)
             handler.with { $0.counters.count(tally) }
-            // Who watches dead letters is told above, where there is a bus.
+            // Dead letters are shown by the caller of this function, which has the bus.
             self.counters.close(tally)
             return .failed(error, id)
         }

@@ -3,11 +3,12 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Leaves a message in the mailbox of its handler; whatever stands in the way makes it a dead letter.
+    /// Leaves a message in the mailbox of its handler; if that fails, it is a dead letter.
     ///
     /// - Parameters:
     ///   - request: what to send.
-    ///   - isOwn: whether the calling code sends it, so that it owes something to the message that is being handled.
+    ///   - isOwn: whether the calling code sends it, so that it inherits from the message that is being
+    ///     handled.
     func send(_ request: consuming Request, isOwn: Bool = true) {
         let shard = self.currentShard
         if isOwn, let inherited = self.inherited { request.inherit(from: inherited) }
@@ -65,7 +66,7 @@ extension BusCore {
         }
     }
 
-    /// Leaves a message in the mailbox of its handler, as soon as there is a place for it.
+    /// Leaves a message in the mailbox of its handler, as soon as there is a slot for it.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
         if let inherited = self.inherited { request.inherit(from: inherited) }
         await EventLoop.yieldIfDue()
@@ -73,7 +74,8 @@ extension BusCore {
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let shard = self.currentShard
-            // Who awaits a place is told at once that there is nobody, whatever intercepts deliveries.
+            // A sender that waits for a slot learns at once that no handler is registered, whatever
+            // middlewares intercept deliveries.
             let found = try self.find(request, on: shard)
             let handler = found.handler
             if handler.mailbox.whenFull != .suspend { await handler.mailbox.makeRoom() }
@@ -111,7 +113,7 @@ extension BusCore {
 
     /// Why a message should not wait for a slot any longer, if so.
     private func reasonToGiveUp(_ request: borrowing Request, _ handler: Handler) -> RoutingError? {
-        // The deadline cancels who is at work, and is the reason then.
+        // The deadline cancels a running handler, and is the reason then.
         let isLate = request.due.hasPassed(by: self.time)
         guard isLate || Task.isCancelled || handler.isGone else { return nil }
         let error =
@@ -127,7 +129,8 @@ extension BusCore {
         return try shard.find(request.url, request.parameters)
     }
 
-    /// The message as the uncaught handler sees it: what could be read from the URL, and what the caller gave.
+    /// The message as the uncaught handler sees it: what could be read from the URL, and what the caller
+    /// gave.
     func unmatched(_ request: Request, id: CorrelationID) -> Message? {
         let address = try? self.address(of: request.url)
         return address.map { request.message(id: id, parameters: Parameters(address: $0)) }

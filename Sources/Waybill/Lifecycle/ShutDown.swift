@@ -5,12 +5,13 @@ internal import WaybillRouting
 extension MessageBus {
     /// Ends the bus: takes no new messages, lets those in flight end, and fails the rest.
     ///
-    /// What a handler in flight routes or sends is still delivered, so that it can finish. Whoever comes from
-    /// outside, and whoever is still waiting at the deadline, fails with `shutDown`. The event loop keeps running, for
-    /// the others that use it. Shutting down again changes nothing.
+    /// What a handler in flight routes or sends is still delivered, so that it can finish. Callers from
+    /// outside, and callers that still wait at the deadline, fail with `shutDown`. The event loop keeps
+    /// running for its other users. Shutting down again changes nothing.
     ///
-    /// A handler may call this. Neither its own message nor that of a handler which waits for it is waited for or counted:
-    /// they have until the deadline to reply, and may not route any more once this has returned.
+    /// A handler may call this. Neither its own message nor that of a handler which waits for it is waited
+    /// for or counted: they have until the deadline to reply, and may not route any more once this has
+    /// returned.
     ///
     /// - Parameter deadline: how long to wait for what is in flight.
     /// - Returns: how many messages ended in time, and how many did not.
@@ -71,7 +72,7 @@ extension BusCore {
             desired: .draining,
             ordering: .sequentiallyConsistent
         )
-        // Called in a handler, this would wait for that handler, which waits for this.
+        // Called in a handler, this would wait for that handler, which waits for this call.
         let own = self.exchanges(for: DeliveryContext.current?.messages ?? [])
         self.exempt.withLock { $0.add(own) }
         let inFlight = self.statistics.current.inFlight
@@ -97,7 +98,7 @@ extension BusCore {
     /// Fails what has not ended when the bus's time is up.
     private func fail(_ exchanges: [Exchange], at deadline: ContinuousClock.Instant) {
         for exchange in exchanges {
-            // Waiting for the deadline must not keep what the bus was made of.
+            // Waiting for the deadline must not keep the exchange, and so the core.
             DeadlineWatch.timekeeper.schedule(at: Deadline(deadline)) { [weak exchange] in
                 guard let exchange else { return }
                 exchange.finish(.failed(.shutDown(url: exchange.url)))
@@ -106,7 +107,7 @@ extension BusCore {
     }
 }
 
-/// The messages that nobody who shuts the bus down waits for, since their handlers are shutting it down themselves.
+/// Exchanges excluded from draining, because their handlers called ``MessageBus/shutDown(drainingUntil:)``.
 struct DrainExemptions {
     private struct Place {
         weak var exchange: Exchange?

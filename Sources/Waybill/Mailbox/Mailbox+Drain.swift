@@ -3,7 +3,7 @@ internal import WaybillRouting
 
 // The loop's side.
 extension Mailbox {
-    /// Starts what waits, and lets the loop poll now and then.
+    /// Starts the queued messages, and lets the loop poll when the budget is used up.
     func drain() {
         while self.unretainedLoop.consumeDeliveryBudget() {
             guard let entry = self.withQueue({ $0.next() }) else { return }
@@ -56,7 +56,7 @@ extension Mailbox {
         )
     }
 
-    /// Starts a message that was let in, in a task of its own, which inherits the caller's context.
+    /// Starts an admitted message in a task of its own, which inherits the caller's context.
     nonisolated func start(
         _ message: Message,
         _ handler: Handler,
@@ -66,7 +66,7 @@ extension Mailbox {
         if self.unretainedLoop.isInEventLoop {
             self.assumeOnLoop { $0.startInPlace(message, handler, exchange, after: queued) }
         } else {
-            // It begins on this thread, and at once waits in line for the loop.
+            // The task begins on this thread, and at once waits for the loop.
             exchange.bind(
                 task: Task.immediate {
                     await self.perform(message, handler, exchange, after: queued)

@@ -5,9 +5,9 @@ internal import WaybillRouting
 
 /// The bounded queue in front of a module, and the loop that its handlers are called on.
 ///
-/// A message may run at once if its sender is on the loop and nothing waits. Everything else waits in one queue, in the
-/// order in which it comes: messages that no caller awaits, and the tasks of those that their callers await. Senders are
-/// on any thread; the loop drains.
+/// A message may run at once if its sender is on the loop and nothing waits. Everything else waits in one
+/// queue, in the order in which it comes: messages that no caller awaits, and the tasks of those that their
+/// callers await. Senders are on any thread; the loop drains.
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let unretainedLoop: UnretainedEventLoop
@@ -30,11 +30,11 @@ actor Mailbox: LoopBound {
 
     /// Keeps plain closures on the loop.
     ///
-    /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift 6.3): without
-    /// a preference it would run on the global executor.
+    /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift
+    /// 6.3): without a preference it would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
 
-    /// The greatest limit; what is configured beyond it is as good as none.
+    /// The greatest limit; a configured limit beyond it is as good as none.
     private static let largestLimit = 1 << 31
 
     init(
@@ -46,7 +46,7 @@ actor Mailbox: LoopBound {
         self.eventLoop = eventLoop
         self.unretainedLoop = UnretainedEventLoop(eventLoop)
         let limit = min(configuration.limit ?? limit, Self.largestLimit)
-        // One that is not serial would take nothing that has to wait for the loop.
+        // With a limit of 0, a mailbox that is not serial would take no message from another thread.
         self.limit = max(limit, configuration.isSerial ? 0 : 1)
         self.whenFull = configuration.whenFull
         self.isSerial = configuration.isSerial
@@ -122,8 +122,8 @@ extension Mailbox {
         _ = self.act(on: effect)
     }
 
-    /// Lets the loop run what waits, if a sender on that very loop finds the mailbox full: while it sends, nothing else can
-    /// make room.
+    /// Lets the loop run the queued messages, if a sender on that very loop finds the mailbox full: while it
+    /// sends, nothing else can make room.
     nonisolated(nonsending) func makeRoom() async {
         guard self.unretainedLoop.isInEventLoop, self.queue.withLock({ $0.isFull }) else { return }
         await self.eventLoop.turn()
@@ -162,13 +162,15 @@ extension Mailbox {
         while let sender = self.withQueue({ $0.grantSlot() }) { sender.resume(returning: true) }
     }
 
-    /// Whether a serial mailbox is busy with one of some messages: a handler of theirs that waits for it waits in vain.
+    /// Whether a serial mailbox is busy with one of some messages: a handler of such a message that waits for
+    /// this mailbox would wait for ever.
     nonisolated func isBusy(with messages: Set<CorrelationID>) -> Bool {
         guard self.isSerial, !messages.isEmpty else { return false }
         return self.withQueue { $0.inProgress }.map(messages.contains) ?? false
     }
 
-    /// Ends what waits for a handler that has gone, and has senders look whether theirs is still there.
+    /// Ends what waits for handlers that have been unregistered, and has the waiting senders check whether
+    /// their handlers are still registered.
     nonisolated func removeUnreachable() {
         for sender in self.withQueue({ $0.removeSenders() }) { sender.resume(returning: false) }
         var removed = self.withQueue { $0.removeUnreachable() }
@@ -182,7 +184,7 @@ extension Mailbox {
 
 // Messages that their callers await.
 extension Mailbox {
-    /// Whether a message may run here and now: the calling thread runs the loop, and nothing is before it.
+    /// Whether a message may run here and now: the calling thread runs the loop, and no message is before it.
     @inline(__always)
     nonisolated var isClear: Bool { self.unretainedLoop.isInEventLoop && !self.isOccupied }
 
@@ -212,7 +214,7 @@ extension Mailbox {
         }
     }
 
-    /// Lets a message in that ``perform(_:_:for:after:)`` is going to run.
+    /// Admits a message that ``perform(_:_:for:after:)`` is going to run.
     ///
     /// - Parameters:
     ///   - message: the message.
@@ -220,7 +222,7 @@ extension Mailbox {
     ///   - exchange: the exchange with its caller; nil if the caller's own task is going to run it.
     ///   - caller: the context of the handler that waits for the message, if one does.
     /// - Returns: its task in the queue; nil if it may run at once.
-    /// - Throws: the reason that it is not let in.
+    /// - Throws: the reason that it is not admitted.
     nonisolated func admit(
         _ message: borrowing Message,
         _ handler: Handler,
@@ -234,7 +236,7 @@ extension Mailbox {
         return task
     }
 
-    /// Runs a message that was let in, in the calling task.
+    /// Runs an admitted message, in the calling task.
     ///
     /// - Parameters:
     ///   - message: the message.
@@ -250,7 +252,8 @@ extension Mailbox {
     ) async -> Outcome {
         var task = queued
         if task == nil, self.isSerial || self.isOccupied, !self.withQueue({ $0.start(message.id) }) {
-            // Something has come in between, since a preference for an executor made the caller's task wait.
+            // Another message has come in between, since a preference for an executor made the caller's task
+            // wait.
             let late = self.queued(message, handler, for: exchange, takesSlot: false)
             if let error = self.enqueue(late) { return .failed(error) }
             task = late
@@ -267,7 +270,8 @@ extension Mailbox {
         return await self.run(message, handler, for: exchange)
     }
 
-    /// Runs a message that has had its turn already, as those have that no caller awaits and that met middlewares since.
+    /// Runs a message that has left the queue already: one that no caller awaits, and that has met
+    /// middlewares since.
     func run(_ message: Message, _ handler: Handler, for exchange: Exchange?) async -> Outcome {
         if let error = self.objection(to: message, handler) { return .failed(error) }
         return await handler.run(message, isolation: self, for: exchange)
@@ -323,7 +327,8 @@ extension Mailbox {
     /// Puts a task into the queue, or says why not.
     private nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
-            // Looked at under the lock: the end of a handler, which empties the queue, comes before this or after it.
+            // Checked under the lock: a handler's end, which removes its messages, comes before this or after
+            // it.
             task.handler.isGone ? .full : queue.wait(task)
         }
         if self.act(on: effect) { return nil }

@@ -1,7 +1,8 @@
 public import WaybillEventLoop
 public import WaybillRouting
 
-/// How a module takes its messages: how many may wait, what happens to one more, and whether they may interleave.
+/// How a module takes its messages: how many may wait, what happens to one more, and whether they may
+/// interleave.
 ///
 /// ```swift
 /// try bus.configureMailbox(of: printer, .init(limit: 16, whenFull: .suspend, isSerial: true))
@@ -13,11 +14,12 @@ public struct MailboxConfiguration: Sendable, Hashable {
         case fail
         /// Its sender waits, and is served in the order of arrival.
         ///
-        /// A caller that awaits the reply waits anyway and takes up no place, so that only
-        /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for one. What cannot wait,
+        /// A caller that awaits the reply waits anyway and takes no slot, so that only
+        /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for a slot. What cannot wait,
         /// ``MessageBus/send(_:parameters:headers:)``, fails.
         case suspend
-        /// The message that has waited longest is dropped with `mailboxFull`, and is a dead letter if nobody awaits it.
+        /// The message that has waited longest is dropped with `mailboxFull`, and is a dead letter if no
+        /// caller awaits it.
         case dropOldest
     }
 
@@ -27,11 +29,11 @@ public struct MailboxConfiguration: Sendable, Hashable {
     /// What happens to one more.
     public var whenFull: Overflow
 
-    /// Whether a message is finished before the next one is started; by default handlers interleave where they
-    /// suspend, as actors do.
+    /// Whether a message is finished before the next one is started; by default handlers interleave where
+    /// they suspend, as actors do.
     ///
-    /// A serial module that routes to itself, directly or through others, would wait for itself for ever: such a message
-    /// fails with `deadlock`.
+    /// A serial module that routes to itself, directly or through others, would wait for itself for ever:
+    /// such a message fails with `deadlock`.
     public var isSerial: Bool
 
     /// Makes a configuration; everything has a default.
@@ -43,11 +45,11 @@ public struct MailboxConfiguration: Sendable, Hashable {
 }
 
 extension MessageBus {
-    /// Sets up how a module takes its messages: how many may wait, what happens to one more, and whether they may
-    /// interleave.
+    /// Sets up how a module takes its messages: how many may wait, what happens to one more, and whether they
+    /// may interleave.
     ///
-    /// Without it a module has a mailbox with the bus's limit that fails what is too much. The bus holds the module from
-    /// here on until its last handler is unregistered.
+    /// Without it a module has a mailbox with the bus's limit that fails messages beyond it. The bus holds
+    /// the module from here on until its last handler is unregistered.
     ///
     /// - Parameters:
     ///   - module: the module, before any of its handlers is registered.
@@ -60,11 +62,11 @@ extension MessageBus {
         try self.core.configureMailbox(of: module, configuration)
     }
 
-    /// Sends a message that nobody awaits, and waits until its module has a place for it.
+    /// Sends a message that no caller awaits, and waits until its module has a slot for it.
     ///
-    /// It is for a sender that is faster than a module with a mailbox that suspends (``MailboxConfiguration``): the
-    /// sender is slowed down, where ``send(_:parameters:headers:)`` would lose messages. With any other mailbox it does
-    /// not wait.
+    /// It is for a sender that is faster than a module with a mailbox that suspends
+    /// (``MailboxConfiguration``): the sender is slowed down, where ``send(_:parameters:headers:)`` would
+    /// lose messages. With any other mailbox it does not wait.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
@@ -76,7 +78,7 @@ extension MessageBus {
     ///     one holds, and a timeout that is not positive is up at once.
     /// - Throws: why the message did not get into a mailbox: `noRoute`, `mailboxFull`, `deadlineExceeded`,
     ///   `cancelled` if the sender was cancelled while it waited, `deadlock` if a serial module would wait
-    ///   for a place in its own full mailbox. What happens afterwards nobody is told.
+    ///   for a slot in its own full mailbox. What happens afterwards is not reported to the sender.
     public nonisolated(nonsending) func enqueue(
         _ url: String,
         parameters: [String: any Sendable] = [:],
@@ -117,7 +119,7 @@ extension BusCore {
         }
     }
 
-    /// Takes a mailbox once more; whoever does so gives it back with ``leave(_:)``.
+    /// Takes a mailbox once more; each call is balanced by one of ``leave(_:)``.
     func rejoin(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
         self.mailboxes.withLock { $0.rejoin(owner) }
@@ -146,7 +148,8 @@ struct MailboxRegister {
     private struct Entry {
         let mailbox: Mailbox
         var users = 0
-        /// Kept until the first handler, which holds the module, so that its place in memory stays its own.
+        /// Kept until the first handler, which holds the module, so that the module's identifier stays its
+        /// own.
         var module: (any LoopBound)?
     }
 
@@ -173,7 +176,7 @@ struct MailboxRegister {
     /// The same for a handler that shares the code of another one.
     mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
 
-    /// Gives a mailbox back; the last one to do so holds the module still.
+    /// Gives a mailbox back; the last caller to do so still holds the module.
     mutating func leave(_ owner: ObjectIdentifier) {
         guard let users = self.entries[owner]?.users else { return }
         if users > 1 { self.entries[owner]?.users = users - 1 } else { self.entries[owner] = nil }

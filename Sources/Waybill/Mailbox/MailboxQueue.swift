@@ -4,8 +4,8 @@ internal import WaybillRouting
 
 /// A message that no caller awaits, and its handler.
 ///
-/// It cannot be copied: from its sender it moves through the mailbox to the loop, and no reference in it is counted on
-/// the way.
+/// It cannot be copied: from its sender it moves through the mailbox to the loop, and no reference in it is
+/// counted on the way.
 struct Envelope: ~Copyable, Sendable {
     let message: Message
     let handler: Handler
@@ -28,11 +28,11 @@ extension Envelope {
 
 /// The task of a message that its caller awaits, as it waits in a mailbox.
 struct QueuedTask: Sendable {
-    /// What becomes of it.
+    /// How its wait ends.
     enum Admission: Sendable {
         /// It runs now, on the mailbox's loop; in a serial mailbox it is the message in progress.
         case granted
-        /// It does not run, and goes on elsewhere.
+        /// It does not run, and continues on another executor.
         case refused(RoutingError)
     }
 
@@ -48,15 +48,17 @@ struct QueuedTask: Sendable {
 
     typealias Continuation = Pause<Admission>
 
-    /// Has the task go on without having run; only for what has been taken out of the queue, since that happens once.
+    /// Resumes the task without having run it; only for a task that has been taken out of the queue, since
+    /// that happens once.
     func refuse(_ error: RoutingError) { self.continuation.resumeElsewhere(returning: .refused(error)) }
 }
 
 /// What waits in a mailbox, oldest first.
 ///
-/// It decides and ``Mailbox`` acts, outside the lock that this is behind. Each message that waits has one of the slots
-/// that the mailbox's limit allows, and so has the message in progress of a serial mailbox. A message whose caller awaits
-/// it has none where the mailbox suspends its senders: its caller is suspended as it is.
+/// It decides and ``Mailbox`` acts, outside the lock that this is behind. Each message that waits has one of
+/// the slots that the mailbox's limit allows, and so has the message in progress of a serial mailbox. A
+/// message whose caller awaits it has none where the mailbox suspends its senders: its caller is suspended as
+/// it is.
 struct MailboxQueue: ~Copyable, Sendable {
     /// One message.
     enum Entry: ~Copyable, Sendable {
@@ -109,7 +111,8 @@ struct MailboxQueue: ~Copyable, Sendable {
             ? self.slots + (self.inProgress == nil ? 0 : 1) > self.limit : self.slots >= self.limit
     }
 
-    /// Takes a message that no caller awaits, unless all slots are taken; what is not taken stays where it is.
+    /// Takes a message that no caller awaits, unless all slots are taken; what is not taken stays where it
+    /// is.
     mutating func send(_ envelope: inout Envelope?) -> Effect {
         guard let effect = self.makeRoom() else { return .full }
         guard let taken = envelope.take() else { return effect }
@@ -140,7 +143,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// The next message to start; nil if the loop need not look again until it is told to.
+    /// The next message to start; nil if the loop need not look again before the next ``Effect/drain``.
     mutating func next() -> Entry? {
         guard self.inProgress == nil, let entry = self.entries.popFirst() else {
             self.isDraining = false
@@ -157,7 +160,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: .none)
     }
 
-    /// Takes a task out that does not want to wait any longer; nil if it is not there any more.
+    /// Takes a task out that no longer waits; nil if it is not in the queue any more.
     mutating func withdraw(_ continuation: QueuedTask.Continuation) -> QueuedTask? {
         for index in self.entries.indices {
             guard let task = self.entries[index].task, task.continuation === continuation else { continue }
@@ -167,7 +170,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return nil
     }
 
-    /// Takes the messages out whose handlers have gone.
+    /// Takes the messages out whose handlers are no longer registered.
     mutating func removeUnreachable() -> UniqueDeque<Entry> {
         var removed = UniqueDeque<Entry>()
         for _ in 0..<self.entries.count {
@@ -188,7 +191,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     private mutating func makeRoom() -> Effect? {
         guard self.isFull else { return Effect.none }
         guard self.whenFull == .dropOldest else { return nil }
-        // One whose caller has given up makes room, and no other message is lost for it.
+        // A message whose exchange is over makes room, and no other message is lost for it.
         if self.exchanges > 0 {
             for index in self.entries.indices where self.entries[index].task?.exchange?.isOver == true {
                 return self.drop(at: index)
@@ -225,8 +228,8 @@ struct MailboxQueue: ~Copyable, Sendable {
 
 // Tasks that wait for a slot.
 extension MailboxQueue {
-    /// Takes a slot for a sender, unless others wait for one: a sender that is quick enough would take every slot that
-    /// becomes free.
+    /// Takes a slot for a sender, unless others wait for one: a sender that is quick enough would take every
+    /// slot that becomes free.
     mutating func takeSlot() -> Bool {
         guard self.senders.isEmpty, !self.isFull else { return false }
         self.slots += 1
@@ -249,14 +252,14 @@ extension MailboxQueue {
         return sender
     }
 
-    /// Takes a sender out that does not want to wait any longer; false if it is not there any more.
+    /// Takes a sender out that no longer waits; false if it is not in the queue any more.
     mutating func withdraw(_ sender: Pause<Bool>) -> Bool {
         guard let index = self.senders.firstIndex(where: { $0 === sender }) else { return false }
         self.senders.remove(at: index)
         return true
     }
 
-    /// Takes all senders out: they have to look whether their handlers are still there.
+    /// Takes all senders out: they have to check whether their handlers are still registered.
     mutating func removeSenders() -> Deque<Pause<Bool>> {
         defer { self.senders = [] }
         return self.senders

@@ -1,7 +1,8 @@
-/// The number that ties a message to everything that answers it.
+/// The number that ties a message to its replies.
 ///
-/// Every message has one as its ``Message/id``; the reply, each progress reply and the message on a return URL carry it
-/// as their correlation ID. It is unique in this process, and later messages of one sender have greater numbers.
+/// Every message has one as its ``Message/id``; the reply, each progress reply and the message on a return
+/// URL carry it as their correlation ID. It is unique in this process, and later messages of one sender have
+/// greater numbers.
 public struct CorrelationID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number itself; the upper bits say which part of the process gave it out.
     public let rawValue: UInt64

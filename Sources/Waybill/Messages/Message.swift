@@ -5,9 +5,9 @@ public import WaybillRouting
 ///
 /// A message is a value: it can be kept, passed on, and read from any isolation.
 public struct Message: Sendable {
-    // What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed on.
-    // The parameters come first: as they are where they were matched, so that what is moved lies the same way in the words
-    // that the processor has just written.
+    // What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed
+    // on. The parameters come first: as they are where they were matched, so that what is moved lies the same
+    // way in the words that the processor has just written.
     /// The values of the path, of the query and of the call, as one view.
     public internal(set) var parameters: Parameters
 
@@ -69,7 +69,7 @@ public struct Message: Sendable {
         return (extras ?? .empty).with(returnPath: path)
     }
 
-    /// Small facts in one word, so that a message stays small: it is moved with every delivery.
+    /// Flags and counts in one word, so that a message stays small: it is moved with every delivery.
     @usableFromInline
     struct Notes: Sendable {
         @usableFromInline let bits: UInt64

@@ -2,26 +2,30 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Routes a URL, and lets a closure see and answer the replies that come before the last one.
+    /// Routes a URL, and lets a closure see and answer the progress replies.
     ///
     /// ```swift
-    /// let receipt: Receipt = try await bus.route("app://pay/start") { (update: Progress) in update.isAcceptable }
+    /// let receipt: Receipt = try await bus.route("app://pay/start") { (update: Progress) in
+    ///     update.isAcceptable
+    /// }
     /// ```
     ///
-    /// The closure runs where the caller is isolated, once for each reply and in their order; its value goes back to the
-    /// handler, which waits for it. An error that it throws, or a reply that is no `Update`, is thrown to the handler, and
-    /// logged; to a handler that asks for no answer it cannot be thrown, and is thrown here when that has replied. What it routes belongs to the message
-    /// that the handler is handling, and has its deadline.
+    /// The closure runs where the caller is isolated, once for each reply and in their order; its value goes
+    /// back to the handler, which waits for it. An error that it throws, or a reply that is no `Update`, is
+    /// thrown to the handler, and logged; a handler that asks for no answer does not get it, and it is thrown
+    /// here when that handler has replied. What it routes belongs to the message that the handler is
+    /// handling, and has its deadline.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures included.
+    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
+    ///     included.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
     ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
     ///     a timeout that is not positive is up at once.
-    ///   - as: the last reply's type, where it does not follow from the context.
-    ///   - onReply: sees a reply before the last one, and answers it.
+    ///   - as: the type of the last reply's value, where it does not follow from the context.
+    ///   - onReply: sees a progress reply, and answers it.
     /// - Returns: the value of the last reply.
     /// - Throws: what ``route(_:as:)`` throws.
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable, Value: Sendable>(
@@ -38,9 +42,7 @@ extension MessageBus {
         return try self.value(of: delivered.outcome, as: Value.self, url: url)
     }
 
-    // Disfavored: a caller that asks for `any Sendable` would get the reply as one.
-    /// Routes a URL, lets a closure see and answer the replies that come before the last one, and gives the
-    /// last one.
+    /// Routes a URL, lets a closure see and answer the progress replies, and returns the last reply.
     ///
     /// It is for callers that need no value, or that ask the reply for it; nothing has to be said about the
     /// type of the last reply:
@@ -57,10 +59,10 @@ extension MessageBus {
     ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
     ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
     ///     a timeout that is not positive is up at once.
-    ///   - onReply: sees a reply before the last one, and answers it.
+    ///   - onReply: sees a progress reply, and answers it.
     /// - Returns: the last reply, with the value and the message's ID.
     /// - Throws: what ``route(_:as:)`` throws.
-    @_disfavoredOverload
+    @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
         _ url: String,
@@ -91,7 +93,7 @@ extension MessageBus {
         }
     }
 
-    /// The replies to a request, one by one, the last one included.
+    /// The replies to a request, one by one: the progress replies and the last reply.
     ///
     /// ```swift
     /// for try await reply in bus.replies(to: "app://pay/start") { show(try reply.value(as: Progress.self)) }
@@ -125,13 +127,13 @@ extension MessageBus {
 }
 
 extension Message {
-    /// Sends the caller a reply before the last one, and waits until the caller has dealt with it.
+    /// Sends the caller a progress reply, and waits until the caller has dealt with it.
     ///
-    /// The handler goes no faster than its caller reads: nothing is kept but one reply for each task that sends them. It
-    /// runs where the handler is isolated.
+    /// The handler goes no faster than its caller reads: nothing is kept but one reply for each task that
+    /// sends them. It runs where the handler is isolated.
     ///
-    /// - Parameter value: what to tell; the caller's closure is called with it.
-    /// - Returns: whether the caller heard it; false if it does not listen, or no longer.
+    /// - Parameter value: the reply's value; the caller's closure is called with it.
+    /// - Returns: whether the caller has seen it; false if the caller does not listen, or no longer.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         await EventLoop.yieldIfDue()
@@ -140,18 +142,18 @@ extension Message {
         return (try? await exchange.offer(value, expectsAnswer: false)) != nil
     }
 
-    /// Sends the caller a reply before the last one, and waits for the caller's answer.
+    /// Sends the caller a progress reply, and waits for the caller's answer.
     ///
     /// ```swift
     /// let accepted = try await message.reply(with: progress, expecting: Bool.self)
     /// ```
     ///
     /// - Parameters:
-    ///   - value: what to tell; the caller's closure is called with it.
+    ///   - value: the reply's value; the caller's closure is called with it.
     ///   - expecting: the type of the answer: what the caller's closure returns.
     /// - Returns: the answer.
-    /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if it takes or returns another type,
-    ///   `refused` with the cause if its closure threw.
+    /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if it takes or returns another
+    ///   type, `refused` with the cause if its closure threw.
     public func reply<Answer: Sendable>(
         with value: some Sendable,
         expecting: Answer.Type
@@ -182,7 +184,7 @@ extension Message {
     }
 }
 
-/// A caller's code for the replies before the last one; it runs where the caller is isolated.
+/// A caller's code for progress replies; it runs where the caller is isolated.
 typealias Listener = (any Sendable) async throws -> any Sendable
 
 /// The listener of a caller that wants the last reply only.

@@ -14,11 +14,11 @@ public struct Reply: Sendable {
     /// The URL of the message that this answers.
     public let url: String
 
-    /// Whether the handler has returned; false for a reply before the last one.
+    /// Whether the handler has returned; false for a progress reply.
     public let isLast: Bool
 
-    /// The trace of what this reply's value does on the return URL; nil if the request had none, and for a reply before
-    /// the last one.
+    /// The trace of what this reply's value does on the return URL; nil if the request had none, and for a
+    /// progress reply.
     public let returnLeg: ReturnLeg?
 
     /// Where an answer to this reply goes, if its handler waits for one.
@@ -51,14 +51,15 @@ public struct Reply: Sendable {
         return value
     }
 
-    /// Replies to this reply: the handler that waits in ``Message/reply(with:expecting:)`` gets the value and goes on.
+    /// Replies to this reply: the handler that waits in ``Message/reply(with:expecting:)`` gets the value and
+    /// continues.
     ///
-    /// It is for who reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``; whoever asks for
-    /// the next reply without having answered has answered `()`.
+    /// It is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``; asking for
+    /// the next reply without having answered answers `()`.
     ///
     /// - Parameter value: the answer.
-    /// - Returns: whether the handler waited for it; false for the last reply, the second time, and once the next reply
-    ///   has been asked for.
+    /// - Returns: whether the handler waited for it; false for the last reply, the second time, and once the
+    ///   next reply has been asked for.
     @discardableResult
     public func answer(with value: some Sendable) -> Bool { self.answer?.fill(value) ?? false }
 }
@@ -70,12 +71,12 @@ extension Reply: CustomStringConvertible {
     }
 }
 
-/// Where the answer to one reply before the last one goes.
+/// Where the answer to one progress reply goes.
 struct AnswerSlot: Sendable {
     let exchange: Exchange
     /// Which of the replies it is, from 1.
     let number: Int
 
-    /// Lets the handler go on, if it waits for the answer to this very reply.
+    /// Resumes the handler, if it waits for the answer to this very reply.
     func fill(_ value: any Sendable) -> Bool { self.exchange.answer(.success(value), to: self.number) }
 }

@@ -2,10 +2,10 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The replies to one request as they come, the last one included.
+/// The replies to one request as they come: the progress replies and the last reply.
 ///
-/// The request is made when the iteration begins. The handler goes no faster than the loop over the replies: it waits
-/// until the next one is asked for. Leaving the loop early cancels the handler.
+/// The request is made when the iteration begins. The handler goes no faster than the loop over the replies:
+/// it waits until the next one is asked for. Leaving the loop early cancels the handler.
 public struct Replies: AsyncSequence, Sendable {
     /// Why there are no more replies, if the handler did not return.
     public typealias Failure = RoutingError
@@ -29,7 +29,7 @@ public struct Replies: AsyncSequence, Sendable {
         private var stream: ReplyStream?
         private var isAnswerDue = false
         private var isAtEnd = false
-        /// How many replies before the last one there were.
+        /// How many progress replies there were.
         private var progress = 0
 
         init(core: BusCore, request: Request) {
@@ -53,7 +53,7 @@ public struct Replies: AsyncSequence, Sendable {
 
         private nonisolated(nonsending) mutating func read() async throws(RoutingError) -> Reply? {
             guard !self.isAtEnd else { return nil }
-            // The first step makes the request, which yields when it has looked where it is made.
+            // The first step makes the request, which yields by itself.
             if self.stream != nil { await EventLoop.yieldIfDue() }
             let stream =
                 if let stream = self.stream { stream } else {
@@ -98,13 +98,13 @@ public struct Replies: AsyncSequence, Sendable {
     }
 }
 
-/// An exchange whose caller comes and goes; it is over when the caller does not come back.
+/// An exchange whose replies are asked for one by one; it is cancelled when the stream is released.
 final class ReplyStream: Sendable {
     let id: CorrelationID
     let exchange: Exchange
     /// The message, if only middlewares stand between it and the uncaught handler.
     private let unmatched: Message?
-    /// The task that has a reply and has not come back for the next one, if one has.
+    /// The task that has a reply and has not asked for the next one, if there is one.
     private let reader = Locked<UInt?>(nil)
 
     init(id: CorrelationID, exchange: Exchange, unmatched: Message? = nil) {
@@ -136,7 +136,7 @@ final class ReplyStream: Sendable {
         ReplyReaders.remove(self.exchange, from: task)
     }
 
-    /// Lets the handler go on that waits for an answer to what came last.
+    /// Resumes the handler that waits for an answer to the latest reply.
     func answer() { self.exchange.answer(.success(())) }
 }
 
@@ -169,8 +169,8 @@ extension BusCore {
 
 /// The tasks that are in the body of a loop over the replies to a message.
 ///
-/// The handler of that message waits until the loop comes back for the next reply. The body is code of the caller, which no
-/// task-local value can reach, so the context of the handler is found by the task.
+/// The handler of that message waits until the loop comes back for the next reply. The body is code of the
+/// caller, which no task-local value can reach, so the context of the handler is found by the task.
 enum ReplyReaders {
     /// One loop over replies.
     struct Entry {
@@ -194,7 +194,7 @@ enum ReplyReaders {
         return task
     }
 
-    /// Notes that the reader has come back for the next reply, or does not come back.
+    /// Notes that the reader asks for the next reply, or has stopped reading.
     static func remove(_ exchange: Exchange, from task: UInt) {
         self.entries.withLock { entries in
             entries[task]?.removeAll { $0.exchange === exchange }

@@ -43,11 +43,11 @@ extension RoutingError {
         Self(
             .noHandler,
             url: url,
-            message: "its caller does not listen for replies before the last one any more"
+            message: "its caller does not listen for progress replies any more"
         )
     }
 
-    /// What comes of a progress reply that the caller's closure does not take, or throws at.
+    /// The error of a progress reply that the caller's closure does not take, or throws at.
     static func progressRefused(_ error: any Error, url: String) -> Self {
         if let error = error as? RoutingError, error.url == url { return error }
         return Self(
@@ -114,10 +114,10 @@ extension RoutingError {
 
     /// What a caller sees when a handler throws.
     ///
-    /// An error about this very message passes as it is, a missing parameter for example, and so does one about no URL,
-    /// a refusal for example, which gets this one. Anything else, an error
-    /// about a message that the handler sent included, is this handler's failure with the error as its cause, so that
-    /// "nobody is there" is never said of somebody who was there and failed.
+    /// An error about this very message passes as it is, a missing parameter for example, and so does one
+    /// about no URL, a refusal for example, which gets this one. Anything else, an error about a message that
+    /// the handler sent included, is this handler's failure with the error as its cause, so that "no handler"
+    /// is never said of a handler that ran and failed.
     static func thrown(_ error: any Error, by message: Message) -> Self {
         self.thrown(error, at: message.parameters.url)
     }
@@ -138,10 +138,10 @@ extension RoutingError {
         return Self(self.code, url: url, message: self.message, cause: self.cause)
     }
 
-    /// What comes of an error that a middleware throws, or lets through.
+    /// The error of a message whose middleware throws an error, or lets it through.
     ///
-    /// An error about this message passes, and one about no URL is said to be about this message's. Anything else is a
-    /// failure of the middleware, with the error as its cause.
+    /// An error about this message passes, and one about no URL is said to be about this message's. Anything
+    /// else is a failure of the middleware, with the error as its cause.
     static func thrown(_ error: any Error, around message: Message) -> Self {
         let url = message.parameters.url
         if let error = error as? RoutingError, let own = error.said(about: url) { return own }
@@ -150,7 +150,8 @@ extension RoutingError {
     }
 }
 
-// Where an error is about a message that had found its handler, it says which: whoever passes it on knows.
+// Where an error is about a message that had found its handler, it names the handler's route: the code that
+// passes it on knows it.
 extension RoutingError {
     /// The error, with the route of a handler.
     func at(_ handler: Handler?) -> RoutingError {
@@ -173,10 +174,10 @@ extension Handler {
 }
 
 extension RoutingError {
-    /// What a middleware or a connector throws that does not let a message pass.
+    /// The error of a middleware or a connector that refuses a message.
     ///
     /// ```swift
-    /// guard message.headers["user"] != nil else { throw RoutingError.refused("nobody is signed in") }
+    /// guard message.headers["user"] != nil else { throw RoutingError.refused("no user is signed in") }
     /// ```
     ///
     /// - Parameters:

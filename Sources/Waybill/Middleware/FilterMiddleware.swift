@@ -6,8 +6,8 @@ public import WaybillRouting
 /// bus.use(FilterMiddleware { message in message.headers["user"] != nil })
 /// ```
 ///
-/// A message that does not pass fails with `refused`. This is also COCRouter's global filter, which sees every failure: one of a URL that
-/// nobody handles too, but not of text that is no URL.
+/// A message that does not pass fails with `refused`. This is also COCRouter's global filter, which sees
+/// every failure: that of a URL without a handler too, but not of text that is no URL.
 ///
 /// ```swift
 /// bus.use(FilterMiddleware(onFailure: { message, error in print(message.address, error.code) }))
@@ -26,7 +26,8 @@ public struct FilterMiddleware: Middleware {
     /// Makes a middleware that lets messages pass or not.
     ///
     /// - Parameters:
-    ///   - passes: whether a message may pass; to say why not, it throws ``WaybillRouting/RoutingError/refused(_:cause:)``.
+    ///   - passes: whether a message may pass; to say why not, it throws
+    ///     ``WaybillRouting/RoutingError/refused(_:cause:)``.
     ///   - onFailure: sees every message that did not end with a reply, and why.
     public init(
         _ passes: @escaping @Sendable (Message) throws -> Bool,
@@ -36,7 +37,7 @@ public struct FilterMiddleware: Middleware {
         self.onFailure = onFailure
     }
 
-    /// Lets a message pass, or refuses it, and tells of its failure.
+    /// Lets a message pass, or refuses it, and reports its failure.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

@@ -35,7 +35,7 @@ public struct LoggingMiddleware: Middleware {
         self.startLevel = startLevel
     }
 
-    /// Writes down how a delivery ends, and that it begins if that is asked for.
+    /// Logs how a delivery ends, and that it begins if that is asked for.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

@@ -1,7 +1,7 @@
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// The middlewares of a bus as they were at one moment, chain first; there is at least one.
+/// The middlewares of a bus as they were at one moment, outermost first; there is at least one.
 @usableFromInline
 final class MiddlewareChain: Sendable {
     private let array: FixedArray<MiddlewareLink>
@@ -48,11 +48,12 @@ struct MiddlewareLink: Sendable {
     }
 }
 
-/// A middleware as a chain calls it: its method as a function, and the object that the function is called with.
+/// A middleware as a chain calls it: its method as a function, and the object that the function is called
+/// with.
 ///
-/// A call by way of `any Middleware` takes two asynchronous frames, the witness and the method. This function is made
-/// where the middleware's type is known, so the method is inlined into it; and since it has no context, there is none
-/// to count.
+/// A call by way of `any Middleware` takes two asynchronous frames, the witness and the method. This function
+/// is made where the middleware's type is known, so the method is inlined into it; and since it has no
+/// context, there is none to count.
 @usableFromInline
 struct MiddlewareCode: Sendable {
     /// ``Middleware/handle(_:context:next:)`` of the middleware in a box.
@@ -67,7 +68,7 @@ struct MiddlewareCode: Sendable {
 
     @usableFromInline let handle: Handle
 
-    /// The middleware's box, for who holds this.
+    /// The middleware's box, for code that holds this element of a chain.
     @usableFromInline let box: UnretainedObject
 
     private let held: any AnyObject & Sendable
@@ -101,13 +102,13 @@ struct MiddlewareCode: Sendable {
     }
 }
 
-/// The middlewares of a bus, chain first.
+/// The middlewares of a bus, outermost first.
 struct MiddlewareRegistry: Sendable {
     private struct Entry: Sendable {
         let id: Int
         let code: MiddlewareCode
         let scope: RouteTable<Void>?
-        /// Tells who listens that there will be no more.
+        /// Ends the events of the listener.
         var end: @Sendable () -> Void = {}
     }
 
@@ -117,9 +118,9 @@ struct MiddlewareRegistry: Sendable {
     private var lastID = 0
     private var isClosed = false
 
-    /// Adds a middleware inside of those that are there.
+    /// Adds a middleware inside of the present ones.
     ///
-    /// - Returns: what it is removed by; nil if nobody may come any more.
+    /// - Returns: what it is removed by; nil if the bus takes no more middlewares.
     mutating func add(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
@@ -127,7 +128,7 @@ struct MiddlewareRegistry: Sendable {
         return self.lastID
     }
 
-    /// Adds a wiretap inside of those that are there, and around all middlewares.
+    /// Adds a wiretap inside of the present ones, and around all middlewares.
     mutating func add(_ wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
@@ -141,7 +142,7 @@ struct MiddlewareRegistry: Sendable {
         self.middlewares.removeAll { $0.id == id }
     }
 
-    /// Takes everybody out, for good.
+    /// Takes all middlewares out, for good.
     ///
     /// - Returns: what ends the wiretaps, which messages on their way may still hold.
     mutating func close() -> [@Sendable () -> Void] {

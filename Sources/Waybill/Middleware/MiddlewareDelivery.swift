@@ -14,7 +14,7 @@ extension BusCore {
     /// - Parameters:
     ///   - pattern: the pattern of the URLs that it is around; nil for all.
     ///   - add: adds it, and says by which number it is removed.
-    /// - Returns: what takes it out again.
+    /// - Returns: what removes it.
     func intercept(pattern: String?, _ add: (inout MiddlewareRegistry) -> Int?) -> Registration {
         let id = self.directory.intercept(add)
         return Registration(pattern: pattern ?? "**", core: self, target: .middleware(id))
@@ -80,7 +80,8 @@ extension BusCore {
         return self.delivered(request, outcome, id, message.extras?.returnPath, by: handler)
     }
 
-    /// The end of a request that has met middlewares; if it had no handler, and none of them answered, it is uncaught.
+    /// The end of a request that has met middlewares; if it had no handler, and none of them answered, it is
+    /// uncaught.
     private func delivered(
         _ request: Request,
         _ outcome: Outcome,
@@ -145,8 +146,8 @@ struct Delivery: Sendable {
         }
     }
 
-    /// Delivers a message in a task of its own, on the caller's loop if it is one of the bus's, and ends an exchange with
-    /// the outcome.
+    /// Delivers a message in a task of its own, on the caller's loop if it is one of the bus's, and ends an
+    /// exchange with the outcome.
     @discardableResult
     func start(_ message: Message, for exchange: Exchange) -> Task<Void, Never> {
         let isolation =
@@ -194,7 +195,7 @@ extension LoopIsolation {
 }
 
 extension Mailbox {
-    /// Runs a message that nobody awaits, and the middlewares around its handler.
+    /// Runs a message that no caller awaits, and the middlewares around its handler.
     func runUnawaited(
         _ message: Message,
         _ handler: Handler,
@@ -214,12 +215,12 @@ extension Mailbox {
     }
 }
 
-/// What a message has with it that meets middlewares and is not done when they are.
+/// What a message carries that meets middlewares.
 final class InterceptionState: Sendable {
     /// The middlewares that a message meets when its turn comes in the mailbox.
     let chain: MiddlewareChain?
 
-    /// Who wants to know of replies before the last one.
+    /// The observers of progress replies.
     let observers: [@Sendable (any Sendable) -> Void]
 
     private let arrival: ArrivalHeaders
@@ -276,7 +277,7 @@ extension Message {
     /// The headers of the return leg.
     var returnHeaders: [String: String] { self.extras?.interception?.headers ?? self.headers }
 
-    /// The message, which tells somebody of replies before the last one.
+    /// The message, with an observer of its progress replies.
     func observed(by observer: @escaping @Sendable (any Sendable) -> Void) -> Message {
         guard let extras = self.extras, extras.exchange != nil else { return self }
         return self.with(

@@ -2,8 +2,8 @@ internal import Synchronization
 public import WaybillEventLoop
 public import WaybillRouting
 
-// The plain route is inlined into its caller, and this with it: so there is no asynchronous frame between the caller and
-// the first middleware.
+// The plain route is inlined into its caller, and this with it: so there is no asynchronous frame between the
+// caller and the first middleware.
 extension MessageBus {
     /// Whether there are middlewares, as far as this thread can know.
     @usableFromInline var isIntercepted: Bool { !self.core.directory.isPlain.load(ordering: .relaxed) }
@@ -51,7 +51,7 @@ extension MessageBus {
         opening.close(error, message, url, on: self.core)
     }
 
-    /// The same for a message that cannot go the short way.
+    /// The same for a message that cannot take the fast path.
     @usableFromInline
     @inline(never)
     nonisolated(nonsending) func routeFar<Value: Sendable>(
@@ -65,21 +65,21 @@ extension MessageBus {
 
 /// The start of a message that meets middlewares on its way to a handler that answers at once.
 ///
-/// It is open if the caller is on the bus's first loop, is no handler, and may go on without suspending. Otherwise nothing is in
-/// the books, and the message has to go the long way.
+/// It is open if the caller is on the bus's first loop, is no handler, and may continue without suspending.
+/// Otherwise nothing is counted, and the message is delivered by the general path.
 @usableFromInline
 struct MiddlewareFastPath: Sendable {
     @usableFromInline private(set) var chain: Unretained<MiddlewareChain>?
 
     @usableFromInline private(set) var handler: Unretained<Handler>?
 
-    /// Holds chain and handler until the message has ended, if the loop does not keep what does.
+    /// Holds chain and handler until the message has ended, unless the loop keeps the snapshot that does.
     @usableFromInline private(set) var snapshot: RouteSnapshot?
 
     @inlinable
     init() {}
 
-    /// Makes the message for a URL, and opens.
+    /// Makes the message for a URL, and counts it.
     ///
     /// It is made to be returned: a message that was a part of this would be copied to be passed on.
     @inline(__always)
@@ -93,7 +93,7 @@ struct MiddlewareFastPath: Sendable {
                 handler.with({ $0.isImmediate && !$0.mailbox.isSerial })
             else { return .unsent }
             let parameters = (consume match).take()
-            // What is returned has headers, which are kept on the long way.
+            // A message with a return URL has to keep its headers, as the general path does.
             if parameters.hasFragment { return .unsent }
             self.chain = chain
             self.handler = handler
@@ -102,7 +102,7 @@ struct MiddlewareFastPath: Sendable {
         }
     }
 
-    /// Writes down that the message has its reply.
+    /// Counts the message as replied.
     @inline(__always)
     func close(on core: BusCore) {
         let shard = core.home
@@ -123,7 +123,7 @@ struct MiddlewareFastPath: Sendable {
         self.letGo(on: core.home)
     }
 
-    /// Writes down that the message has failed.
+    /// Counts the message as failed.
     ///
     /// - Returns: the error, with the route that it is about.
     func close(_ error: RoutingError, _ message: Message, _ url: String, on core: BusCore) -> RoutingError {

@@ -4,10 +4,11 @@ public import WaybillRouting
 
 /// The rest of a delivery: the middlewares that come after, and the handler.
 ///
-/// Each call is one attempt to deliver: a middleware may call it never, once, or again. It cannot be copied or kept, so
-/// when the middleware has returned, nothing comes after it any more.
+/// Each call is one attempt to deliver: a middleware may call it never, once, or again. It cannot be copied
+/// or kept, so when the middleware has returned, nothing comes after it any more.
 public struct Next: ~Copyable, Sendable {
-    // Held by whoever makes the first of these, until the last has returned: nobody can keep one.
+    // Held by the code that makes the first of these, until the last has returned: a middleware cannot keep
+    // one.
     @usableFromInline let chain: Unretained<MiddlewareChain>
     /// Which of the chain comes next; if there is none, the handler does.
     @usableFromInline let index: Int
@@ -30,13 +31,14 @@ public struct Next: ~Copyable, Sendable {
 
     /// Delivers a message to the rest.
     ///
-    /// A message with an earlier deadline than before is bounded by it: whatever comes after is cancelled, and left
-    /// behind, when it passes.
+    /// A message with an earlier deadline than before is bounded by it: the rest is cancelled, and no longer
+    /// waited for, when it passes.
     ///
     /// - Parameter message: the message as it was given to the middleware, or one made from it.
     /// - Returns: the reply's value.
-    /// - Throws: a `RoutingError`, the reason that there is none; it is about this message's URL. The type is not in the
-    ///   signature, since Swift 6.3 does not compile a middleware then that may throw before it calls the rest.
+    /// - Throws: a `RoutingError`, the reason that there is none; it is about this message's URL. The type is
+    ///   not in the signature, since Swift 6.3 does not compile a middleware then that may throw before it
+    ///   calls the rest.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func callAsFunction(_ message: Message) async throws -> any Sendable {
@@ -76,7 +78,7 @@ public struct Next: ~Copyable, Sendable {
         return try await self.deliver(message)
     }
 
-    /// What a middleware is told of the delivery.
+    /// What a middleware knows about the delivery.
     @inlinable var context: MiddlewareContext { MiddlewareContext(self.handler) }
 
     /// What comes after the next of the chain.
@@ -84,7 +86,7 @@ public struct Next: ~Copyable, Sendable {
         Next(self.chain, self.index &+ 1, self.handler, self.stage)
     }
 
-    /// Whether an answer that comes now is dropped: the message has ended otherwise.
+    /// Whether a reply that comes now is dropped, since the message has ended otherwise.
     func isLate(_ message: Message) -> Bool {
         // The end of an exchange cancels the task that the message is delivered in, if it has one of its own.
         message.extras?.exchange?.isOver ?? (self.stage != nil && Task.isCancelled)
@@ -99,8 +101,8 @@ public struct Next: ~Copyable, Sendable {
 }
 
 extension Next {
-    /// Delivers a message that has a deadline, or meets a middleware that is not around everything, or whose handler
-    /// cannot be called here and now.
+    /// Delivers a message that has a deadline, or meets a middleware that is not around everything, or whose
+    /// handler cannot be called here and now.
     @usableFromInline
     @inline(never)
     nonisolated(nonsending) func deliver(_ message: Message) async throws(RoutingError) -> any Sendable {
@@ -119,13 +121,13 @@ extension Next {
         }
     }
 
-    /// Whether a deadline is earlier than any that somebody watches.
+    /// Whether a deadline is earlier than every deadline that is watched already.
     private func shortens(_ deadline: Deadline) -> Bool {
         guard let earlier = self.stage?.object.deadline else { return true }
         return deadline < earlier
     }
 
-    /// Delivers a message in a task of its own, which is left behind when the deadline passes.
+    /// Delivers a message in a task of its own, which is no longer waited for when the deadline passes.
     private nonisolated(nonsending) func deliver(
         _ message: Message,
         until deadline: Deadline
@@ -159,7 +161,7 @@ extension Next {
             self.stage?.object.hasWaited == true
             ? await handler.mailbox.run(message, handler, for: nil) : await handler.core.hop(message, handler)
         if case .replied = outcome, self.isLate(message) {
-            // Whoever looks on sees what the caller sees.
+            // A wiretap sees what the caller sees.
             handler.core.countLateReply(at: handler)
             throw self.failure(CancellationError(), of: message)
         }
@@ -212,13 +214,14 @@ extension Outcome {
 /// What bounds the rest of a delivery.
 @usableFromInline
 final class DeliveryBounds: Sendable {
-    /// The deadline that somebody watches already.
+    /// The deadline that is watched already.
     let deadline: Deadline
 
-    /// Whether the message has waited in its mailbox before it met the first middleware, as those do that nobody awaits.
+    /// Whether the message has waited in its mailbox before it met the first middleware, as messages do that
+    /// no caller awaits.
     let hasWaited: Bool
 
-    /// The tasks that deliver it, if it holds the turn of a serial module meanwhile.
+    /// The tasks that deliver it, if it is the message in progress of a serial module.
     let attempts: Attempts?
 
     init(deadline: Deadline, hasWaited: Bool = false, attempts: Attempts? = nil) {
@@ -229,7 +232,8 @@ final class DeliveryBounds: Sendable {
 }
 
 extension DeliveryBounds {
-    /// Tasks that a middleware may leave behind, and whose end the next message of a serial module has to wait for.
+    /// Tasks that a middleware may no longer wait for, but whose end the next message of a serial module has
+    /// to wait for.
     final class Attempts: Sendable {
         private let tasks = Locked<[Task<Void, Never>]>([])
 

@@ -6,9 +6,9 @@ public import WaybillRouting
 /// bus.use(try RetryMiddleware(idempotent: ["app://account/balance", "app://catalog/**"], attempts: 4))
 /// ```
 ///
-/// Only routes that were declared idempotent are tried again: nobody can know whether a handler that failed has done half of its
-/// work. Between attempts it waits, longer each time; it does not wait past the deadline, and gives up with the failure
-/// that it has. However many attempts there are, the message is one in the books.
+/// Only routes that were declared idempotent are tried again: a handler that failed may have done half of its
+/// work. Between attempts it waits, longer each time; it does not wait past the deadline, and gives up with
+/// the failure that it has. However many attempts there are, the message counts once in the statistics.
 public struct RetryMiddleware: Middleware {
     private let idempotent: RouteTable<Void>
     private let attempts: Int
@@ -76,7 +76,8 @@ public struct RetryMiddleware: Middleware {
     }
 }
 
-/// How long to wait before something is tried again: longer each time, up to a limit, and not all at the same moment.
+/// How long to wait before something is tried again: longer each time, up to a limit, and not all at the same
+/// moment.
 public struct Backoff: Sendable {
     /// The wait after the first attempt.
     public var first: Duration
@@ -87,7 +88,8 @@ public struct Backoff: Sendable {
     /// The longest wait.
     public var longest: Duration
 
-    /// The part of a wait that is left to chance, from 0 to 1, so that those who failed together do not come back together.
+    /// The part of a wait that is left to chance, from 0 to 1, so that messages that failed together are not
+    /// retried together.
     public var jitter: Double
 
     /// Makes a backoff; everything has a default.
@@ -114,7 +116,7 @@ public struct Backoff: Sendable {
         return .nanoseconds(delay > 0 ? Int64(delay) : 0)
     }
 
-    /// In nanoseconds: longer than anybody waits, and a number that an instant still has room for.
+    /// In nanoseconds: longer than any caller waits, and a number that an instant still has room for.
     private static let century = 3.2e18
 
     private static func power(_ factor: Double, _ exponent: Int) -> Double {

@@ -1,11 +1,12 @@
-/// Bounds each delivery: one that takes longer fails with `deadlineExceeded`, its handler is cancelled, and its caller is free.
+/// Bounds each delivery: one that takes longer fails with `deadlineExceeded`, its handler is cancelled, and
+/// its caller is free.
 ///
 /// ```swift
 /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
 /// ```
 ///
-/// It bounds what comes after it: around a ``RetryMiddleware`` it bounds all attempts together, and inside of one each by
-/// itself. The caller's deadline holds as well, whichever is earlier.
+/// It bounds what comes after it: around a ``RetryMiddleware`` it bounds all attempts together, and inside of
+/// one each by itself. The caller's deadline holds as well, whichever is earlier.
 public struct TimeoutMiddleware: Middleware {
     private let limit: Duration
 

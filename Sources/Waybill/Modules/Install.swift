@@ -14,12 +14,12 @@ extension MessageBus {
     /// - Parameters:
     ///   - name: which provider of its services it is, if there are several; their routes are below the name
     ///     then.
-    ///   - instances: how many to make, and who of them handles what; one by default.
+    ///   - instances: how many to make, and which of them handles what; one by default.
     ///   - mailbox: how the module takes its messages; the bus's defaults if nil.
     ///   - fileID: where it is installed, for the message of a conflict.
     ///   - line: where it is installed, for the message of a conflict.
     ///   - make: makes the module, where the caller is; it is called once for each instance.
-    /// - Returns: the module, and what takes it out again.
+    /// - Returns: the module, and the registration that uninstalls it.
     /// - Throws: `conflict` naming the rival, and the module if it is installed already, `invalidPattern`,
     ///   `shutDown`, or what `make` throws.
     @discardableResult
@@ -41,7 +41,7 @@ extension MessageBus {
         return try self.install(modules, name, instances, mailbox, fileID, line)
     }
 
-    /// Registers what a module handles that is there already, on the loop that it runs on.
+    /// Registers what an existing module handles, on the loop that it runs on.
     ///
     /// Use it for a module that was not made for this bus, or that is installed again.
     @discardableResult
@@ -98,7 +98,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// The error of a module that is not installed; a conflict says so if the module is there already.
+    /// The error of a module that is not installed; a conflict says so if the module is installed already.
     fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"
@@ -125,8 +125,8 @@ public struct Installation<Module: Waybill.Module>: Sendable {
     /// The registrations of the services that it provides.
     let services: [Registration]
 
-    /// Unregisters all routes of the module, and takes its services out: whoever waits for it fails at once
-    /// with `noHandler`.
+    /// Unregisters all routes of the module, and its services: callers that wait for it fail at once with
+    /// `noHandler`.
     public func cancel() {
         for service in self.services { service.cancel() }
         for registration in self.registrations { registration.cancel() }

@@ -5,7 +5,7 @@
 /// ```swift
 /// @Module("app://user")
 /// actor UserModule {
-///     /// Who somebody is.
+///     /// The details of a user.
 ///     @Route func detail(uid: Int, name: String = "") -> User { User(uid: uid, name: name) }
 ///
 ///     @Route("/:uid/avatar") func avatar(uid: Int) async throws -> String { "avatar of \(uid)" }
@@ -16,10 +16,11 @@
 /// let same = try await bus.route(UserModule.urls.detail(uid: 1, name: "Lili"))
 /// ```
 ///
-/// The macro writes what ``Module-protocol`` asks for, as a person would by hand: where the actor lives (unless
-/// it says so itself, by a `context` of its own), its URL, its routes, and `urls`, a function for each route that
-/// makes a ``TypedURL`` whose parameters and reply the compiler checks. For each protocol with ``Service(_:)`` that
-/// the actor names behind its colon, it writes what provides that. <doc:Modules> shows all of it.
+/// The macro writes what ``Module-protocol`` asks for, as a person would by hand: where the actor lives
+/// (unless it says so itself, by a `context` of its own), its URL, its routes, and `urls`, a function for
+/// each route that makes a ``TypedURL`` whose parameters and reply the compiler checks. For each protocol
+/// with ``Service(_:)`` that the actor names behind its colon, it writes what provides that. <doc:Modules>
+/// shows all of it.
 ///
 /// Patterns are checked while they are compiled, under the conventions of `RoutingConventions.waybill`.
 ///
@@ -30,20 +31,21 @@ public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", typ
 
 /// Makes a route of a method of a ``Module(_:)``, whose path is the method's name.
 ///
-/// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each parameter is
-/// read from the message by its name and type; of two names, as in `of uid: Int`, it is the second. A parameter of
-/// type ``Message`` gets the message itself. The method cannot be private: its URL is reached from everywhere.
+/// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
+/// parameter is read from the message by its name and type; of two names, as in `of uid: Int`, it is the
+/// second. A parameter of type ``Message`` gets the message itself. The method cannot be private: its URL is
+/// reached from everywhere.
 ///
-/// What the method returns is the reply, and what it throws is the failure. A method that is not `async` answers at
-/// once, without a task of its own.
+/// What the method returns is the reply, and what it throws is the failure. A method that is not `async`
+/// answers at once, without a task of its own.
 @attached(peer)
 public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
 /// Makes a route of a method of a ``Module(_:)``, with a path of its own.
 ///
-/// - Parameter path: a pattern below the module's URL, as `/:uid/avatar`; or a whole one, as `app://other/x`. It
-///   is a literal without interpolation. What it captures, the method has to read: by a parameter of that name,
-///   or by one of type ``Message``.
+/// - Parameter path: a pattern below the module's URL, as `/:uid/avatar`; or a whole one, as `app://other/x`.
+///   It is a literal without interpolation. What it captures, the method has to read: by a parameter of that
+///   name, or by one of type ``Message``.
 @attached(peer)
 public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
@@ -51,8 +53,8 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 
 #if Macros
 
-/// Makes a service of a protocol: whoever has the protocol calls it, whoever conforms to it answers, and the
-/// calls travel as messages.
+/// Makes a service of a protocol: code that imports the protocol calls it, a module that conforms to it
+/// answers, and the calls travel as messages.
 ///
 /// ```swift
 /// // In a target that all modules import.

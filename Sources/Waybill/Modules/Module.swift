@@ -7,7 +7,8 @@ public import WaybillEventLoop
 /// ```swift
 /// @Module("app://user")
 /// actor UserModule {
-///     @Route func detail(uid: Int, name: String = "") -> User { ... }    // app://user/detail?uid=1&name=Lili
+///     /// app://user/detail?uid=1&name=Lili
+///     @Route func detail(uid: Int, name: String = "") -> User { ... }
 /// }
 /// try await bus.install { UserModule() }
 /// ```
@@ -40,15 +41,15 @@ extension Module {
 
     /// The loop as the module's executor.
     ///
-    /// `LoopBound` has it too, but who imports `Waybill` alone does not see that, and an actor that sees none gets one of
-    /// its own.
+    /// `LoopBound` has it too, but code that imports `Waybill` alone does not see that, and an actor that
+    /// sees none gets an executor of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe self.eventLoop.asUnownedSerialExecutor()
     }
 
     /// The bus that the module was made for.
     ///
-    /// A module may keep it: a bus goes away when its owner lets go of it, however many modules know it, and
+    /// A module may keep it: a bus ends when its owner releases it, however many modules refer to it, and
     /// what they route afterwards fails with `shutDown`.
     public nonisolated var bus: MessageBus { self.context.bus }
 }
@@ -76,6 +77,6 @@ public struct ModuleContext: Sendable {
         return Self(bus: MessageBus(eventLoop: eventLoop), eventLoop: eventLoop)
     }
 
-    /// For modules that nobody installs.
+    /// For modules that are not installed in a bus.
     private static let shared = EventLoop(name: "modules")
 }

@@ -8,7 +8,8 @@ internal import WaybillRouting
 /// ```swift
 /// static var routes: [ModuleRoute<Greeter>] {
 ///     [
-///         ModuleRoute("app://greeter/hello", action: "hello", parameters: [.init("name", "String")]) { greeter, message in
+///         ModuleRoute("app://greeter/hello", action: "hello", parameters: [.init("name", "String")]) {
+///             greeter, message in
 ///             greeter.hello(name: try message.argument("name"))
 ///         }
 ///     ]

@@ -2,7 +2,7 @@ internal import WaybillRouting
 
 /// What a performance may do next, as a value: it decides, and ``Performance`` acts.
 struct PerformMachine {
-    /// A step from one state to the next, for who watches.
+    /// A step from one state to the next, for observers.
     struct Change: Equatable {
         let old: PerformState
         let new: PerformState
@@ -12,7 +12,7 @@ struct PerformMachine {
     struct Refusal: Error {
         let code: RoutingError.Code
         let message: String
-        /// Whether it concerns the caller alone, and nobody else is told.
+        /// Whether the caller alone gets its error.
         var isQuiet = false
     }
 
@@ -75,7 +75,7 @@ struct PerformMachine {
     /// What was begun has failed.
     mutating func fail() -> Change { self.move(to: self.before) }
 
-    /// Nobody holds the destination any more.
+    /// The destination has been released.
     mutating func lose() -> Change? { self.state == .routed ? self.move(to: .removed) : nil }
 
     private mutating func begin(_ next: PerformState) -> Change {
@@ -95,10 +95,10 @@ public enum PerformState: String, Sendable, Hashable {
     case unrouted
     /// The destination is being made and prepared.
     case routing
-    /// The destination is there.
+    /// The destination has been made.
     case routed
     /// The destination is being taken down.
     case removing
-    /// The destination has been taken down, or nobody holds it any more.
+    /// The destination has been taken down, or released.
     case removed
 }

@@ -4,13 +4,16 @@ public import WaybillRouting
 /// One destination of a ``ServiceRouter``: made, prepared, there, and taken down again.
 ///
 /// ```swift
-/// let performance = try bus.performance(of: (any Player).self) { $0.prepare = { try await $0.load("film") } }
+/// let performance = try bus.performance(of: (any Player).self) {
+///     $0.prepare = { try await $0.load("film") }
+/// }
 /// let player = try await performance.perform()
 /// try await performance.remove()
 /// ```
 ///
-/// It may be performed again once its destination is gone, or while that is there, unless its router wants it
-/// removed first. It does not keep its destination: an object that nobody holds any more makes it `removed`.
+/// It may be performed again once its destination is gone, or while that exists, unless its router wants it
+/// removed first. It does not keep its destination: when the last reference to that object is released, it is
+/// `removed`.
 public final class Performance<Destination: Sendable>: Sendable {
     private let router: any ServiceRouter<Destination>
     private let configuration: PerformConfiguration<Destination>
@@ -38,7 +41,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         return self.progress.withLock { $0.machine.state }
     }
 
-    /// What was made, while somebody holds it.
+    /// What was made, as long as it is referenced elsewhere.
     public var destination: Destination? {
         self.notice()
         return self.progress.withLock { $0.machine.state == .routed ? $0.holder?.held : nil }
@@ -51,8 +54,8 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// checked.
     ///
     /// - Parameters:
-    ///   - onSuccess: is told of this one's success, after the configuration.
-    ///   - onFailure: is told of this one's failure, after the configuration.
+    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
+    ///   - onFailure: called when this performance fails, after the configuration's handler.
     /// - Returns: the destination, which the caller has to hold.
     /// - Throws: `overRoute` if it is being performed already, `actionFailed` if its state does not permit
     ///   it, `infiniteRecursion` for the 201st performance inside of one another, `noHandler` if the router
@@ -85,7 +88,7 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     /// Takes the destination down.
     ///
-    /// - Parameter onFailure: is told of this one's failure, after the configuration.
+    /// - Parameter onFailure: called when this removal fails, after the configuration's handler.
     /// - Throws: `actionFailed` if there is nothing to remove, `overRoute` if it is being removed already,
     ///   and `handlerFailed` with what the router threw as its cause: then the destination is still there.
     public nonisolated(nonsending) func remove(
@@ -153,7 +156,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         return error
     }
 
-    /// Notices that nobody holds the destination any more.
+    /// Notices that the destination has been released.
     private func notice() {
         let change = self.progress.withLock { progress -> PerformMachine.Change? in
             guard let holder = progress.holder, holder.held == nil else { return nil }
@@ -169,7 +172,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 }
 
-/// Holds a value, but an object only as long as somebody else does.
+/// Holds a value, but an object only weakly.
 struct WeakReference<Value: Sendable> {
     private let value: Value?
     private weak var object: AnyObject?

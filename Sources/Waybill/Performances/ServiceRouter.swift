@@ -3,8 +3,8 @@ public import WaybillRouting
 
 /// Makes a service on demand, and takes it down again.
 ///
-/// A module is there as long as it is installed. A router is for what is made when somebody asks for it, with
-/// what that caller wants of it: a screen, a session, a player.
+/// A module exists as long as it is installed. A router is for what is made when a caller asks for it, with
+/// that caller's configuration: a screen, a session, a player.
 ///
 /// ```swift
 /// struct PlayerRouter: ServiceRouter {
@@ -43,23 +43,23 @@ extension ServiceRouter {
     /// Finds all in order.
     public nonisolated(nonsending) func check(_ destination: Destination) async throws {}
 
-    /// Does nothing: letting go of the destination is enough.
+    /// Does nothing: releasing the destination is enough.
     public nonisolated(nonsending) func remove(_ destination: Destination) async throws {}
 
     /// No.
     public var mustBeRemovedFirst: Bool { false }
 }
 
-/// What a caller wants of a ``Performance``: what it does to the destination, and what it is told.
+/// How a caller configures a ``Performance``: what is done to the destination, and which handlers are called.
 ///
 /// These closures are called every time that it is performed; what is passed to
 /// ``Performance/perform(onSuccess:onFailure:)`` only that once. They run wherever the performance's caller
 /// does.
 public struct PerformConfiguration<Destination: Sendable>: Sendable {
-    /// Prepares the destination before the router does: passes on what this caller wants of it.
+    /// Prepares the destination before the router does: sets what this caller needs.
     public var prepare: (@Sendable (Destination) async throws -> Void)?
 
-    /// The destination is there.
+    /// The destination has been made.
     public var succeeded: (@Sendable (Destination) -> Void)?
 
     /// It could not be made, prepared or removed.
@@ -121,8 +121,8 @@ extension MessageBus {
         return Performance(box.router, configuration, self.core)
     }
 
-    /// Sets what is told about every performance that fails, after those who asked for it; there is one such
-    /// handler, the last one set.
+    /// Sets the handler of every performance that fails, called after the handlers of that performance; there
+    /// is one such handler, the last one set.
     public func registerPerformFailed(_ handler: @escaping @Sendable (RoutingError) -> Void) {
         let old = self.core.performFailed.withLock { current in
             defer { current = handler }

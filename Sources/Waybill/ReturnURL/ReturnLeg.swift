@@ -3,7 +3,7 @@ public import WaybillRouting
 
 /// What became of a reply's value on its way to the return URL: the trace that a ``Reply`` keeps of it.
 ///
-/// The leg begins when the handler has replied, so its end comes after the reply; who wants to know waits for it:
+/// The leg begins when the handler has replied, so its end comes after the reply; a caller can wait for it:
 ///
 /// ```swift
 /// let reply = try await bus.route("app://order/pay?total=42#home/receipt")
@@ -29,7 +29,7 @@ public struct ReturnLeg: Sendable {
         case delivered
         /// It is a dead letter, with the reason.
         case failed(RoutingError)
-        /// The handler of the request did not want it to be sent.
+        /// The handler of the request has declined it.
         case declined
     }
 
@@ -38,8 +38,9 @@ public struct ReturnLeg: Sendable {
 
     /// What became of the value in the end.
     ///
-    /// The caller waits where it is isolated, until the handler of the return URL is done. A return URL of that URL is a
-    /// leg of its own, and not waited for. Who is cancelled gets ``Outcome/underway``.
+    /// The caller waits where it is isolated, until the handler of the return URL is done. A return URL of
+    /// that URL is a leg of its own, and not waited for. A caller that is cancelled gets
+    /// ``Outcome/underway``.
     public var outcome: Outcome {
         get async {
             await EventLoop.yieldIfDue()
@@ -61,9 +62,10 @@ extension ReturnPath {
     }
 }
 
-/// Where the value of one reply goes beside its caller, and what becomes of it there.
+/// Where the value of one reply goes beside its caller, and how it ends there.
 ///
-/// Only a message with a return URL has one. The value is sent once: by the handler, or when the handler has replied.
+/// Only a message with a return URL has one. The value is sent once: by the handler, or when the handler has
+/// replied.
 final class ReturnPath: Sendable {
     /// The ID of the message that is answered.
     let correlationID: CorrelationID
@@ -71,13 +73,14 @@ final class ReturnPath: Sendable {
     private let hops: Int
     private let state: Locked<State>
 
-    /// Somebody who waits for the outcome.
+    /// A caller that waits for the outcome.
     typealias Waiter = Pause<ReturnLeg.Outcome>
 
     private struct State {
         var url: String
         var outcome = ReturnLeg.Outcome.underway
-        /// Whoever can send the value, until it has been sent or declined: a reply that is kept must not keep the bus.
+        /// The core that can send the value, until it has been sent or declined: a reply that is kept must
+        /// not keep the bus.
         var sender: BusCore?
         var waiting: [Int: Waiter] = [:]
         var lastNumber = 0
@@ -98,7 +101,8 @@ final class ReturnPath: Sendable {
 
     var outcome: ReturnLeg.Outcome { self.state.withLock { $0.outcome } }
 
-    /// Sends a value, with the headers of the message that it answers, unless one has been sent already, or none shall be.
+    /// Sends a value, with the headers of the message that it answers, unless one has been sent already, or
+    /// none shall be.
     @discardableResult
     func send(_ value: any Sendable, headers: [String: String]) -> Bool {
         let (sender, url) = self.state.withLock { ($0.sender.take(), $0.url) }
@@ -109,7 +113,7 @@ final class ReturnPath: Sendable {
             correlationID: self.correlationID,
             isReturnOf: self
         )
-        // Nobody waits for it, and so the deadline of who waited for the reply is not its own.
+        // No caller waits for it, so it does not have the deadline of the caller that waited for the reply.
         sender.send(Request(url: url, extras: extras, hops: self.hops + 1), isOwn: false)
         return true
     }
@@ -143,7 +147,7 @@ final class ReturnPath: Sendable {
 }
 
 extension ReturnPath {
-    /// A number for somebody who is going to wait.
+    /// A number for a caller that is going to wait.
     func nextNumber() -> Int {
         self.state.withLock { state in
             state.lastNumber += 1
@@ -151,10 +155,10 @@ extension ReturnPath {
         }
     }
 
-    /// Resumes somebody with the outcome, as soon as there is one.
+    /// Resumes a waiting caller with the outcome, as soon as there is one.
     func wait(_ number: Int, _ waiter: Waiter) {
         let outcome = self.state.withLock { state in
-            // Set free before he came.
+            // A waiter that is cancelled already is resumed at once.
             if case .underway = state.outcome, !Task.isCancelled {
                 state.waiting[number] = waiter
                 return nil as ReturnLeg.Outcome?
@@ -164,7 +168,7 @@ extension ReturnPath {
         if let outcome { waiter.resume(returning: outcome) }
     }
 
-    /// Sets somebody free who does not want to wait any longer.
+    /// Resumes a caller that no longer waits.
     func giveUp(_ number: Int) {
         let waiter = self.state.withLock { $0.waiting.removeValue(forKey: number) }
         waiter?.resume(returning: .underway)

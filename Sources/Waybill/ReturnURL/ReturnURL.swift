@@ -1,18 +1,21 @@
 internal import WaybillRouting
 
 extension Message {
-    /// Where the reply's value will be sent when the handler has returned, if anywhere: the URL in the fragment.
+    /// Where the reply's value will be sent when the handler has returned, if anywhere: the URL in the
+    /// fragment.
     ///
-    /// It has the message's scheme if it has none of its own. A fragment is taken for a URL if it has a scheme or more than
-    /// one segment, or if a route matches it; any other is left to the handler, in `address.fragment`. Nil also once
-    /// the value has been sent or declined, for a message that was published, and if the handler has replied.
+    /// It has the message's scheme if it has none of its own. A fragment is taken for a URL if it has a
+    /// scheme or more than one segment, or if a route matches it; any other is left to the handler, in
+    /// `address.fragment`. Nil also once the value has been sent or declined, for a message that was
+    /// published, and if the handler has replied.
     ///
-    /// The idea is FTRouter's: the fragment names who is called back when the destination is done.
+    /// The idea is FTRouter's: the fragment names the URL that is called back when the destination is done.
     public var returnURL: String? { self.extras?.returnPath?.pendingURL }
 
     /// Sends a value to the return URL now, instead of the reply's value when the handler has returned.
     ///
-    /// It is sent even if the handler fails afterwards. It can be called from anywhere, and by one who has kept the message.
+    /// It is sent even if the handler fails afterwards. It can be called from anywhere, also with a message
+    /// that was kept.
     ///
     /// - Parameter value: what the message on the return URL carries as its payload.
     /// - Returns: false if there is no return URL, or it has been dealt with already.
@@ -23,7 +26,8 @@ extension Message {
 
     /// Has the reply's value sent to another URL than the one in the fragment.
     ///
-    /// - Parameter url: where to; without a scheme the message's scheme is meant. If it is no URL, the leg fails.
+    /// - Parameter url: where to; without a scheme the message's scheme is meant. If it is no URL, the leg
+    ///   fails.
     /// - Returns: false if there is no return URL, or it has been dealt with already.
     @discardableResult
     public func replaceReturnURL(with url: String) -> Bool {
@@ -60,8 +64,8 @@ extension BusCore {
 
     /// The URL in a message's fragment, with the message's scheme if it has none of its own.
     ///
-    /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it; any other
-    /// is left to the handler. It may have been encoded once for each leg that it has still to go.
+    /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it;
+    /// any other is left to the handler. It may have been encoded once for each leg that it has still to go.
     func returnURL(in fragment: String, scheme: String) -> String? {
         self.returnURL(in: fragment, scheme: scheme, levels: self.configuration.hopLimit)
     }
@@ -73,7 +77,8 @@ extension BusCore {
         let url = self.complete(fragment, scheme: scheme)
         let isURL = target.hasScheme || target.segments.count > 1 || self.matches(url)
         if isURL { return url }
-        // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not part of that.
+        // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not
+        // part of that.
         let rest = fragment.drop { $0 != "?" && $0 != "#" }
         guard levels > 0, let decoded = target.segments.first, decoded + rest != fragment else { return nil }
         return self.returnURL(in: decoded + rest, scheme: scheme, levels: levels - 1)

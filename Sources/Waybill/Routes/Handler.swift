@@ -11,7 +11,7 @@ final class Handler: Sendable {
     /// The handlers that this one stands for, if it is a route of several instances of a module.
     let instanceGroup: InstanceGroup?
 
-    /// What stands in the way, if this stands for the handler of a message that has none.
+    /// The error of each message, if this stands for the handler of messages that have none.
     let failure: RoutingError?
 
     /// The loop that it is called on.
@@ -23,10 +23,10 @@ final class Handler: Sendable {
     /// What the bus keeps on that loop, if it is one of the bus's; the core holds it.
     let shard: Unretained<LoopShard>?
 
-    /// Its route's share of the books.
+    /// The statistics of its route.
     let counters = RouteCounters()
 
-    /// Whether the handler has gone; who is on the way to it reads this without the lock.
+    /// Whether the handler is unregistered, or its loop has stopped; deliveries read this without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
 
@@ -35,7 +35,7 @@ final class Handler: Sendable {
         var waiting: [ObjectIdentifier: Exchange] = [:]
         /// What it was registered for.
         var description: Description?
-        /// Why the handler has gone, if it has.
+        /// Why the handler is unregistered, if it is.
         var reason: (@Sendable (String) -> RoutingError)?
     }
 
@@ -77,7 +77,7 @@ final class Handler: Sendable {
         self.init(HandlerCode(suspending: suspending), mailbox: mailbox, core: core)
     }
 
-    /// Runs another handler's code for a route of a configuration, which may have something to say to it.
+    /// Runs another handler's code for a route of a configuration, which may add values to its messages.
     convenience init(sharing other: Handler, target: ConfiguredTarget?) {
         if let target {
             let members = other.members.map { Handler(sharing: $0) }
@@ -140,12 +140,12 @@ final class Handler: Sendable {
         self.state.withLock { $0.description = description }
     }
 
-    /// What it was registered for, also when it has gone.
+    /// What it was registered for, also after that ended.
     var description: Description? { self.state.withLock { $0.description } }
 
-    /// Notes that a caller waits, so that it can be told when the handler goes away.
+    /// Notes that a caller waits, so that its exchange can be ended when the handler is unregistered.
     ///
-    /// - Returns: false if the handler has gone already.
+    /// - Returns: false if the handler is unregistered already.
     func attach(_ exchange: Exchange) -> Bool {
         self.state.withLock { state in
             guard state.reason == nil else { return false }
@@ -156,16 +156,16 @@ final class Handler: Sendable {
 
     func detach(_ exchange: Exchange) {
         let detached = self.state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
-        // Let go of outside the lock.
+        // Released outside the lock.
         _ = consume detached
     }
 
-    /// The exchanges with some of those who wait.
+    /// The waiting exchanges of some messages.
     func exchanges(for ids: Set<CorrelationID>) -> [Exchange] {
         self.state.withLock { $0.waiting.values.filter { ids.contains($0.id) } }
     }
 
-    /// Fails everybody who waits, but for those who are exempt, and everybody who comes later.
+    /// Fails all waiting exchanges but the exempt ones, and all later messages.
     func retire(
         with reason: @escaping @Sendable (String) -> RoutingError,
         exempting exempt: [Exchange] = []
@@ -198,7 +198,7 @@ final class Handler: Sendable {
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 
-    /// Why the handler is gone.
+    /// Why the handler is unregistered.
     @inline(never)
     func reason(_ url: String) -> RoutingError {
         self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
@@ -210,11 +210,11 @@ extension Handler {
     enum Description {
         case pattern(String)
         indirect case route(RouteDescription)
-        /// A route of a configuration whose target is not there.
+        /// A route of a configuration whose target is not registered.
         indirect case unbound(RouteConfiguration.Entry)
     }
 
-    /// The pattern that it was registered for, also when it has gone.
+    /// The pattern that it was registered for, also after that ended.
     var pattern: String? {
         switch self.description {
         case .pattern(let pattern): pattern
@@ -230,7 +230,7 @@ extension Handler {
         return nil
     }
 
-    /// Whether it stands for a target of a configuration that is not there.
+    /// Whether it stands for a target of a configuration that is not registered.
     var isUnbound: Bool {
         if case .unbound = self.description { return true }
         return false

@@ -6,13 +6,13 @@ struct HandlerCode: Sendable {
     /// It is called in place, in the caller's task, and without a hop if the caller is on the same loop.
     let immediate: any ImmediateCode
 
-    /// The same for callers who know the type of its answer: an ``ImmediateBody``.
+    /// The same for callers that know the type of its answer: an ``ImmediateBody``.
     @usableFromInline let object: UnretainedObject
 
     /// Whether it is called in place; if not, there is only something that stands for such code.
     let isImmediate: Bool
 
-    /// It runs in a task of its own, so that its caller can be set free at any time.
+    /// It runs in a task of its own, so that its caller can be freed at any time.
     let suspending: (@Sendable (Message) async throws -> any Sendable)?
 
     /// Nothing that could be called.
@@ -40,7 +40,8 @@ struct HandlerCode: Sendable {
     }
 }
 
-/// Stands for the code of a handler that is never called in place; an optional would be copied, and counted, to be called.
+/// Stands for the code of a handler that is never called in place; an optional would be copied, and counted,
+/// to be called.
 private final class NoCode: ImmediateCode {
     static let shared = NoCode()
 

@@ -6,10 +6,11 @@ internal import WaybillRouting
 final class InstanceGroup: Sendable {
     let members: [Handler]
     let choice: ModuleInstances.Choice
-    /// What is said to each message's handler beside the message's own URL, if the route is a configured one.
+    /// The target whose values each message gets beside those of its own URL, if the route is a configured
+    /// one.
     let target: ConfiguredTarget?
 
-    /// Whose turn it is among those who serve callers from outside of the bus's loops.
+    /// The member whose turn it is to serve a caller from outside of the bus's loops.
     private let turn = Atomic<Int>(0)
 
     init(_ members: [Handler], _ choice: ModuleInstances.Choice, _ target: ConfiguredTarget? = nil) {
@@ -42,7 +43,7 @@ final class InstanceGroup: Sendable {
             return self.members[Int(bitPattern: Self.hash(key) % UInt(self.members.count))]
         }
         if let loop, let member = self.members.first(where: { $0.loop == loop }) { return member }
-        // Somebody else takes the turn of an instance whose loop has stopped.
+        // The next member takes the turn of an instance whose loop has stopped.
         for _ in 1..<self.members.count {
             let member = self.nextMember()
             if !member.isGone { return member }
@@ -55,14 +56,15 @@ final class InstanceGroup: Sendable {
         return self.members[Int(bitPattern: UInt(bitPattern: turn) % UInt(self.members.count))]
     }
 
-    /// FNV-1a: unlike the standard library's, it gives a key the same place in each run, which logs can be compared by.
+    /// FNV-1a: unlike the standard library's, it maps a key to the same instance in each run, so that logs
+    /// can be compared.
     private static func hash(_ key: String) -> UInt {
         key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt($1)) &* 0x100_0000_01b3 }
     }
 }
 
 extension Handler {
-    /// Who handles a message in this handler's place: itself, unless it stands for several.
+    /// The handler that handles a message in this one's place: itself, unless it stands for several.
     @inline(__always)
     func member(
         on loop: ObjectIdentifier?,
@@ -76,13 +78,13 @@ extension Handler {
     /// The handlers that it stands for, or itself.
     var members: [Handler] { self.instanceGroup?.members ?? [self] }
 
-    /// The books of the route.
+    /// The statistics of the route.
     var statistics: BusStatistics { self.members.reduce(BusStatistics()) { $0 + $1.counters.statistics } }
 }
 
 /// How many instances of a module a bus makes, and which of them handles a message.
 ///
-/// Each instance is an actor of its own on a loop of its own: what one knows, the others do not.
+/// Each instance is an actor of its own on a loop of its own: they share no state.
 public struct ModuleInstances: Sendable, Hashable {
     enum Choice: Sendable, Hashable {
         case single
@@ -97,14 +99,15 @@ public struct ModuleInstances: Sendable, Hashable {
 
     /// One instance on each loop of the bus.
     ///
-    /// A caller on one of the loops is served by the instance there, without a hop; callers on other threads take turns.
-    /// For modules that need not share what they know: they compute, or each has its own connection or cache.
+    /// A caller on one of the loops is served by the instance there, without a hop; callers on other threads
+    /// take turns. For modules without shared state: they compute, or each has its own connection or cache.
     public static let perLoop = Self(choice: .perLoop)
 
-    /// One instance on each loop of the bus, and all messages with one value of a parameter go to the same one.
+    /// One instance on each loop of the bus, and all messages with one value of a parameter go to the same
+    /// one.
     ///
-    /// For modules that keep something for each user, order or session: it is spread over the loops, and never in two
-    /// places. A message without the parameter goes to the first instance.
+    /// For modules that keep something for each user, order or session: it is spread over the loops, and
+    /// never in two places. A message without the parameter goes to the first instance.
     ///
     /// - Parameter parameter: the name of the parameter, wherever it comes from: path, query or call.
     /// - Returns: the choice.

@@ -5,15 +5,15 @@ public import WaybillRouting
 extension MessageBus {
     /// Registers a closure that answers at once.
     ///
-    /// It runs on the bus's loop. Because it cannot suspend it is called in place, which makes it the fastest kind of
-    /// handler; it must not block, since everything else on the loop waits for it.
+    /// It runs on the bus's loop. Because it cannot suspend it is called in place, which makes it the fastest
+    /// kind of handler; it must not block, since everything else on the loop waits for it.
     ///
-    /// A caller on another thread, and without a deadline, waits for its turn on the loop: if it is cancelled, or the
-    /// handler is unregistered, or the loop is shut down before the handler begins, the handler is not called, and the
-    /// caller learns that when the loop gets there. With a deadline it is free at once.
+    /// A caller on another thread waits in the mailbox. If it is cancelled, the handler is unregistered, or
+    /// the loop or the bus is shut down before the handler begins, the handler is not called and the caller
+    /// is free at once.
     ///
-    /// The bus holds the handler, so a handler that holds the bus keeps both for good. One that routes on captures the
-    /// bus `[weak bus]`, or `[unowned bus]` if it only ever runs for callers that hold the bus.
+    /// The bus holds the handler, so a handler that holds the bus keeps both for good. One that routes on
+    /// captures the bus `[weak bus]`, or `[unowned bus]` if it only ever runs for callers that hold the bus.
     ///
     /// - Parameters:
     ///   - pattern: what URLs it handles: `app://user/:uid`.
@@ -35,8 +35,9 @@ extension MessageBus {
 
     /// Registers a closure that may suspend.
     ///
-    /// It runs on the bus's loop, in a task of its own that inherits the caller's task-local values and is cancelled
-    /// when the caller is, or when its deadline passes. Handlers interleave where they suspend, as actors do.
+    /// It runs on the bus's loop, in a task of its own that inherits the caller's task-local values and is
+    /// cancelled when the caller is, or when its deadline passes. Handlers interleave where they suspend, as
+    /// actors do.
     ///
     /// Parameters, result and errors are those of the closure that answers at once.
     @discardableResult
@@ -58,8 +59,8 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The bus holds the actor while it is registered. Parameters, result and errors are those of a closure without
-    /// an actor.
+    /// The bus holds the actor while it is registered. Parameters, result and errors are those of a closure
+    /// without an actor.
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(
         _ pattern: String,
@@ -90,7 +91,7 @@ extension MessageBus {
     }
 
     // Disfavored, or a trailing closure may be taken for the object instead of a handler.
-    /// Binds an object to a URL: whoever routes the URL gets the object.
+    /// Binds an object to a URL: a caller that routes the URL gets the object.
     @_disfavoredOverload
     @discardableResult
     public func register(
@@ -102,10 +103,10 @@ extension MessageBus {
         try self.register(pattern, fileID: fileID, line: line) { _ in object }
     }
 
-    /// Sets what is told about every URL that no pattern matched; there is one such handler, the last one set.
+    /// Sets the handler of every URL that no pattern matched; there is one such handler, the last one set.
     ///
     /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still gets its error. Without such a
-    /// handler, a message that nobody awaits is a warning in the log. It runs on the bus's loop, with what
+    /// handler, a message that no caller awaits is a warning in the log. It runs on the bus's loop, with what
     /// could be read from the URL.
     public func setUncaughtHandler(_ handler: @escaping @Sendable (Message) -> Void) {
         self.core.uncaught.withLock { $0 = handler }
@@ -131,11 +132,12 @@ extension BusCore {
     ) throws(RoutingError) -> [Registration] {
         let patterns = handlers.map { $0.pattern ?? "" }
         if patterns.count > 1 {
-            // A pattern that cannot be read must be found before another one has taken somebody's place.
+            // A pattern that cannot be read must be found before another one has replaced a handler.
             for pattern in patterns { _ = try self.configuration.pattern(pattern) }
         }
         let (ids, replaced) = try self.directory.change { table, _ throws(RoutingError) in
-            // Seen under the lock: whoever empties the table afterwards finds the handler, or it does not get in.
+            // Checked under the lock: the shutdown that empties the table afterwards finds the handler, or it
+            // is not registered.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: patterns.first ?? "")
             }
@@ -174,7 +176,7 @@ extension BusCore {
         }
     }
 
-    /// Takes handlers out of the table, and then fails who waits for them.
+    /// Takes handlers out of the table, and then fails the callers that wait for them.
     @discardableResult
     func remove(_ body: (inout RouteTable<Handler>) -> [Handler?]) -> Int {
         let removed = self.directory.change { table, _ in body(&table) }
@@ -190,7 +192,7 @@ extension BusCore {
         self.forget()
     }
 
-    /// Takes everything out, since the bus is going away, and fails who waits but for those who are exempt.
+    /// Unregisters everything, since the bus ends, and fails all waiting exchanges but the exempt ones.
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = self.directory.change { table, connections in

@@ -2,7 +2,7 @@ internal import WaybillRouting
 
 /// Something that was registered with a bus: a handler, a connector, a service, a subscriber or a middleware.
 ///
-/// Keep it to take that out again. What is registered stays if this is dropped.
+/// Keep it to unregister that again. What is registered stays if this is dropped.
 public struct Registration: Sendable {
     /// What was registered; open-ended, so that a new kind breaks no program.
     public struct Kind: Hashable, Sendable {
@@ -37,9 +37,10 @@ public struct Registration: Sendable {
         }
     }
 
-    /// What it was registered for: a pattern, a scheme with a colon, or the name of a protocol.
+    /// What was registered, as text.
     ///
-    /// A connector has a scheme, a service has a protocol, and a middleware around all deliveries has `**`.
+    /// A pattern; a connector's scheme, with a colon; the name of a service's protocol. A middleware around
+    /// all deliveries has `**`.
     public let pattern: String
 
     let core: BusCore
@@ -55,11 +56,11 @@ public struct Registration: Sendable {
         case middleware(Int?)
     }
 
-    /// Takes out what was registered.
+    /// Unregisters what was registered.
     ///
-    /// No message reaches a handler, connector or subscriber afterwards, and callers that wait for it fail at once with
-    /// `noHandler`. Messages that are on their way keep a middleware that they have met. Doing so again, or after another
-    /// handler took the place, changes nothing.
+    /// No message reaches a handler, connector or subscriber afterwards, and callers that wait for it fail at
+    /// once with `noHandler`. Messages that are on their way keep a middleware that they have met. Doing so
+    /// again, or after another handler took the place, changes nothing.
     public func cancel() { self.core.unregister(self.target) }
 }
 

@@ -4,14 +4,15 @@ internal import WaybillRouting
 
 /// The routes of a bus, and how its loops see them without a lock.
 ///
-/// The table is a value behind a lock. A loop reads a ``RouteSnapshot`` of it, which nobody changes, and looks at
-/// ``generation`` to see whether there is a newer one. The first change after a snapshot copies the table; so that a
-/// program that registers and routes in turn does not copy a large table each time, a changed table is read under the
-/// lock until it has been read often enough to be worth a copy.
+/// The table is a value behind a lock. A loop reads a ``RouteSnapshot`` of it, which never changes, and looks
+/// at ``generation`` to see whether there is a newer one. The first change after a snapshot copies the table;
+/// so that a program that registers and routes in turn does not copy a large table each time, a changed table
+/// is read under the lock until it has been read often enough to be worth a copy.
 final class RouteRegistry: Sendable {
-    /// Goes up with every change.
+    /// Increases with every change.
     let generation = Atomic<Int>(0)
-    /// Whether no middleware intercepts deliveries; the plain route asks this first, and who has no copy of the routes.
+    /// Whether no middleware intercepts deliveries; the plain route asks this first, and so does a thread
+    /// without a snapshot.
     let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
 
@@ -41,7 +42,7 @@ final class RouteRegistry: Sendable {
         self.state = Locked(State(table: table))
     }
 
-    /// Changes the routes and the connectors; nobody sees them half changed.
+    /// Changes the routes and the connectors; readers see all of the change or nothing of it.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout RouteTable<Handler>, inout Connections) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -64,7 +65,7 @@ final class RouteRegistry: Sendable {
                 state.snapshot = state.snapshot(self.generation.load(ordering: .relaxed) + 1)
             }
             self.generation.add(1, ordering: .releasing)
-            // Let go of outside the lock: a middleware that nobody holds any more may use the bus.
+            // Released outside the lock: the deinitializer of a middleware may use the bus.
             return (result: result, old: old)
         }
         return change.result

@@ -8,15 +8,15 @@ final class RouteSnapshot: Sendable {
     private let connections: Connections
     let generation: Int
 
-    /// The generation, if no middleware intercepts deliveries, and otherwise none that there ever is.
+    /// The generation, if no middleware intercepts deliveries, and otherwise a number that no generation has.
     ///
-    /// So one comparison sends a message the long way for either reason.
+    /// So one comparison takes a message off the fast path for either reason.
     let plainGeneration: Int
 
     /// The middlewares around deliveries, if there are any.
     let chain: MiddlewareChain?
 
-    /// The same, for who holds the snapshot.
+    /// The same, for code that holds the snapshot.
     let unretainedChain: Unretained<MiddlewareChain>?
 
     init(
@@ -61,7 +61,7 @@ final class RouteSnapshot: Sendable {
     /// Where a URL would lead.
     func reach(_ url: String) -> Reach { self.table.reach(url, self.connections) }
 
-    /// The handler of a route that this table has just matched, for who holds the snapshot.
+    /// The handler of a route that this table has just matched, for code that holds the snapshot.
     @inline(__always)
     func unretainedHandler(at route: RouteID) -> Unretained<Handler>? {
         self.table[route].map { Unretained($0) }
@@ -89,7 +89,7 @@ final class RouteSnapshot: Sendable {
         guard let match = try? self.match(url), let found = self.unretainedHandler(at: match.route),
             found.with({ $0.instanceGroup == nil })
         else {
-            // A connector, an instance of a module, or nobody.
+            // A connector, an instance of a module, or no handler.
             return try self.find(url, nil, on: loop).post(id: id, hops: hops, due: due)
         }
         let message = Message(

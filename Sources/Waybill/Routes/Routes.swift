@@ -29,14 +29,17 @@ extension MessageBus {
     /// If nothing but a connector takes the URL, it is asked: ``Connector/canRoute(_:)``.
     public func canRoute(_ url: String) -> Bool { self.core.directory.reach(url).isPossible }
 
-    /// What is registered, in the order of registration; connectors have no pattern: see ``connectedSchemes``.
+    /// What is registered, in the order of registration; connectors have no pattern: see
+    /// ``connectedSchemes``.
     public var routes: [Route] {
         (try? self.core.directory.read { table throws(RoutingError) in table.routes }) ?? []
     }
 
-    /// What is registered, in the order of registration, with all that is known of it without running anything.
+    /// What is registered, in the order of registration, with all that is known of it without running
+    /// anything.
     ///
-    /// A module's routes say their parameters, types and documentation; of a plain closure only the pattern is known.
+    /// A module's routes say their parameters, types and documentation; of a plain closure only the pattern
+    /// is known.
     public var routeDescriptions: [RouteDescription] {
         let routes = try? self.core.directory.read { table throws(RoutingError) in
             table.routes.map { route in
@@ -60,7 +63,8 @@ public struct RouteDescription: Sendable, Hashable {
         /// The type, as it is written in Swift.
         public let type: String
 
-        /// The value that stands in for a missing one, as it is written in Swift; nil if the parameter has none.
+        /// The value that stands in for a missing one, as it is written in Swift; nil if the parameter has
+        /// none.
         public let defaultValue: String?
 
         /// Describes a parameter.
@@ -106,7 +110,7 @@ public struct RouteDescription: Sendable, Hashable {
     /// The type of the value that comes back, as it is written in Swift; empty if it is not known.
     public let reply: String
 
-    /// The documentation comment, without its signs.
+    /// The documentation comment, without its markers.
     public let documentation: String
 
     /// Describes a route.
@@ -128,7 +132,7 @@ public struct RouteDescription: Sendable, Hashable {
 }
 
 extension RouteDescription {
-    /// What the pattern of a plain closure tells.
+    /// What is known of a plain closure, from its pattern.
     init(of route: Route) {
         self.init(
             pattern: route.pattern.text,

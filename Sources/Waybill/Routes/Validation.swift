@@ -11,15 +11,15 @@ extension MessageBus {
     /// ```
     ///
     /// It finds
-    /// - routes without a handler (`noHandler`): of a configuration whose target is not there, or of a loop
-    ///   that has been shut down; also a target that its connector does not know;
+    /// - routes without a handler (`noHandler`): of a configuration whose target is not registered, or of a
+    ///   loop that has been shut down; also a target that its connector does not know;
     /// - routes of a configuration that give a value under one name to an action that needs it under another
     ///   (`missingParameter`, naming both);
     /// - patterns that no URL reaches, because another takes all of them (`conflict`, naming the rival and a
     ///   URL);
-    /// - services that the program needs and nobody provides (`noHandler`), those whose methods have no route
-    ///   (`noRoute`), and adapters that need one another in a circle (`infiniteRecursion`, naming all of
-    ///   them);
+    /// - services that the program needs and no module provides (`noHandler`), those whose methods have no
+    ///   route (`noRoute`), and adapters that need one another in a circle (`infiniteRecursion`, naming all
+    ///   of them);
     /// - URLs that lead nowhere (`noRoute`, `invalidURL`): those that are passed, and their return URLs.
     ///
     /// Patterns are tried with made-up URLs, 16 each, so one that is reached by a very rare value only is
@@ -29,7 +29,7 @@ extension MessageBus {
     ///   - urls: URLs that the program is known to route, or to give as return URLs.
     ///   - services: the protocols that the program asks for: `(any TimeService).self`. One provider is
     ///     enough, whatever its name.
-    /// - Returns: the problems; none is what one hopes for.
+    /// - Returns: the problems; empty if there are none.
     public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
         self.core.routesWithoutHandler() + self.core.problemsWithTargets() + self.core.unreachablePatterns()
             + self.core.problemsWithServices(services)
@@ -45,7 +45,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// The routes whose messages nobody handles.
+    /// The routes without a handler.
     func routesWithoutHandler() -> [RoutingError] {
         let problems = try? self.directory.read { table throws(RoutingError) in
             table.routes.compactMap { route -> RoutingError? in
@@ -85,7 +85,7 @@ extension BusCore {
     /// What an action needs that the pattern calls by another name.
     ///
     /// A parameter that neither the pattern nor the target gives may come with the query, so that alone is no
-    /// problem; but a value that the pattern gives, and that the action has no use for, is meant for it.
+    /// problem; but a value that the pattern gives, and that the action does not read, is meant for it.
     private func missingParameters(
         of entry: RouteConfiguration.Entry,
         _ bound: Configured.Bound
@@ -144,12 +144,12 @@ extension BusCore {
 }
 
 extension BusCore {
-    /// What is wrong with the services that are there, and with those that somebody needs.
+    /// What is wrong with the registered services, and with those that the program needs.
     func problemsWithServices(_ needed: [any Any.Type]) -> [RoutingError] {
         let (problems, urls) = self.services.withLock { register in
             var problems = register.problemsWithAdapters()
             for service in needed {
-                // What an adapter of it needs is told with the adapters.
+                // What an adapter of it needs is reported with the adapters.
                 guard let problem = register.problem(with: ServiceKey(service)),
                     !problems.contains(where: { $0.message == problem.message }),
                     problem.code != .infiniteRecursion || problems.isEmpty

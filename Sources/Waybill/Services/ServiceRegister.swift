@@ -12,10 +12,10 @@ struct ServiceRegister {
     private var entries: [ServiceKey: Entry] = [:]
     private var lastID = 0
 
-    /// Takes a service in; the conventions say whether it may replace another one.
+    /// Adds a service; the conventions say whether it may replace another one.
     ///
-    /// - Returns: what takes it out again.
-    /// - Throws: `conflict` naming the place of who provides it already.
+    /// - Returns: the ID that removes it.
+    /// - Throws: `conflict` naming the file and line of its provider.
     mutating func add(
         _ offer: ServiceOffer,
         _ fileID: String,
@@ -34,7 +34,7 @@ struct ServiceRegister {
         return self.lastID
     }
 
-    /// Takes a service out.
+    /// Removes a service.
     mutating func remove(_ id: Int) -> ServiceOffer? {
         guard let key = self.entries.first(where: { $0.value.id == id })?.key else { return nil }
         return self.entries.removeValue(forKey: key)?.offer
@@ -45,7 +45,7 @@ struct ServiceRegister {
         return self.offers
     }
 
-    /// Who provides a service; an adapter does so under any name.
+    /// The provider of a service; an adapter provides it under any name.
     func offer(for key: ServiceKey) -> ServiceOffer? {
         if let entry = self.entries[key] { return entry.offer }
         guard key.name != nil, let offer = self.entries[key.with(name: nil)]?.offer,
@@ -54,13 +54,13 @@ struct ServiceRegister {
         return offer
     }
 
-    /// All services, in the order in which they were taken in.
+    /// All services, in the order in which they were added.
     var offers: [ServiceOffer] { self.entries.values.sorted { $0.id < $1.id }.map(\.offer) }
 }
 
 extension ServiceRegister {
-    /// What is wrong with a service that somebody needs, under whatever name it is provided; nil if it can be
-    /// had.
+    /// What is wrong with a service that is needed, under whatever name it is provided; nil if it can be
+    /// provided.
     func problem(with key: ServiceKey) -> RoutingError? {
         self.problem(with: key) { $0.isOfSameType(as: key) }
     }
@@ -117,7 +117,7 @@ extension ServiceRegister {
     }
 }
 
-/// What a bus remembers of a service that somebody provides.
+/// How a service is provided.
 struct ServiceOffer: Sendable {
     enum Source: Sendable {
         /// A ``ServiceMaker`` for the service's type.
@@ -180,7 +180,7 @@ struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Makes what somebody gets who asks for a service.
+/// Makes what a caller gets that asks for a service.
 final class ServiceMaker<Service: Sendable>: Sendable {
     typealias Make = @Sendable (BusCore, ServiceWish) throws(RoutingError) -> Service
 
@@ -199,7 +199,7 @@ final class ServiceMaker<Service: Sendable>: Sendable {
     }
 }
 
-/// What somebody says who asks for a service, and what led there.
+/// A caller's request for a service, and the services that led to it.
 struct ServiceWish: Sendable {
     let name: String?
     let timeout: Duration?
@@ -208,7 +208,7 @@ struct ServiceWish: Sendable {
 }
 
 extension RoutingError {
-    /// Nobody provides a service.
+    /// No module provides a service.
     static func noService(
         _ key: some CustomStringConvertible,
         provided: [ServiceKey],

@@ -38,7 +38,8 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         }
     }
 
-    /// The error about a module with `@Route` on a method that is a route by the service already; nil if it has none.
+    /// The error about a module with `@Route` on a method that is a route by the service already; nil if it
+    /// has none.
     func conflict(with own: [ModuleRoute<Provider>], named name: String?) -> RoutingError? {
         let url = self.url(named: name)
         let patterns = Set(self.routes(url).map(\.description.pattern))

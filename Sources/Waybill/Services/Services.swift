@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Finds who provides a service, by its protocol.
+    /// Finds the provider of a service, by its protocol.
     ///
     /// ```swift
     /// let clock = try bus.service((any TimeService).self)
@@ -11,8 +11,8 @@ extension MessageBus {
     /// ```
     ///
     /// What is returned is a proxy: its calls are messages, which meet middlewares, deadlines and mailboxes,
-    /// and are counted. It costs next to nothing and may be kept, on any thread; once the provider has been
-    /// taken out, calls fail with `noRoute`. It does not keep the bus.
+    /// and are counted. It costs next to nothing and may be kept, on any thread; once the provider is
+    /// uninstalled, calls fail with `noRoute`. It does not keep the bus.
     ///
     /// - Parameters:
     ///   - service: the protocol.
@@ -44,7 +44,7 @@ extension MessageBus {
     ///   - fileID: where it is said, for the message of a conflict.
     ///   - line: where it is said, for the message of a conflict.
     ///   - proxy: makes what callers get.
-    /// - Returns: what takes the service out again.
+    /// - Returns: what removes the service.
     /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
     @discardableResult
     public func provide<Service: Sendable>(
@@ -65,16 +65,16 @@ extension MessageBus {
     /// try bus.adapt((any Clock).self, from: (any TimeService).self) { time in ClockAdapter(time) }
     /// ```
     ///
-    /// Adapters may be chained. One serves every name: who asks for a provider by name gets the adapted one
+    /// Adapters may be chained. One serves every name: asking for a provider by name returns the adapted one
     /// of that name.
     ///
     /// - Parameters:
-    ///   - required: the protocol that somebody asks for.
-    ///   - provided: the protocol that somebody provides, now or later.
+    ///   - required: the protocol that callers ask for.
+    ///   - provided: the protocol that a module provides, now or later.
     ///   - fileID: where it is said, for the message of a conflict.
     ///   - line: where it is said, for the message of a conflict.
     ///   - adapter: makes the one of the other, each time that the service is asked for, where the caller is.
-    /// - Returns: what takes the adapter out again.
+    /// - Returns: what removes the adapter.
     /// - Throws: `conflict` if the protocol has a provider already, `shutDown`. That adapters need one
     ///   another is found when a service is asked for, and by ``validate(urls:services:)``.
     @discardableResult
@@ -103,7 +103,8 @@ extension BusCore {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
         let ids = try self.services.withLock { register throws(RoutingError) in
-            // Seen under the lock: whoever empties the register afterwards finds them, or they do not get in.
+            // Checked under the lock: the shutdown that empties the register afterwards finds them, or they
+            // are not added.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: "")
             }
@@ -122,7 +123,7 @@ extension BusCore {
     }
 
     func withdraw(_ id: Int) {
-        // Let go of outside the lock: what an adapter holds may use the bus as it goes away.
+        // Released outside the lock: what an adapter holds may use the bus in its deinitializer.
         let withdrawn = self.services.withLock { $0.remove(id) }
         _ = consume withdrawn
     }

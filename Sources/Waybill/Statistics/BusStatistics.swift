@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// The books of a bus: how many messages were sent, and how each ended.
+/// The statistics of a bus: how many messages were sent, and how each ended.
 ///
 /// They balance at every moment:
 /// `sent == replied + failed + expired + cancelled + deadLettered + inFlight`.
@@ -16,9 +16,10 @@ public struct BusStatistics: Sendable, Equatable {
     public var expired = 0
     /// Messages whose caller was cancelled first.
     public var cancelled = 0
-    /// Messages that nobody took; and those that nobody awaited and that came to nothing.
+    /// Messages that reached no handler; and those that no caller awaited and that failed.
     public var deadLettered = 0
-    /// Replies that came when their messages had ended otherwise, and were dropped; those messages are in another column.
+    /// Replies that came when their messages had ended otherwise, and were dropped; those messages are
+    /// counted by their outcome.
     public var lateReplies = 0
     /// Messages that have not ended yet.
     public var inFlight: Int { self.sent - self.ended }
@@ -27,7 +28,8 @@ public struct BusStatistics: Sendable, Equatable {
     var ended: Int { self.replied + self.failed + self.expired + self.cancelled + self.deadLettered }
 
     mutating func add(_ counters: Counters) {
-        // What ended is read before what was sent: a message in between counts as in flight, never as less than none.
+        // What ended is read before what was sent: a message in between counts as in flight, never as less
+        // than none.
         self.replied += counters.replied.load(ordering: .acquiring)
         self.failed += counters.failed.load(ordering: .acquiring)
         self.expired += counters.expired.load(ordering: .acquiring)
@@ -38,7 +40,7 @@ public struct BusStatistics: Sendable, Equatable {
 }
 
 extension BusStatistics: CustomStringConvertible {
-    /// Both together, column by column.
+    /// The sum of both, count by count.
     static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.sent += right.sent
@@ -51,7 +53,7 @@ extension BusStatistics: CustomStringConvertible {
         return sum
     }
 
-    /// What is in one of the two, or happened between them, column by column.
+    /// The difference of the two, count by count.
     public static func - (left: Self, right: Self) -> Self {
         var difference = left
         difference.sent -= right.sent
@@ -64,7 +66,7 @@ extension BusStatistics: CustomStringConvertible {
         return difference
     }
 
-    /// One readable line, with every column; late replies are the last, if there were any.
+    /// One readable line, with every count; late replies are the last, if there were any.
     public var description: String {
         """
         \(self.sent) sent: \(self.replied) replied, \(self.failed) failed, \(self.expired) expired, \
@@ -74,7 +76,7 @@ extension BusStatistics: CustomStringConvertible {
     }
 }
 
-/// The books of one route: how many messages reached it, and how each ended.
+/// The statistics of one route: how many messages reached it, and how each ended.
 public struct RouteStatistics: Sendable, Equatable, CustomStringConvertible {
     /// The pattern, as it was registered; a connector's scheme, with a colon.
     public let pattern: String
@@ -95,26 +97,28 @@ public struct RouteStatistics: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension MessageBus {
-    /// The books: how many messages were sent, and how each ended.
+    /// How many messages were sent, and how each ended.
     public var statistics: BusStatistics { self.core.statistics.current }
 
-    /// The books of each route that is registered now, in the order of registration, and then of each connector.
+    /// The statistics of each route that is registered now, in the order of registration, and then of each
+    /// connector.
     ///
     /// ```swift
     /// for route in bus.routeStatistics where route.counts.failed > 0 { print(route) }
     /// ```
     ///
-    /// A message counts for its route once its handler has it: one that waits in a mailbox and that nobody awaits is not
-    /// there yet, and neither is one whose handler is being called in place. What is in ``statistics`` and in no route
-    /// reached none, or a subscriber, or a route that has been unregistered since:
+    /// A message counts for its route once its handler has it: a message that no caller awaits does not count
+    /// while it waits in a mailbox, and neither does one while its handler is being called in place. What is
+    /// in ``statistics`` and in no route reached none, or a subscriber, or a route that has been unregistered
+    /// since:
     ///
     /// ```swift
     /// let elsewhere = bus.routeStatistics.reduce(bus.statistics) { $0 - $1.counts }
     /// print(elsewhere.deadLettered, "messages led nowhere")
     /// ```
     ///
-    /// The numbers are read one after the other, so that they fit together exactly only while nothing moves. Reading
-    /// them goes through all routes; it is not for every message.
+    /// The numbers are read one after the other, so that they balance exactly only while no message is
+    /// delivered. Reading them goes through all routes; it is not for every message.
     public var routeStatistics: [RouteStatistics] {
         let routes = try? self.core.directory.read { table throws(RoutingError) in
             table.routes.compactMap { route in

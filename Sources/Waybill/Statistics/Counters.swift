@@ -3,10 +3,10 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// One set of books: how many messages were sent, and how each ended.
+/// One set of counters: how many messages were sent, and how each ended.
 ///
-/// Each loop keeps its own, so that counting is a load and a store in the loop's own cache; ``add(_:)`` is for the set
-/// that all other threads share.
+/// Each loop keeps its own, so that counting is a load and a store in the loop's own cache; ``add(_:)`` is
+/// for the set that all other threads share.
 final class Counters: Sendable {
     let sent = Atomic<Int>(0)
     let replied = Atomic<Int>(0)
@@ -53,10 +53,10 @@ extension Counters {
     }
 }
 
-/// The books of one route, in its handler.
+/// The counters of one route, in its handler.
 ///
-/// What is called in place counts when it has ended, and everything else from the moment that its handler has it: so a
-/// message that is called in place pays for one number that only its loop writes.
+/// What is called in place counts when it has ended, and everything else from the moment that its handler has
+/// it: so a message that is called in place pays for one number that only its loop writes.
 struct RouteCounters: ~Copyable, Sendable {
     /// Messages whose handler was called in place and returned; written by the handler's loop only.
     let repliedInPlace = Atomic<Int>(0)
@@ -94,7 +94,8 @@ struct RouteCounters: ~Copyable, Sendable {
     func countLateReply() { Counters.add(self.lateReplies) }
 
     var statistics: BusStatistics {
-        // What is in flight is read first: one that ends meanwhile is counted twice for a moment, but never lost.
+        // What is in flight is read first: one that ends meanwhile is counted twice for a moment, but never
+        // lost.
         let inFlight = self.inFlight.load(ordering: .acquiring)
         var statistics = BusStatistics()
         statistics.replied =
@@ -110,7 +111,7 @@ struct RouteCounters: ~Copyable, Sendable {
 }
 
 extension Outcome {
-    /// The column of the books that an outcome belongs in.
+    /// The counter that an outcome belongs to.
     enum Kind {
         case replied
         case failed
@@ -137,7 +138,7 @@ extension Outcome {
     }
 }
 
-/// What a bus writes down about its messages: how many there were, and how each ended.
+/// The statistics of a bus: how many messages there were, and how each ended.
 final class Statistics: Sendable {
     /// The counters of every thread that is not one of the bus's loops.
     let shared = Counters()
@@ -164,7 +165,7 @@ final class Statistics: Sendable {
 extension CorrelationID {
     private static let blocks = Atomic<UInt64>(0)
 
-    /// The number before the first of a block of a trillion that nobody else in this process uses.
+    /// The number before the first of a block of a trillion that nothing else in this process uses.
     static func newBlock() -> UInt64 {
         Self.blocks.add(1, ordering: .relaxed).newValue << 40
     }
@@ -192,12 +193,12 @@ extension BusCore {
         Counters.add(self.statistics.shared.lateReplies)
     }
 
-    /// Logs a failure that no caller is told.
+    /// Logs a failure that no caller receives.
     func log(_ url: String, _ error: RoutingError, as what: String = "dead letter") {
         self.logger.warning("\(what)", metadata: ["url": "\(url.onShortLine)", "error": "\(error)"])
     }
 
-    /// Tells the uncaught handler, if there is one, about a URL that no pattern matched.
+    /// Calls the uncaught handler, if there is one, for a URL that no pattern matched.
     @discardableResult
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }

@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Gives a request to every subscriber at once and counts who took it.
+    /// Gives a request to every subscriber at once and counts those that took it.
     nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
         if let context = self.inherited { request.inherit(from: context) }
         await EventLoop.yieldIfDue()
@@ -22,7 +22,8 @@ extension BusCore {
         }
         var publication = Publication(request, for: matched, around: self.directory.chain)
         while !self.tell(&publication) { await EventLoop.yieldIfDue() }
-        // A publisher that never has to wait would hold a thread of the global pool for as long as it publishes.
+        // A publisher that never has to wait would hold a thread of the global pool for as long as it
+        // publishes.
         if publication.exchanges.isEmpty, publication.queued.isEmpty { await self.yieldThread() }
         let url = publication.request.url
         for exchange in publication.exchanges {
@@ -37,7 +38,7 @@ extension BusCore {
         return try shard.matched(of: url)
     }
 
-    /// Tells the subscribers, one after the other; none of them can suspend the caller.
+    /// Gives the message to the subscribers, one after the other; none of them can suspend the caller.
     ///
     /// - Returns: whether all had their turn; if not, the loop has to poll first.
     private func tell(_ publication: inout Publication) -> Bool {
@@ -69,7 +70,7 @@ extension BusCore {
                 self.close(error, thrownBy: message, at: matched.subscribers[place].handler)
             case .notReady: self.tell(matched.subscribers[place], &message, &publication)
             }
-            // Who came here was admitted for one, so each time somebody is told.
+            // The publisher was admitted for one delivery, so each further subscriber is admitted here.
             if publication.told < matched.subscribers.count, !shard.unretainedLoop.admitsDelivery() {
                 return false
             }
@@ -84,7 +85,7 @@ extension BusCore {
         self.log(message.parameters.url, error)
     }
 
-    /// Tells one subscriber that may suspend, is elsewhere, or has messages waiting.
+    /// Gives the message to one subscriber that may suspend, is on another loop, or has messages waiting.
     @inline(never)
     private func tell(
         _ subscriber: Subscriber,
@@ -117,12 +118,13 @@ extension BusCore {
         }
     }
 
-    /// Whether a handler that cannot suspend can be called here and now, and nothing that was sent to its module before waits.
+    /// Whether a handler that cannot suspend can be called here and now, with no earlier message waiting in
+    /// its mailbox.
     private func canCall(_ handler: Handler) -> Bool {
         self.currentShard != nil && !handler.isGone && handler.mailbox.isClear
     }
 
-    /// Tells the subscribers from a thread that is none of the bus's loops.
+    /// Gives the message to the subscribers, from a thread that is none of the bus's loops.
     private func tellFromOutside(_ publication: inout Publication) {
         while publication.told < publication.matched.subscribers.count {
             var message = publication.message(to: publication.matched.pattern(of: publication.told))
@@ -132,7 +134,7 @@ extension BusCore {
         }
     }
 
-    /// 1 if a subscriber took the message; a failure concerns nobody else, and is written down.
+    /// 1 if a subscriber took the message; a failure affects no other subscriber, and is logged.
     func took(_ url: String, _ outcome: Outcome) -> Int {
         switch outcome {
         case .replied:
@@ -144,7 +146,7 @@ extension BusCore {
     }
 }
 
-/// One message on its way to everybody who has subscribed to it, and how far it has got.
+/// One message on its way to its subscribers, and how many of them have had it.
 struct Publication {
     let request: Request
     let matched: MatchedSubscribers
@@ -158,10 +160,10 @@ struct Publication {
     /// How many of them took it.
     var taken = 0
 
-    /// What those do who need more than a call.
+    /// The exchanges with subscribers that need more than a call.
     var exchanges: [Exchange] = []
 
-    /// The lines before full feeds in which the publisher has to wait.
+    /// The messages for which the publisher waits, since their buffers are full.
     var queued: [QueuedMessage] = []
 
     init(_ request: Request, for matched: MatchedSubscribers, around chain: MiddlewareChain?) {

@@ -7,7 +7,7 @@ extension MessageBus {
     ///
     /// It runs on the bus's loop, as a handler does.
     ///
-    /// - Returns: what ends the subscription; it goes on if this is dropped.
+    /// - Returns: what ends the subscription; it continues if this is dropped.
     /// - Throws: `invalidPattern`.
     @discardableResult
     public func subscribe(
@@ -63,9 +63,9 @@ extension MessageBus {
     /// - Parameters:
     ///   - pattern: what to subscribe to.
     ///   - limit: how many messages may wait, at least one; nil for the bus's own limit for mailboxes.
-    ///   - whenFull: what happens to one more. With `fail`, this subscriber does not take it. With `suspend`, its
-    ///     publisher waits for a place: so a reader that publishes to itself may wait for itself. With `dropOldest`,
-    ///     the message that has waited longest is a dead letter.
+    ///   - whenFull: what happens to one more. With `fail`, this subscriber does not take it. With `suspend`,
+    ///     its publisher waits for room: so a reader that publishes to itself may wait for itself. With
+    ///     `dropOldest`, the message that has waited longest is a dead letter.
     /// - Returns: the messages, from now on.
     /// - Throws: `invalidPattern`, or `shutDown`.
     public func subscription(
@@ -80,8 +80,8 @@ extension MessageBus {
 
     /// Gives a message to every subscriber of the URL, all at once, and waits until the last is done.
     ///
-    /// A subscriber that throws concerns nobody else, and is a warning in the log. A fragment is left to the
-    /// subscribers: there is no single reply, and so no return leg.
+    /// A subscriber that throws affects no other subscriber, and is a warning in the log. A fragment is left
+    /// to the subscribers: there is no single reply, and so no return leg.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.

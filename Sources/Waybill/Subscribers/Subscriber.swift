@@ -2,7 +2,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Somebody who has subscribed: code, or a buffer that somebody reads.
+/// A subscriber: code, or a buffer that a sequence reads.
 final class Subscriber: Sendable {
     /// Where the messages go.
     enum Receiver: Sendable {
@@ -35,18 +35,19 @@ final class Subscriber: Sendable {
         self.mailbox = nil
     }
 
-    /// Whether its code can be called at once by somebody on a loop, and nothing that was sent to it before waits.
+    /// Whether its code can be called at once by a publisher on a loop, with no earlier message waiting in
+    /// its mailbox.
     @inline(__always)
     func isReady(on loop: ObjectIdentifier) -> Bool {
         guard self.loop == loop, !self.isGone, let mailbox = self.mailbox else { return false }
         return !mailbox.isOccupied
     }
 
-    /// What came of calling its code.
+    /// How calling its code ended.
     enum CallResult {
         case taken
         case failed(any Error)
-        /// It has to be told in another way.
+        /// It cannot be called in place.
         case notReady
     }
 
@@ -67,11 +68,11 @@ final class Subscriber: Sendable {
         if case .handler(let handler) = self.receiver { handler } else { nil }
     }
 
-    /// Whether it wants no more messages.
+    /// Whether it takes no more messages.
     @inline(__always)
     var isGone: Bool { self.isUnsubscribed.load(ordering: .acquiring) }
 
-    /// Ends what it waits for, and takes no more.
+    /// Ends the messages that wait in it, and takes no more.
     func retire(with reason: @escaping @Sendable (String) -> RoutingError, exempting exempt: [Exchange] = [])
     {
         self.isUnsubscribed.store(true, ordering: .releasing)
@@ -84,7 +85,7 @@ final class Subscriber: Sendable {
 
 /// Code that answers nothing and cannot suspend.
 final class SubscriberCode: Sendable {
-    // What is lent is not copied first.
+    // A borrowed message is not copied first.
     private let body: @Sendable (borrowing Message) throws -> Void
 
     init(_ body: @escaping @Sendable (Message) throws -> Void) { self.body = body }

@@ -1,15 +1,15 @@
 internal import DequeModule
 internal import WaybillRouting
 
-/// Decides what becomes of the messages of a buffer; ``SubscriptionBuffer`` acts.
+/// Decides what happens to the messages of a buffer; ``SubscriptionBuffer`` acts.
 struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow
 
     private var buffer: Deque<Message> = []
-    /// What its publishers wait with; there is something only while the buffer is full.
+    /// The messages whose publishers wait; there are some only while the buffer is full.
     private var line: Deque<QueuedMessage> = []
-    /// Who waits for a message; there is somebody only while the buffer is empty.
+    /// The readers that wait for a message; there are some only while the buffer is empty.
     private var readers: Deque<SubscriptionBuffer.Reader> = []
     private var reason: (@Sendable (String) -> RoutingError)?
 
@@ -18,7 +18,7 @@ struct SubscriptionBufferState {
         self.whenFull = whenFull
     }
 
-    /// What becomes of one more message.
+    /// What happens to one more message.
     enum Offer {
         case kept
         case read(by: SubscriptionBuffer.Reader)
@@ -64,21 +64,21 @@ struct SubscriptionBufferState {
         return .message(message, queued)
     }
 
-    /// The same for a reader who waits if there is nothing.
+    /// The same for a reader that waits if there is nothing.
     mutating func read(_ reader: SubscriptionBuffer.Reader) -> Reading {
         let reading = self.read()
         if case .none = reading { self.readers.append(reader) }
         return reading
     }
 
-    /// Takes a message out of the line; false if it is not there any more.
+    /// Takes a message out of the line; false if it is not in the line any more.
     mutating func withdraw(_ queued: QueuedMessage) -> Bool {
         guard let place = self.line.firstIndex(where: { $0 === queued }) else { return false }
         self.line.remove(at: place)
         return true
     }
 
-    /// What the end of a buffer sets free.
+    /// What is left in a buffer that ends.
     struct Leftovers {
         var messages: Deque<Message> = []
         var line: Deque<QueuedMessage> = []

@@ -5,8 +5,9 @@ internal import WaybillRouting
 
 /// The messages between their publishers and one loop that reads them.
 ///
-/// A message in it is in flight until it is read. What becomes of each is decided by ``SubscriptionBufferState``; this class does it,
-/// outside the lock. A buffer belongs to no event loop: whoever publishes puts the message in.
+/// A message in it is in flight until it is read. What happens to each is decided by
+/// ``SubscriptionBufferState``; this class does it, outside the lock. A buffer belongs to no event loop: the
+/// publisher puts the message in.
 final class SubscriptionBuffer: Sendable {
     typealias Reader = Pause<Message?>
 
@@ -49,15 +50,15 @@ final class SubscriptionBuffer: Sendable {
         }
     }
 
-    /// Takes a message out of the line; false if it is not there any more.
+    /// Takes a message out of the line; false if it is not in the line any more.
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
-    /// Ends a message that nobody reads.
+    /// Ends a message that is not read.
     func deadLetter(_ message: Message, _ error: RoutingError) {
         self.core.deadLetter(message, error.at(route: self.pattern, module: nil))
     }
 
-    /// Takes no more messages; what nobody has read is lost.
+    /// Takes no more messages; those that have not been read are dead letters.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
         for message in left.messages {
@@ -87,7 +88,7 @@ extension BusCore {
         }
     }
 
-    /// Writes down that messages were left unread, once for all: who leaves a loop expects as much.
+    /// Logs that messages were left unread, once for all of them: code that leaves a loop expects that.
     func logUnread(_ count: Int, from first: Message, _ reason: (String) -> RoutingError) {
         let url = first.parameters.url
         self.logger.warning(
@@ -121,11 +122,11 @@ extension BusCore {
     }
 }
 
-/// A message whose publisher waits for a place in a full buffer.
+/// A message whose publisher waits for room in a full buffer.
 final class QueuedMessage: Sendable {
     /// How the wait ends.
     enum End: Sendable {
-        /// There is a place, and the message is in it.
+        /// The message is in the buffer.
         case placed
         case failed(RoutingError)
     }
@@ -146,7 +147,7 @@ final class QueuedMessage: Sendable {
         self.buffer = buffer
     }
 
-    /// Ends the wait; who took the message out of the line does so, once.
+    /// Ends the wait; called once, by the code that took the message out of the line.
     func end(_ end: End) {
         let publisher = self.state.withLock { state in
             state.end = end
@@ -164,7 +165,7 @@ final class QueuedMessage: Sendable {
         if let end { publisher.resume(returning: end) }
     }
 
-    /// Ends the wait if there is no place yet.
+    /// Ends the wait if the message is still in the line.
     func giveUp(_ error: RoutingError) {
         if self.buffer.withdraw(self) { self.end(.failed(error)) }
     }

@@ -1,11 +1,12 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The messages that are published to a pattern, as somebody reads them.
+/// The messages that are published to a pattern, to be read one after the other.
 ///
-/// The subscription begins when the sequence is made, and ends when the loop over it is left, its task is cancelled, the
-/// bus is shut down, or ``cancel()`` is called. What nobody has read by then is a dead letter. It is for one loop: of
-/// several, each gets some of the messages, and the first that is left ends them all.
+/// The subscription begins when the sequence is made, and ends when the loop over it is left, its task is
+/// cancelled, the bus is shut down, or ``cancel()`` is called. What has not been read by then is a dead
+/// letter. It is for one loop: of several, each gets some of the messages, and the first that is left ends
+/// them all.
 public struct SubscriptionSequence: AsyncSequence, Sendable {
     /// A subscription ends, and does not fail.
     public typealias Failure = Never
@@ -25,10 +26,10 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     /// Begins to read.
     public func makeAsyncIterator() -> Iterator { Iterator(self.owner) }
 
-    /// Somebody who reads.
+    /// One reader of the messages.
     public struct Iterator: AsyncIteratorProtocol {
         private let owner: SubscriptionReader
-        /// What ends the subscription with the iterator, though the sequence may still be there.
+        /// Ends the subscription with the iterator, although the sequence may still exist.
         private let end: SubscriptionReader
 
         init(_ owner: SubscriptionReader) {
@@ -46,7 +47,7 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     }
 }
 
-/// Ends a subscription when nobody who could read it is there any more.
+/// Ends a subscription when all its sequences and iterators are released.
 final class SubscriptionReader: Sendable {
     let buffer: SubscriptionBuffer
     let subscription: Registration
@@ -83,7 +84,8 @@ final class SubscriptionReader: Sendable {
 
     /// Takes a message through the middlewares around its delivery, where the reader is.
     ///
-    /// - Returns: the message as it got to the end; nil if one of them refused it, or answered in the reader's place.
+    /// - Returns: the message as the last one passed it on; nil if one of them refused it, or answered in the
+    ///   reader's place.
     private nonisolated(nonsending) func pass(
         _ message: Message,
         through chain: MiddlewareChain
@@ -96,7 +98,7 @@ final class SubscriptionReader: Sendable {
             core: core
         )
         end.describe(as: .pattern(self.subscription.pattern))
-        // Nobody watches the deadline yet: whoever is about to read does not.
+        // The deadline is not watched yet: a reader does not watch it.
         let stage = DeliveryBounds(deadline: .never, hasWaited: true)
         let outcome = await Delivery(chain, end, stage).outcome(of: message).at(end)
         core.close(outcome, message.id, message.parameters.url, at: end, message)

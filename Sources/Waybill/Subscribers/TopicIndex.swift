@@ -1,10 +1,10 @@
 internal import WaybillRouting
 
-/// Who subscribed to what; a value, as a route table is.
+/// The subscribers by pattern; a value, as a route table is.
 ///
-/// A table finds all patterns that match a URL in one walk. Of patterns with one shape and other names it can hold only
-/// one, so there are as many tables as the most that share a shape; where the conventions make the match of one pattern
-/// depend on another, there is one for each pattern.
+/// A table finds all patterns that match a URL in one walk. Of patterns with one shape and other names it can
+/// hold only one, so there are as many tables as the most that share a shape; where the conventions make the
+/// match of one pattern depend on another, there is one for each pattern.
 struct TopicIndex: Sendable {
     private var tables: [RouteTable<Int>] = []
     private var topics: [Topic] = []
@@ -21,7 +21,7 @@ struct TopicIndex: Sendable {
     /// How many patterns there are.
     var count: Int { self.topics.count - self.free.count }
 
-    /// Everybody who has subscribed.
+    /// All subscribers.
     var subscribers: [Subscriber] { self.topics.flatMap(\.subscribers) }
 
     /// Adds a pattern.
@@ -57,7 +57,7 @@ struct TopicIndex: Sendable {
         self.topics[topic].subscribers.append(subscriber)
     }
 
-    /// Takes a subscriber out; a topic that nobody subscribes to any more goes with it.
+    /// Takes a subscriber out; a topic without subscribers is removed with it.
     mutating func remove(_ id: Int, from topic: Int) -> (subscriber: Subscriber, isLast: Bool)? {
         guard topic < self.topics.count, let place = self.place(of: id, in: topic) else { return nil }
         self.topics[topic].ids.remove(at: place)
@@ -69,7 +69,7 @@ struct TopicIndex: Sendable {
         return (subscriber, true)
     }
 
-    /// Numbers grow, so a place is found by halving.
+    /// Numbers grow, so an index is found by bisection.
     private func place(of id: Int, in topic: Int) -> Int? {
         let ids = self.topics[topic].ids
         var (low, high) = (0, ids.count)
@@ -80,7 +80,7 @@ struct TopicIndex: Sendable {
         return low < ids.count && ids[low] == id ? low : nil
     }
 
-    /// Everybody whose pattern matches a URL.
+    /// The subscribers whose pattern matches a URL.
     ///
     /// - Throws: `invalidURL`.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
@@ -97,7 +97,7 @@ struct TopicIndex: Sendable {
     }
 }
 
-/// Everybody whom one message is for, in the order of subscription.
+/// The subscribers that one message is for, in the order of subscription.
 struct MatchedSubscribers: Sendable {
     private(set) var subscribers: [Subscriber] = []
 
@@ -124,7 +124,7 @@ struct MatchedSubscribers: Sendable {
         self.ids += ids
     }
 
-    /// Puts the subscribers of several patterns in order.
+    /// Sorts the subscribers of several patterns.
     mutating func sort() {
         guard self.parameters.count > 1 else { return }
         // Each pattern's subscribers are in order, which the library's sort makes use of.

@@ -4,10 +4,10 @@ internal import WaybillRouting
 
 /// The subscribers of a bus, and how its loops see them without a lock.
 ///
-/// It works as ``RouteRegistry`` does for routes: the index is a value behind a lock, and a loop reads a snapshot of it
-/// until ``generation`` says that there is a newer one.
+/// It works as ``RouteRegistry`` does for routes: the index is a value behind a lock, and a loop reads a
+/// snapshot of it until ``generation`` says that there is a newer one.
 final class Topics: Sendable {
-    /// Goes up with every change.
+    /// Increases with every change.
     let generation = Atomic<Int>(0)
     private let state: Locked<State>
 
@@ -41,7 +41,7 @@ final class Topics: Sendable {
     /// What a loop begins with.
     static let empty = TopicSnapshot(TopicIndex(), generation: 0)
 
-    /// Adds a subscriber to a pattern; nil if nobody may come any more.
+    /// Adds a subscriber to a pattern; nil if the bus takes no more subscribers.
     func add(
         _ subscriber: Subscriber,
         to pattern: RoutePattern,
@@ -65,7 +65,7 @@ final class Topics: Sendable {
         }
     }
 
-    /// Takes a subscriber out; nil if it is not there any more.
+    /// Takes a subscriber out; nil if it has been taken out already.
     func remove(_ subscriber: SubscriberID) -> Subscriber? {
         self.state.withLock { state in
             guard let removed = state.index.remove(subscriber.id, from: subscriber.topic) else { return nil }
@@ -78,7 +78,7 @@ final class Topics: Sendable {
         }
     }
 
-    /// Takes everybody out, for good.
+    /// Takes all subscribers out, for good.
     func close() -> [Subscriber] {
         self.state.withLock { state in
             let subscribers = state.index.subscribers
@@ -89,12 +89,12 @@ final class Topics: Sendable {
         }
     }
 
-    /// The code of everybody who has subscribed with some.
+    /// The handlers of the subscribers that are code.
     var handlers: [Handler] {
         self.state.withLock { $0.index.subscribers }.compactMap(\.handler)
     }
 
-    /// Everybody whose pattern matches a URL now, from any thread.
+    /// The subscribers whose pattern matches a URL now, from any thread.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         if let snapshot = self.snapshotIfWorthIt() { return try snapshot.matched(of: url) }
         return try self.state.withLock { state throws(RoutingError) in try state.index.matched(of: url) }
@@ -116,7 +116,7 @@ final class Topics: Sendable {
     }
 }
 
-/// Who subscribed to what, as it was at one moment.
+/// The subscribers by pattern, as they were at one moment.
 final class TopicSnapshot: Sendable {
     private let index: TopicIndex
     let generation: Int

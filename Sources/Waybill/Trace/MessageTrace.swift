@@ -3,18 +3,19 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Listens in on messages and their replies, for as long as somebody reads.
+    /// Traces messages and their replies, for as long as the sequence is read.
     ///
     /// ```swift
     /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
     /// ```
     ///
-    /// Off, it costs nothing; on, it slows down every delivery of the bus a little, since they take the way of a bus with
-    /// middlewares. It is around all middlewares, and so sees what the caller sees.
+    /// Off, it costs nothing; on, it slows down every delivery of the bus a little, since they take the path
+    /// of deliveries with middlewares. It is around all middlewares, and so sees what the caller sees.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs that are of interest; nil for all, those without a handler included.
-    ///   - bufferLimit: how many events to keep for whoever reads; the oldest are dropped for newer ones, and counted.
+    ///   - pattern: the pattern of the URLs that are of interest; nil for all, those without a handler
+    ///     included.
+    ///   - bufferLimit: how many unread events to keep; the oldest are dropped for newer ones, and counted.
     /// - Returns: the events, from now on.
     /// - Throws: `invalidPattern`.
     public func trace(
@@ -39,17 +40,18 @@ extension MessageBus {
 /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
 /// ```
 ///
-/// It begins with the call of ``MessageBus/trace(matching:bufferLimit:)``, and ends when the sequence and its iterators
-/// are gone, or the bus is. It holds what has not been read yet, up to a limit; then the oldest events go, and are
-/// counted. Nothing waits for whoever reads. What ends before its delivery begins, since it is late, at the hop limit or
-/// has no place in a mailbox, is not in it; ``MessageBus/deadLetters`` has what nobody awaited.
+/// It begins with the call of ``MessageBus/trace(matching:bufferLimit:)``, and ends when the sequence and its
+/// iterators are gone, or the bus is. It holds what has not been read yet, up to a limit; then the oldest
+/// events go, and are counted. Deliveries do not wait for the reader. What ends before its delivery begins,
+/// since it is late, at the hop limit or finds its mailbox full, is not in it; ``MessageBus/deadLetters`` has
+/// what no caller awaited.
 public struct MessageTrace: AsyncSequence, Sendable {
     /// It fails never.
     public typealias Failure = Never
 
     let tap: Tap
 
-    /// How many events were dropped because nobody read them in time.
+    /// How many events were dropped because they were not read in time.
     public var dropped: Int { self.tap.losses.count.load(ordering: .relaxed) }
 
     /// Begins to read; several iterators share the events.
@@ -62,7 +64,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
         let tap: Tap
         var stream: AsyncStream<Event>.AsyncIterator
 
-        /// The next event, or nil when the bus is gone or the task is cancelled.
+        /// The next event, or nil when the bus has ended or the task is cancelled.
         public mutating func next() async -> Event? { await self.next(isolation: #isolation) }
 
         /// The next event, for a caller that is isolated to an actor.
@@ -72,7 +74,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
         }
     }
 
-    /// Takes the wiretap out when nobody can read it any more.
+    /// Removes the wiretap when all its sequences and iterators are released.
     final class Tap: Sendable {
         let stream: AsyncStream<Event>
         let losses: Wiretap.Losses
@@ -99,7 +101,7 @@ extension MessageTrace {
         public enum Kind: Sendable {
             /// The message is on its way.
             case message
-            /// Its handler has replied, and goes on.
+            /// Its handler has sent a progress reply.
             case progress(any Sendable)
             /// It was answered.
             case reply(any Sendable)
@@ -125,7 +127,8 @@ extension MessageTrace {
 }
 
 extension MessageTrace.Event: CustomStringConvertible {
-    /// One readable line: the ID, what happened, the URL, and the value or the failure with the time that it took.
+    /// One readable line: the ID, what happened, the URL, and the value or the failure with the time that it
+    /// took.
     public var description: String {
         let url = self.message.parameters.url.onShortLine
         switch self.kind {

@@ -1,17 +1,20 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// Tells of what passes, outside of all middlewares.
+/// Reports what passes, outside of all middlewares.
 final class Wiretap: Middleware {
-    /// How many events came to nothing.
+    /// How many events were dropped.
     let losses = Losses()
     private typealias Kind = MessageTrace.Event.Kind
 
     private let events: @Sendable (MessageTrace.Event) -> Bool
-    /// Tells who listens that there will be no more.
+    /// Called when there will be no more events.
     let end: @Sendable () -> Void
 
-    /// Counts; whoever reads holds this and not the wiretap, which ends the events when it goes.
+    /// Counts the dropped events.
+    ///
+    /// Readers hold this and not the wiretap, which ends the events when it is
+    /// released.
     final class Losses: Sendable {
         let count = Atomic<Int>(0)
     }
@@ -21,8 +24,8 @@ final class Wiretap: Middleware {
     }
 
     /// - Parameters:
-    ///   - events: is told each event where it happens; whether it could keep it.
-    ///   - onEnd: is told that there will be no more.
+    ///   - events: called for each event where it happens; returns whether it could keep it.
+    ///   - onEnd: called when there will be no more.
     init(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Bool,
         onEnd: @escaping @Sendable () -> Void = {}
@@ -46,7 +49,7 @@ final class Wiretap: Middleware {
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
-            // Then its caller has had another outcome.
+            // If so, its caller has had another outcome.
             let kind =
                 next.isLate(message)
                 ? .failure(next.failure(CancellationError(), of: message)) : Kind.reply(value)
@@ -76,10 +79,10 @@ final class Wiretap: Middleware {
     }
 }
 
-// For sibling targets: where a trace is read some time later, an observer is told on the spot, so that who has a reply can
-// look at what was noted.
+// For sibling targets: where a trace is read some time later, an observer is called on the spot, so that a
+// caller that has a reply finds its message recorded.
 extension MessageBus {
-    /// Tells of every message and reply, outside of all middlewares.
+    /// Reports every message and reply, outside of all middlewares.
     ///
     /// - Parameter events: is called where things happen; it must neither wait nor use the bus.
     /// - Returns: what ends it.
@@ -93,7 +96,7 @@ extension MessageBus {
         return self.core.intercept(pattern: nil) { $0.add(wiretap, scope: nil) }
     }
 
-    /// Tells of every dead letter, before it is counted.
+    /// Reports every dead letter, before it is counted.
     ///
     /// - Parameter tell: is called where things happen; it must neither wait nor use the bus.
     /// - Returns: what ends it.

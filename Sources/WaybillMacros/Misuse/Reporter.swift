@@ -4,7 +4,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxMacros
 
-/// Tells the compiler what is wrong, or keeps it to itself where another role of the same macro tells it.
+/// Reports to the compiler what is wrong, unless another role of the same macro reports it.
 struct Reporter {
     private let context: (any MacroExpansionContext)?
 

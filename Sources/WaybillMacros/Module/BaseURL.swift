@@ -17,7 +17,8 @@ struct BaseURL {
 
     /// Reads the URL.
     ///
-    /// - Returns: its pattern, and the argument where it stands; nil if it is none, and the reason is reported.
+    /// - Returns: its pattern, and the argument where it stands; nil if it is none, and the reason is
+    ///   reported.
     func read(
         in attribute: AttributeSyntax,
         _ reporter: Reporter

@@ -4,7 +4,8 @@ public import SwiftSyntax
 internal import SwiftSyntaxBuilder
 public import SwiftSyntaxMacros
 
-/// `@Module("app://user")` on an actor: its place in a bus, its routes, the builders of its URLs, its conformance.
+/// `@Module("app://user")` on an actor: its place in a bus, its routes, the builders of its URLs, its
+/// conformance.
 open class ModuleMacro: MemberMacro, ExtensionMacro {
     /// Writes the members.
     public static func expansion(
@@ -29,7 +30,8 @@ open class ModuleMacro: MemberMacro, ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        // Who writes the conformance out by hand gets no second one; what is wrong is told where the members are.
+        // A conformance that is written out by hand gets no second one; what is wrong is reported where the
+        // members are.
         guard !protocols.isEmpty,
             let module = ModuleDeclaration(declaration, node, .silent, context.lexicalContext)
         else { return [] }

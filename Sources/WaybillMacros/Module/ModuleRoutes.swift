@@ -19,7 +19,7 @@ struct ModuleRoutes {
 
     let items: [Item]
 
-    /// Whether one of them at least is there in every program.
+    /// Whether at least one of them exists in every program.
     var hasUnconditional: Bool {
         self.items.contains { item in
             if case .route = item { true } else { false }

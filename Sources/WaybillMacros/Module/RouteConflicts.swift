@@ -23,7 +23,7 @@ struct RouteConflicts {
 
     init(_ reporter: Reporter) { self.reporter = reporter }
 
-    /// Whether the route can be there beside the others; what stands in its way is reported.
+    /// Whether the route can exist beside the others; a conflict is reported.
     mutating func add(_ method: RouteMethod, _ branches: [Branch]) -> Bool {
         let entry = Entry(method: method, branches: branches)
         if let rival = self.entries.first(where: { Self.haveOneBuilder($0, entry) }) {

@@ -18,7 +18,7 @@ extension AttributeListSyntax {
         self.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.plainName == name }
     }
 
-    /// What says from which versions on the declaration is there.
+    /// The attributes that say from which versions on the declaration exists.
     var availability: [String] {
         self.compactMap { $0.as(AttributeSyntax.self) }
             .filter { $0.plainName == "available" }
@@ -48,7 +48,7 @@ extension String {
     /// A name as it stands in an expression: in backticks if it would be a keyword there.
     var asIdentifier: String { self.isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
 
-    /// A name as it stands in front of an argument, where few need backticks, and the compiler minds the others.
+    /// A name as an argument's label, where few need backticks, and the compiler warns of needless ones.
     var asLabel: String {
         let name = self.withoutBackticks
         return name.isValidSwiftIdentifier(for: .memberAccess) ? name : "`\(name)`"

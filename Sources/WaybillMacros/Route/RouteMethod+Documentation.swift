@@ -32,7 +32,7 @@ extension RouteMethod {
         return content.isEmpty ? [] : Array(content[...end])
     }
 
-    /// The versions from which on the method is there, as `#available` wants them; empty if it always is.
+    /// The versions from which on the method exists, as `#available` takes them; empty if it always does.
     var versions: String {
         for attribute in self.function.attributes {
             guard let attribute = attribute.as(AttributeSyntax.self), attribute.plainName == "available",

@@ -6,7 +6,7 @@ internal import SwiftSyntaxBuilder
 
 /// A parameter of a method with `@Route` on it, checked.
 struct RouteParameter {
-    /// What stands in front of the argument, or nil.
+    /// The label of the argument, or nil.
     let label: String?
     /// What it is called inside the method, as it stands in an expression.
     let identifier: String
@@ -24,8 +24,8 @@ struct RouteParameter {
     /// Whether it is the message itself, and not something that is read from it.
     var isMessage: Bool { ["Message", "Waybill.Message"].contains(self.type.trimmedDescription) }
 
-    /// Whether a value is an Optional or an array that stands for a missing one: nil and an empty array are something else
-    /// then.
+    /// Whether a value is an Optional or an array with a default value: nil and an empty array are something
+    /// else then.
     var isDefaultedCollection: Bool {
         guard let value = self.defaultValue else { return false }
         if ValueType.isOptional(self.type) { return !value.is(NilLiteralExprSyntax.self) }

@@ -19,7 +19,7 @@ enum RoutePath {
         return url.hasSuffix("/") ? url + path : "\(url)/\(path)"
     }
 
-    /// The path of a method that says none, in which signs stand for themselves.
+    /// The path of a method that declares none, in which special characters are literal.
     static func path(ofMethod name: String) -> String { "/\(Address.encode(name))" }
 
     /// Whether a path begins with a scheme, and is no path then: `app://other/x`.

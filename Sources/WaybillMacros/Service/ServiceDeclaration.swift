@@ -79,7 +79,7 @@ struct ServiceDeclaration {
         return true
     }
 
-    /// A proxy is shared by whoever calls it, and has the protocol's own methods only.
+    /// A proxy is shared by its callers, and has the protocol's own methods only.
     private static func checkInheritance(_ declaration: ProtocolDeclSyntax, _ reporter: Reporter) -> Bool {
         let types = declaration.inheritanceClause?.inheritedTypes.map(\.type) ?? []
         if let other = types.first(where: { !["Sendable", "Swift.Sendable"].contains($0.trimmedDescription) })

@@ -3,8 +3,8 @@
 public import SwiftSyntax
 public import SwiftSyntaxMacros
 
-/// `@Service("app://time")` on a protocol: the proxy that calls it by messages, and the routes of who provides
-/// it.
+/// `@Service("app://time")` on a protocol: the proxy that calls it by messages, and the routes of its
+/// providers.
 open class ServiceMacro: PeerMacro {
     /// Writes the proxy and the routes.
     public static func expansion(

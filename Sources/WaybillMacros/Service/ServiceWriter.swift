@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Writes what a person would write by hand to call a protocol by messages, and to answer them.
+/// Writes what would be written by hand to call a protocol by messages, and to answer them.
 struct ServiceWriter {
     let service: ServiceDeclaration
 

@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Writes what a person would write by hand to make a module of an actor.
+/// Writes what would be written by hand to make a module of an actor.
 struct ModuleWriter {
     let module: ModuleDeclaration
     let routes: ModuleRoutes
@@ -34,13 +34,14 @@ struct ModuleWriter {
         return members
     }
 
-    /// A statement for each route and not a list of them: conditions have their place there, the compiler's time
-    /// grows with their number only, and what it says of one is said there.
+    /// A statement for each route and not a list of them: conditions have their place there, the compiler's
+    /// time grows with their number only, and what it says of one is said there.
     private var list: String {
         let type = "[Waybill.ModuleRoute<\(self.module.name)>]"
         guard !self.routes.items.isEmpty else { return "[]" }
         let count = self.routes.items.count
-        // If no condition holds, this is all that happens to the variable, and without it the compiler would warn.
+        // If no condition holds, this is all that happens to the variable, and without it the compiler would
+        // warn.
         let reserve = self.routes.hasUnconditional ? [] : ["routes.reserveCapacity(\(count))"]
         let statements = self.statements(self.routes.items)
         let lines = ["var routes: \(type) = []"] + reserve + statements + ["return routes"]

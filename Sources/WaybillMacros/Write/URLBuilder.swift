@@ -12,7 +12,8 @@ struct URLBuilder {
         let type: String
         let defaultValue: String?
         var isAlwaysSent = false
-        /// Whether the type is an existential, which a generic call would open: what it holds could then be taken for text.
+        /// Whether the type is an existential, which a generic call would open: what it holds could then be
+        /// taken for text.
         var isExistential = false
 
         /// The value as the type that the method declares.

@@ -11,10 +11,11 @@ public import WaybillEventLoop
 /// await clock.advance(by: .seconds(5))      // the reply has failed with `deadlineExceeded`
 /// ```
 ///
-/// Deadlines of messages, timeouts of services, `TimeoutMiddleware`, `RetryMiddleware`, and the `clock` of a loop go by it, and
-/// it is a `Clock` for code of your own. Its instants are those of `ContinuousClock` and begin at the present one; since it stands still, write
-/// deadlines as `clock.now + ...` and not as `.now + ...`. What passes by itself all the same: the time in which a bus
-/// shuts down, and what traces and logs measure.
+/// Deadlines of messages, timeouts of services, `TimeoutMiddleware`, `RetryMiddleware`, and the `clock` of a
+/// loop go by it, and it is a `Clock` for code of your own. Its instants are those of `ContinuousClock` and
+/// begin at the present one; since it stands still, write deadlines as `clock.now + ...` and not as
+/// `.now + ...`. What passes by itself all the same: the time in which a bus shuts down, and what traces and
+/// logs measure.
 public final class ManualClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant
@@ -71,10 +72,11 @@ public final class ManualClock: Clock {
 
     /// Advances the clock, and returns when what it made due has been handled.
     ///
-    /// It goes from one deadline to the next, in their order: what is due is called, and what that leads to is done, with new
-    /// deadlines that are due as well, before the clock goes on. So messages have expired and their handlers were
-    /// cancelled, sleepers have gone on, and the loops of the clock have nothing left to do. What goes on elsewhere is not
-    /// waited for: a task of the caller that was told of a failure may have still to look at it.
+    /// It goes from one deadline to the next, in their order: what is due is called, and what that leads to
+    /// is done, with new deadlines that are due as well, before the clock continues. So messages have expired
+    /// and their handlers were cancelled, sleepers have continued, and the loops of the clock have nothing
+    /// left to do. What happens elsewhere is not waited for: a task of a caller that got a failure may still
+    /// have to handle it.
     ///
     /// - Parameter duration: by how much.
     @concurrent

@@ -1,6 +1,6 @@
 internal import WaybillEventLoop
 
-/// Somebody who sleeps until a clock has been advanced.
+/// A task that sleeps until a clock has been advanced.
 final class Sleeper: Sendable {
     private struct State {
         var isAwake = false

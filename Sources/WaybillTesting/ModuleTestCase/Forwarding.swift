@@ -50,7 +50,7 @@ struct Forwarding {
     }
 }
 
-/// Whoever is first says what comes of it.
+/// The first of the two decides the outcome.
 private final class Race<Outcome: Sendable>: Sendable {
     private struct State {
         var outcome: Outcome?

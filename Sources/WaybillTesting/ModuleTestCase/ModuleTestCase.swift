@@ -1,6 +1,7 @@
 public import Waybill
 
-/// Puts a module to the test by its scheme alone: its conventions, every one of its URLs, and URLs that it should not take.
+/// Puts a module to the test by its scheme alone: its conventions, every one of its URLs, and URLs that it
+/// should not take.
 ///
 /// ```swift
 /// let bus = MessageBus()
@@ -9,21 +10,24 @@ public import Waybill
 /// print(report)
 /// ```
 ///
-/// **Conventions.** The scheme has routes; each has a handler and can be reached; each parameter that a route needs is of a type
-/// for which values can be made up, or is among the values or arguments that were given; and each route is documented, if
-/// that is asked for.
+/// **Conventions.** The scheme has routes; each has a handler and can be reached; each parameter that a route
+/// needs is of a type for which values can be made up, or is among the values or arguments that were given;
+/// and each route is documented, if that is asked for.
 ///
-/// **Right URLs.** Each route, those of a configuration included, is forwarded a URL with made-up values of the right types, some
-/// times over. It may reply, and it may fail by itself, since nobody can make up an order that exists:
-/// `handlerFailed` and `refused` are counted, and no problem unless that is asked for. Any other error is one:
-/// `missingParameter`, `invalidParameter`, `noHandler` and so on, and that of a message which the handler sent in turn; and so is a route that has not answered in time.
+/// **Right URLs.** Each route, those of a configuration included, is forwarded a URL with made-up values of
+/// the right types, some times over. It may reply, and it may fail by itself, since an order that exists
+/// cannot be made up: `handlerFailed` and `refused` are counted, and no problem unless that is asked for. Any
+/// other error is one: `missingParameter`, `invalidParameter`, `noHandler` and so on, and that of a message
+/// which the handler sent in turn; and so is a route that has not answered in time.
 ///
-/// **Wrong URLs.** In ten rounds each route is forwarded URLs with values that are missing, of the wrong type, far too long or
-/// hostile, and the scheme random ones. Any reply and any error will do, for a wrong URL must give an error and the
-/// caller must have it: a problem is who does not answer in time, waits for himself, or routes on and on.
+/// **Wrong URLs.** In ten rounds each route is forwarded URLs with values that are missing, of the wrong
+/// type, far too long or hostile, and the scheme random ones. Any reply and any error will do, for a wrong
+/// URL must give an error and the caller must have it: a problem is a route that does not answer in time,
+/// waits for itself, or routes on and on.
 ///
-/// Handlers are really called, with made-up values: give the bus stubs for what a module should not reach. What nobody can
-/// catch is a trap, which ends the test process; the seed that is printed makes the same URLs again.
+/// Handlers are really called, with made-up values: give the bus stubs for what a module should not reach.
+/// What cannot be caught is a trap, which ends the test process; the seed that is printed makes the same URLs
+/// again.
 public struct ModuleTestCase: Sendable {
     /// How a test case is run.
     public struct Options: Sendable {
@@ -63,8 +67,8 @@ public struct ModuleTestCase: Sendable {
     /// - Parameters:
     ///   - scheme: the scheme of the module's URLs.
     ///   - bus: a bus on which the module is installed, and whatever it needs.
-    ///   - values: the text of parameters, by name, that goes into every URL which has them: for types whose values nobody
-    ///     can make up, an enumeration for example, and for values that have to exist.
+    ///   - values: the text of parameters, by name, that goes into every URL which has them: for types whose
+    ///     values cannot be made up, an enumeration for example, and for values that have to exist.
     ///   - arguments: what is passed with every call and is no text: closures, actors, `Codable` values.
     ///   - options: how it is run.
     public init(

@@ -19,7 +19,7 @@ struct ModuleTestRun {
         .map { SampledRoute(pattern: $0.0.pattern, description: $0.1) }
     }
 
-    /// Looks at what is registered, and calls nobody.
+    /// Looks at what is registered, and calls no handler.
     mutating func checkConventions() {
         if self.routes.isEmpty {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
@@ -79,9 +79,9 @@ struct ModuleTestRun {
         }
     }
 
-    /// Forwards URLs that are wrong, and wants nothing but an end.
+    /// Forwards URLs that are wrong, and checks only that each ends.
     mutating func forwardWrongURLs() async {
-        // Who did not come back for a right URL, or only after a long way, is not sent there again.
+        // A route that did not answer a right URL, or only at the hop limit, is not tried again.
         let endless: [RoutingError.Code?] = [nil, .deadlock, .hopLimitExceeded]
         let found = self.report.problems.filter { !$0.url.isEmpty && endless.contains($0.code) }
         var hanging = Set(found.map(\.route))

@@ -18,8 +18,8 @@ struct RouteSamples {
 
     /// An array that a route may have failed without.
     ///
-    /// An array of what is made from text may be missing, an array of structures may not; its type as it is written does
-    /// not tell them apart, and the route does.
+    /// An array of what is made from text may be missing, an array of structures may not; its type as it is
+    /// written does not tell them apart, and the route does.
     func missingArray(of route: SampledRoute) -> RouteDescription.Parameter? {
         self.ungiven(of: route).first { $0.defaultValue == nil && $0.type.hasSuffix("]") }
     }
@@ -48,7 +48,7 @@ struct RouteSamples {
         {
             texts[parameter.name] = self.values.text(of: parameter.type)
         }
-        // Only what the route has; of a plain handler nobody knows what it reads from the query.
+        // Only what the route has; what a plain handler reads from the query is unknown.
         let isPlain = route.description.action == nil
         let declared = Set(route.description.parameters.map(\.name))
         for (name, value) in self.test.values where isPlain || declared.contains(name) { texts[name] = value }
@@ -77,7 +77,7 @@ struct RouteSamples {
         return urls
     }
 
-    /// URLs of the scheme that nobody has thought of.
+    /// Random URLs of the scheme.
     mutating func randomURLs() -> [String] {
         let segments = (0..<Int.random(in: 0...6, using: &self.values.generator)).map { _ in
             self.values.word()

@@ -4,7 +4,7 @@ internal import WaybillRouting
 struct ValueSamples {
     var generator: SeededGenerator
 
-    /// Text that can be read as a type; nil if nobody can know any.
+    /// Text that can be read as a type; nil if none can be made up.
     mutating func text(of type: String) -> String? {
         switch Self.plain(type) {
         case "Int", "Int64", "int": "\(Int64.random(in: -999_999...999_999, using: &self.generator))"

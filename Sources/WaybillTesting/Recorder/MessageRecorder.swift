@@ -10,12 +10,14 @@ public import WaybillRouting
 /// let sent = try await recorder.wait(for: "app://log/**", count: 2)
 /// ```
 ///
-/// It sees what is routed, sent, published, and every return leg, in the order in which the bus takes them, outside of all
-/// middlewares; a message that no pattern matches, and one that comes to nothing before that, a text that is no URL for
-/// example. When a caller has its reply, so has the recorder. A message that is published is there once for each subscriber,
-/// and not at all where there is none; one that is sent is there when its turn has come.
+/// It sees what is routed, sent, published, and every return leg, in the order in which the bus takes them,
+/// outside of all middlewares; a message that no pattern matches, and one that fails before that, as a text
+/// that is no URL does. When a caller has its reply, so has the recorder. A message that is published is
+/// there once for each subscriber, and not at all where there is none; one that is sent is there when its
+/// turn has come.
 ///
-/// It records from when it is made until it is dropped or ``stop()`` is called, and keeps everything: it is for tests.
+/// It records from when it is made until it is dropped or ``stop()`` is called, and keeps everything: it is
+/// for tests.
 public final class MessageRecorder: Sendable {
     /// What a message that is waited for has come to.
     public enum DeliveryBounds: Sendable {
@@ -81,7 +83,7 @@ public final class MessageRecorder: Sendable {
         }
         if let message = await self.log.first(found, within: limit) { return message }
         if Task.isCancelled {
-            throw RoutingError(.cancelled, url: pattern, message: "who waited for it was cancelled")
+            throw RoutingError(.cancelled, url: pattern, message: "the task that waited for it was cancelled")
         }
         let seen = self.messages.suffix(5).map(\.description).joined(separator: "; ")
         throw RoutingError(

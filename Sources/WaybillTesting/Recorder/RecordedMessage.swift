@@ -28,7 +28,7 @@ public struct RecordedMessage: Sendable {
     /// How it ended, if it has.
     public internal(set) var outcome = Outcome.pending
 
-    /// The replies before the last one.
+    /// The progress replies.
     public internal(set) var progress: [any Sendable] = []
 
     /// The ID of the message that this one answers, if it is a return leg.

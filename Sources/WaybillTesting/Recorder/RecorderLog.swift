@@ -1,7 +1,7 @@
 internal import Waybill
 internal import WaybillEventLoop
 
-/// What a recorder has noted, and who waits for more.
+/// What a recorder has noted, and the tasks that wait for more.
 final class RecorderLog: Sendable {
     private struct State {
         var messages: [RecordedMessage] = []
@@ -40,7 +40,7 @@ final class RecorderLog: Sendable {
         }
     }
 
-    /// Notes what nobody took; a message that was seen on its way has its failure from there.
+    /// Notes a dead letter; a message that the wiretap has seen has its failure from there.
     func add(_ letter: DeadLetter) {
         self.change { state in
             if let place = state.places[letter.id] {

@@ -2,7 +2,7 @@ public import Waybill
 public import WaybillRouting
 
 extension MessageBus {
-    /// Answers a pattern in place of a module that is not there, with one answer after the other.
+    /// Answers a pattern in place of a module that is not installed, with one answer after the other.
     ///
     /// ```swift
     /// let user = try bus.stub("app://user/:uid", .value(User(uid: 7, name: "Lili")))
@@ -11,13 +11,13 @@ extension MessageBus {
     /// ```
     ///
     /// - Parameters:
-    ///   - pattern: what it answers; of a module that is there, unregister the pattern before.
-    ///   - answers: what it says to the first message, the second and so on; the last one goes for all that follow; without any it
-    ///     replies that it is done.
+    ///   - pattern: what it answers; of an installed module, unregister the pattern before.
+    ///   - answers: what it says to the first message, the second and so on; the last one goes for all that
+    ///     follow; without any it replies that it is done.
     ///   - fileID: where it is registered, for the message of a conflict.
     ///   - line: where it is registered.
     /// - Returns: the stub, which may be dropped.
-    /// - Throws: `invalidPattern`, or `conflict` if somebody else answers the pattern.
+    /// - Throws: `invalidPattern`, or `conflict` if another handler answers the pattern.
     @discardableResult
     public func stub(
         _ pattern: String,
@@ -42,10 +42,12 @@ extension MessageBus {
         return stub
     }
 
-    /// Answers a pattern in place of a module that is not there, with a closure.
+    /// Answers a pattern in place of a module that is not installed, with a closure.
     ///
     /// ```swift
-    /// let stub = try bus.stub("app://user/:uid") { User(uid: try $0.parameters.require("uid"), name: "Lili") }
+    /// let stub = try bus.stub("app://user/:uid") { message in
+    ///     User(uid: try message.parameters.require("uid"), name: "Lili")
+    /// }
     /// ```
     @discardableResult
     public func stub<Value: Sendable>(

@@ -35,7 +35,7 @@ public final class Stub: Sendable {
         }
     }
 
-    /// Takes it out of the bus.
+    /// Unregisters it.
     public func cancel() { self.state.withLock { $0.registration }?.cancel() }
 
     func bind(_ registration: Registration) { self.state.withLock { $0.registration = registration } }
