@@ -31,3 +31,81 @@ public struct Explanation: Sendable {
     /// What was tried, in order, one readable line each.
     public let trace: [String]
 }
+
+extension RouteTable {
+    /// Why a URL leads where it does, or nowhere; nothing is run.
+    public func explain(_ url: String) -> Explanation { self.frozen.explain(url) }
+
+    /// The error of an address that no pattern matches; it names the nearest routes.
+    public func noRoute(for address: Address) -> RoutingError {
+        self.trie.noRoute(address, Suggestions(self.trie, address))
+    }
+
+    /// The error of a URL that no pattern matches, or of one that is no URL at all.
+    public func noRoute(for url: String) -> RoutingError {
+        do {
+            return self.noRoute(for: try Address(url, self.trie.rules))
+        } catch {
+            return error
+        }
+    }
+}
+
+extension RouteTrie {
+    func noRoute(_ address: Address, _ suggestions: Suggestions) -> RoutingError {
+        var message = "no pattern matches"
+        if let failure = suggestions.failure {
+            message = "\(failure.message), which \(failure.pattern) needs"
+        } else if !suggestions.nearest.isEmpty {
+            message += "; did you mean \(suggestions.nearest.joined(separator: " or "))?"
+        }
+        return RoutingError(.noRoute, url: address.text, message: message)
+    }
+}
+
+extension FrozenTrie {
+    func explain(_ url: String) -> Explanation {
+        var scan = HeapScan()
+        do {
+            let address = try scan.address(url, self.trie.rules)
+            let match = try self.match(url)
+            let count = scan.count
+            var tracer = MatchTracer(self, address, scan)
+            tracer.trace(address.scheme)
+            if let match {
+                return Explanation(
+                    url: url,
+                    route: self.trie.route(match.route),
+                    parameters: match.parameters,
+                    error: nil,
+                    stoppedAt: nil,
+                    failure: nil,
+                    nearest: [],
+                    trace: tracer.lines
+                )
+            }
+            let suggestions = Suggestions(self.trie, address)
+            return Explanation(
+                url: url,
+                route: nil,
+                parameters: Parameters(address: address),
+                error: self.trie.noRoute(address, suggestions),
+                stoppedAt: tracer.depth < count ? tracer.depth : nil,
+                failure: suggestions.failure,
+                nearest: suggestions.nearest,
+                trace: tracer.lines
+            )
+        } catch {
+            return Explanation(
+                url: url,
+                route: nil,
+                parameters: nil,
+                error: error,
+                stoppedAt: nil,
+                failure: nil,
+                nearest: [],
+                trace: [error.message]
+            )
+        }
+    }
+}

@@ -22,15 +22,15 @@ struct Suggestions {
     /// The first parameter, by registration, that had the wrong type where all else was right.
     private(set) var failure: Explanation.Failure?
 
-    init(_ core: TableCore, _ address: Address) {
+    init(_ trie: RouteTrie, _ address: Address) {
         self.scheme = Array(address.scheme.utf8)
         self.segments = address.segments.map { Array($0.utf8) }
         // A third of what was typed: at more, what is suggested has nothing to do with it.
         let typed = self.segments.reduce(self.scheme.count) { $0 + $1.count }
         self.tolerance = min((typed + 2) / 3, Self.farthest)
-        for index in core.routes.indices.prefix(Self.searched) {
-            guard let pattern = core.pattern(at: UInt32(index)) else { continue }
-            self.consider(pattern, core.routes[index].generation)
+        for index in trie.routes.indices.prefix(Self.searched) {
+            guard let pattern = trie.pattern(at: UInt32(index)) else { continue }
+            self.consider(pattern, trie.routes[index].generation)
         }
     }
 
@@ -125,9 +125,9 @@ extension PatternSegment {
             return distance == max(segment.count, text.count) ? nil : distance
         case .placeholder, .any, .rest: return 0
         case .mixed(let pieces):
-            var walk = LargeWalk()
+            var state = HeapMatchState()
             let matcher = SegmentMatcher(pieces, folding: false)
-            return matcher.matches(segment.span, 0..<segment.count, &walk) ? 0 : 2
+            return matcher.matches(segment.span, 0..<segment.count, &state) ? 0 : 2
         }
     }
 }

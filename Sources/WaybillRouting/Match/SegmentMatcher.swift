@@ -57,3 +57,189 @@ struct SegmentMatcher: Sendable {
         return self.shape.utf8.lexicographicallyPrecedes(other.shape.utf8)
     }
 }
+
+extension SegmentMatcher {
+    /// Whether a segment matches; what it captures, the walk keeps.
+    func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ state: inout some MatchState & ~Copyable) -> Bool
+    {
+        switch self.kind {
+        case .whole(let constraint, let isCaptured):
+            guard constraint.allows(text, range) else { return false }
+            if isCaptured { state.capture(URLRange(range)) }
+            return true
+        case .glob: return self.matchesGlob(text, range, &state)
+        case .mixed: return self.matchesMixed(text, range, &state)
+        }
+    }
+
+    /// Takes the first place where each text is found; taking a later one could not help what follows.
+    private func matchesGlob(
+        _ text: Span<UInt8>,
+        _ range: Range<Int>,
+        _ state: inout some MatchState & ~Copyable
+    ) -> Bool {
+        let before = state.captureCount
+        var index = range.lowerBound
+        var piece = 0
+        while piece < self.pieces.count {
+            switch self.pieces[piece] {
+            case .literal(let literal):
+                guard Self.isThere(literal, text, index, range.upperBound) else { return false }
+                index += literal.count
+                piece += 1
+            case .value(_, let isCaptured):
+                guard index < range.upperBound,
+                    let end = self.end(ofValue: piece, text, index, range.upperBound)
+                else {
+                    state.truncateCaptures(to: before)
+                    return false
+                }
+                if isCaptured { state.capture(URLRange(index..<end)) }
+                index = end
+                piece += 1
+            }
+        }
+        if index == range.upperBound { return true }
+        state.truncateCaptures(to: before)
+        return false
+    }
+
+    /// Where a value ends that begins at a place.
+    private func end(ofValue piece: Int, _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+        guard piece + 1 < self.pieces.count else { return end }
+        var next = start + 1
+        while next < end, UTF8Decoder.isContinuation(text[next]) { next += 1 }
+        guard case .literal(let literal) = self.pieces[piece + 1] else { return next }
+        if piece + 2 == self.pieces.count {
+            let place = end - literal.count
+            return place >= next && Self.isThere(literal, text, place, end) ? place : nil
+        }
+        while next + literal.count <= end {
+            if Self.isThere(literal, text, next, end) { return next }
+            next += 1
+        }
+        return nil
+    }
+
+    static func isThere(_ literal: [UInt8], _ text: Span<UInt8>, _ index: Int, _ end: Int) -> Bool {
+        guard index + literal.count <= end else { return false }
+        for offset in literal.indices where text[index + offset] != literal[offset] { return false }
+        return true
+    }
+}
+
+extension SegmentMatcher {
+    /// Matches several constrained values side by side, each as short as it can be, in linear time.
+    ///
+    /// Going backwards first finds out from which places the rest can still match; going forwards, each value then
+    /// ends at the first place that is one of those.
+    func matchesMixed(
+        _ text: Span<UInt8>,
+        _ range: Range<Int>,
+        _ state: inout some MatchState & ~Copyable
+    ) -> Bool {
+        let count = range.count
+        var reachable = [[Bool]](repeating: [], count: self.pieces.count + 1)
+        reachable[self.pieces.count] = (0...count).map { $0 == count }
+        for index in self.pieces.indices.reversed() {
+            reachable[index] = self.starts(
+                of: self.pieces[index],
+                text,
+                range,
+                endingAt: reachable[index + 1]
+            )
+        }
+        guard reachable[0][0] else { return false }
+        var start = 0
+        for (index, piece) in self.pieces.enumerated() {
+            switch piece {
+            case .literal(let literal): start += literal.count
+            case .value(let constraint, let isCaptured):
+                let allowed = reachable[index + 1]
+                let base = range.lowerBound
+                let end: Int?
+                if let automaton = constraint.automaton {
+                    end = automaton.shortestEnd(text, base + start..<range.upperBound) { allowed[$0 - base] }
+                        .map { $0 - base }
+                } else {
+                    end = (start + 1...count).first { allowed[$0] && Self.isBoundary(text, base + $0, range) }
+                }
+                guard let end else { return false }
+                if isCaptured { state.capture(URLRange(base + start..<base + end)) }
+                start = end
+            }
+        }
+        return true
+    }
+
+    /// From which places a piece can match so that it ends at an allowed one.
+    private func starts(
+        of piece: Piece,
+        _ text: Span<UInt8>,
+        _ range: Range<Int>,
+        endingAt allowed: [Bool]
+    ) -> [Bool] {
+        let base = range.lowerBound
+        switch piece {
+        case .literal(let literal):
+            return allowed.indices.map { place in
+                place + literal.count < allowed.count && allowed[place + literal.count]
+                    && Self.isThere(literal, text, base + place, range.upperBound)
+            }
+        case .value(let constraint, _):
+            if let automaton = constraint.automaton {
+                return automaton.starts(text, range, endingAt: allowed)
+            }
+            var result = allowed
+            var isReachable = false
+            for place in allowed.indices.reversed() {
+                result[place] = isReachable && Self.isBoundary(text, base + place, range)
+                if allowed[place], Self.isBoundary(text, base + place, range) { isReachable = true }
+            }
+            return result
+        }
+    }
+
+    /// Whether a character begins at a place, or the text ends there.
+    private static func isBoundary(_ text: Span<UInt8>, _ index: Int, _ range: Range<Int>) -> Bool {
+        index == range.upperBound || !UTF8Decoder.isContinuation(text[index])
+    }
+}
+
+/// A segment whose text is not compared as it stands, with the way back to where each byte came from.
+struct DecodedSegment {
+    private(set) var bytes: [UInt8] = []
+    private var offsets: [Int] = []
+
+    init(_ text: Span<UInt8>, _ segment: ScannedSegment, folding: Bool) {
+        var index = segment.range.start
+        while index < segment.range.end {
+            let (byte, length) = PercentCoding.byte(text, index, segment.range.end)
+            self.bytes.append(folding ? ASCII.lowercased(byte) : byte)
+            self.offsets.append(index)
+            index += length
+        }
+        self.offsets.append(segment.range.end)
+    }
+
+    /// The place in the text that a place in the decoded segment came from.
+    func original(_ range: URLRange) -> URLRange {
+        URLRange(self.offsets[range.start], self.offsets[range.end])
+    }
+}
+
+/// The matchers of all segments that need one; segments of one shape share theirs.
+struct MatcherPool: Sendable {
+    private(set) var all: [SegmentMatcher] = []
+    private var numbers: [String: UInt32] = [:]
+
+    func number(of shape: String) -> UInt32? { self.numbers[shape] }
+
+    mutating func number(of matcher: SegmentMatcher) -> UInt32 {
+        if let number = self.numbers[matcher.shape] { return number }
+        self.all.append(matcher)
+        let number = UInt32(self.all.count - 1)
+        self.numbers[matcher.shape] = number
+        return number
+    }
+}

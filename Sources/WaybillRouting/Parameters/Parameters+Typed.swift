@@ -25,7 +25,7 @@ extension Parameters {
             // Casting the number and not the optional lets the compiler do away with the cast.
             case .number(let number): if let value = number as? Value { return value }
             case .missing: return nil
-            case .unread: break
+            case .needsText: break
             }
         }
         return try self.readText(name, as: type)
@@ -64,5 +64,134 @@ extension Parameters {
         case "false", "0": false
         default: nil
         }
+    }
+}
+
+/// Whole numbers, which are what most parameters are: they are read where they stand, without making a text of them.
+extension Parameters {
+    /// What came of reading a number.
+    @usableFromInline
+    enum IntReading {
+        case number(Int)
+        /// There is no value of that name.
+        case missing
+        /// What there is has to be looked at as text: it is no number as it stands, or was passed with the call.
+        case needsText
+    }
+
+    @usableFromInline
+    func readInt(_ name: String) -> IntReading {
+        if let names = self.names, !names.isTrivial { return self.readNamedInt(name, names) }
+        if self.layout.hasEscapes { return .needsText }
+        let bytes = self.text.utf8.span
+        let range = UnescapedQuery.value(of: name.utf8.span, in: bytes, self.layout)
+        if range == URLRange() { return .missing }
+        return Self.reading(bytes, range)
+    }
+
+    @inline(__always)
+    private static func reading(_ bytes: Span<UInt8>, _ range: URLRange) -> IntReading {
+        let (start, end) = (range.start, range.end)
+        guard let number = Decimal.digits(bytes, start, end) ?? Decimal.int(bytes, start, end) else {
+            return .needsText
+        }
+        return .number(number)
+    }
+
+    /// The number of a name that the path may have given, or the call.
+    @inline(never)
+    private func readNamedInt(_ name: String, _ names: ParameterNames) -> IntReading {
+        if let call = names.call, call[name] != nil { return .needsText }
+        guard let location = self.locate(name) else { return .missing }
+        return Self.reading(self.text.utf8.span, location.range)
+    }
+}
+
+/// Values that are passed with the call, where a type is needed that is made from text.
+extension Parameters {
+    /// The text of a passed value; nil if it is not text, because a description is not a value.
+    @usableFromInline
+    package static func givenText(_ passed: Any) -> String? {
+        passed as? String ?? (passed as? Substring).map { String($0) }
+    }
+
+    /// A passed whole number as another type of number, if that has exactly this number.
+    @usableFromInline
+    package static func exactNumber<Value>(_ passed: Any, as type: Value.Type) -> Value? {
+        guard let number = passed as? any BinaryInteger, let type = type as? any Numeric.Type
+        else { return nil }
+        return self.exactNumber(number, as: type) as? Value
+    }
+
+    private static func exactNumber<Number: Numeric>(_ number: some BinaryInteger, as: Number.Type) -> Number?
+    {
+        Number(exactly: number)
+    }
+
+    /// Whether a value that was passed with the call is an Optional without a value.
+    ///
+    /// Where no Optional is needed, such a parameter is missing: it wins over one of the URL, and is not the text "nil".
+    @usableFromInline
+    package static func isNil(_ value: Any) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
+}
+
+/// The errors about a parameter: the type that is expected, and what there is instead.
+extension Parameters {
+    /// The error about a parameter that is not there: `missingParameter`.
+    @usableFromInline
+    @inline(never)
+    package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
+        let isNil = self.call[name].map { Self.isNil($0) } ?? false
+        let found = isNil ? "`\(name)` is nil" : "there is no parameter `\(name)`"
+        return self.error(.missingParameter, type, found)
+    }
+
+    /// The error about a parameter that is of another type: `invalidParameter`.
+    ///
+    /// - Parameters:
+    ///   - name: the parameter's name.
+    ///   - type: the type that is expected.
+    ///   - value: what there is; its text is shown if it is text, a number or a truth value.
+    ///   - isText: whether a URL could give a value of the type.
+    /// - Returns: the error.
+    @usableFromInline
+    @inline(never)
+    package func mismatch(
+        _ name: String,
+        _ type: any Any.Type,
+        _ value: Any,
+        isText: Bool = true
+    ) -> RoutingError {
+        let found = "`\(name)` is \(Self.shown(value))"
+        return self.error(.invalidParameter, type, isText ? found : "\(found): pass the value with the call")
+    }
+
+    private func error(_ code: RoutingError.Code, _ type: any Any.Type, _ found: String) -> RoutingError {
+        let cases = (type as? any CaseIterable.Type).map { Self.cases(of: $0) } ?? ""
+        let message = "expected \(TypeName.of(type))\(cases), but \(found)"
+        return RoutingError(code, url: self.url, message: message)
+    }
+
+    private static func shown(_ value: Any) -> String {
+        if self.isNil(value) { return "nil" }
+        if let text = self.givenText(value) {
+            return "String \"\(text.onShortLine)\""
+        }
+        let type = TypeName.of(Swift.type(of: value))
+        return value is any Numeric || value is Bool ? "\(type) \(value)" : type
+    }
+
+    /// The texts of an enumeration's cases in brackets, if there are texts, and few enough to read.
+    private static func cases<Value: CaseIterable>(of type: Value.Type) -> String {
+        let texts = type.allCases.prefix(21).compactMap { self.text(ofCase: $0) }
+        guard let last = texts.last, texts.count <= 20 else { return "" }
+        let others = texts.dropLast().joined(separator: ", ")
+        return others.isEmpty ? " (\(last))" : " (\(others) or \(last))"
+    }
+
+    private static func text(ofCase value: Any) -> String? {
+        if let value = value as? any LosslessStringConvertible { return value.description }
+        guard let value = value as? any RawRepresentable else { return nil }
+        return (value.rawValue as? any LosslessStringConvertible)?.description
     }
 }

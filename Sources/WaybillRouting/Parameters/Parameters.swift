@@ -6,7 +6,7 @@ public struct Parameters: Sendable {
     @usableFromInline let text: String
     @usableFromInline let layout: AddressLayout
     /// Nil when the pattern names nothing and the rules are the usual ones: then there are no references to count.
-    @usableFromInline var names: RouteNames?
+    @usableFromInline var names: ParameterNames?
     @usableFromInline let captures: Captures
     /// The bits of the route that was matched: with them here, a match is nothing but its parameters.
     @usableFromInline let route: UInt64
@@ -23,7 +23,7 @@ public struct Parameters: Sendable {
     }
 
     /// How the address is read.
-    var rules: AddressRules { self.names?.rules ?? .waybill }
+    var rules: RoutingRules { self.names?.rules ?? .waybill }
 
     /// Where a captured value is.
     @inline(__always)
@@ -65,13 +65,73 @@ public struct Parameters: Sendable {
 extension Parameters {
     /// Makes the parameters of an address that no pattern matched.
     public init(address: Address, call: [String: any Sendable] = [:]) {
-        let isUsual = call.isEmpty && address.rules === AddressRules.waybill
+        let isUsual = call.isEmpty && address.rules === RoutingRules.waybill
         self.init(
             text: address.text,
             layout: address.layout,
-            names: isUsual ? nil : RouteNames(rules: address.rules, call: call.isEmpty ? nil : call),
+            names: isUsual ? nil : ParameterNames(rules: address.rules, call: call.isEmpty ? nil : call),
             captures: Captures(),
             route: 0
         )
     }
+}
+
+extension Parameters {
+    /// The values of the path alone.
+    public var path: [String: String] {
+        var values: [String: String] = [:]
+        guard let names = self.names else { return values }
+        for (index, name) in names.names.enumerated() {
+            let location = Location(range: self.captured(index), isRest: names.areRests[index])
+            values[name] = self.text(at: location)
+        }
+        return values
+    }
+
+    /// The values of the query alone; of several with one name, the one that the conventions choose.
+    public var query: [String: String] {
+        let firstWins = self.rules.conventions.duplicateQueryNames == .firstWins
+        var values: [String: String] = [:]
+        for (name, value) in self.address.queryItems where !firstWins || values[name] == nil {
+            values[name] = value
+        }
+        return values
+    }
+
+    /// All values as text, each from where it counts.
+    public var all: [String: String] {
+        let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
+        var values = self.query
+        for (name, value) in self.path where isPathFirst || values[name] == nil { values[name] = value }
+        for (name, value) in self.call { values[name] = Self.isNil(value) ? nil : Self.text(of: value) }
+        return values
+    }
+
+    /// Every value of a name: those of a repeated query item in the order of the URL.
+    ///
+    /// When the call or the path gives the value, that is the only one.
+    public func all(_ name: String) -> [String] {
+        if let value = self.names?.call?[name] { return Self.isNil(value) ? [] : [Self.text(of: value)] }
+        let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
+        if let path = self.locateInPath(name) {
+            let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
+            if isPathFirst || items.isEmpty { return [self.text(at: path)] }
+        }
+        return items
+    }
+}
+
+extension Parameters {
+    /// The text of the address, without making an address of it.
+    @inlinable package var url: String { self.text }
+
+    /// What stands for the parameters of no message, where an optional would be copied.
+    @inline(__always)
+    package static var none: Self { RouteMatch.none.parameters }
+
+    /// The route that was matched.
+    package var routeID: RouteID { RouteID(bits: self.route) }
+
+    /// Whether the address has a fragment.
+    package var hasFragment: Bool { self.layout.hasFragment }
 }

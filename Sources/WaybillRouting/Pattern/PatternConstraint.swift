@@ -84,3 +84,101 @@ enum PatternConstraint: Sendable, Hashable {
         return true
     }
 }
+
+/// The types as regular expressions, for segments in which several things stand side by side.
+extension PatternConstraint {
+    /// The automaton of the values, or nil when every text will do.
+    var automaton: RegexAutomaton? {
+        switch self {
+        case .none: nil
+        case .int: Self.ints
+        case .double: Self.doubles
+        case .bool: Self.bools
+        case .uuid: Self.uuids
+        case .regex(let expression): expression.automaton
+        }
+    }
+
+    private static let ints = Self.automaton(
+        .choice([
+            .sequence([.optional(.text("+")), Self.upTo("9223372036854775807")]),
+            .sequence([.text("-"), Self.upTo("9223372036854775808")]),
+        ])
+    )
+
+    private static let doubles = Self.automaton(
+        .sequence([
+            .optional(.set(Self.signs)),
+            .choice([
+                .sequence([
+                    .many(.set(.digit)),
+                    .optional(.sequence([.text("."), .repetition(.set(.digit), from: 0, to: nil)])),
+                ]),
+                .sequence([.text("."), .many(.set(.digit))]),
+            ]),
+            .optional(
+                .sequence([
+                    .set(CharacterSet([69...69, 101...101])), .optional(.set(Self.signs)),
+                    .many(.set(.digit)),
+                ])
+            ),
+        ])
+    )
+
+    private static let bools = Self.automaton(
+        .choice([
+            .set(CharacterSet([48...49])), Self.anyCase("true"), Self.anyCase("false"),
+        ])
+    )
+
+    private static let uuids = Self.automaton(
+        .sequence(
+            [8, 4, 4, 4, 12].enumerated()
+                .flatMap { index, count in
+                    (index == 0 ? [] : [RegexNode.text("-")])
+                        + [.repetition(.set(Self.hexadecimals), from: count, to: count)]
+                }
+        )
+    )
+
+    private static let signs = CharacterSet([43...43, 45...45])
+    private static let hexadecimals = CharacterSet([48...57, 65...70, 97...102])
+
+    private static func anyCase(_ word: String) -> RegexNode {
+        .sequence(
+            word.unicodeScalars.map { letter in
+                .set(CharacterSet([letter.value...letter.value, letter.value - 32...letter.value - 32]))
+            }
+        )
+    }
+
+    /// An automaton that is known to be small enough.
+    private static func automaton(_ node: RegexNode) -> RegexAutomaton {
+        do {
+            return try RegexAutomaton(node)
+        } catch {
+            preconditionFailure("a type of the route language is too large: \(error.message)")
+        }
+    }
+
+    /// The whole numbers up to a largest one, with any number of zeros in front.
+    private static func upTo(_ largest: String) -> RegexNode {
+        let digits = Array(largest.unicodeScalars.map(\.value))
+        return .sequence([
+            .repetition(.text("0"), from: 0, to: nil),
+            .choice([.repetition(.set(.digit), from: 1, to: digits.count - 1), self.upTo(digits[...])]),
+        ])
+    }
+
+    /// The numbers of as many digits that are not larger: at the first place that differs, the digit is smaller.
+    private static func upTo(_ digits: ArraySlice<UInt32>) -> RegexNode {
+        guard let digit = digits.first else { return .empty }
+        let same = RegexNode.sequence([
+            .set(CharacterSet([digit...digit])), self.upTo(digits.dropFirst()),
+        ])
+        guard digit > 48 else { return same }
+        let left = digits.count - 1
+        let smaller = RegexNode.set(CharacterSet([48...digit - 1]))
+        return .choice([.sequence([smaller, .repetition(.set(.digit), from: left, to: left)]), same])
+    }
+}

@@ -16,7 +16,7 @@ public struct RoutePattern: Sendable {
     public let scheme: String
     /// What the pattern matches: one way, or several where it has optional groups, the longest first.
     let variants: [[PatternSegment]]
-    let rules: AddressRules
+    let rules: RoutingRules
 
     /// Reads a pattern.
     ///
@@ -35,7 +35,7 @@ public struct RoutePattern: Sendable {
         try self.init(text, .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
     }
 
-    init(_ text: String, _ rules: AddressRules) throws(RoutingError) {
+    init(_ text: String, _ rules: RoutingRules) throws(RoutingError) {
         let result = try PatternParser(text: text, rules: rules).parse()
         self.text = text
         self.rules = rules
@@ -70,4 +70,46 @@ extension RoutePattern: Hashable {
 extension RoutePattern: CustomStringConvertible {
     /// The pattern as it was written.
     public var description: String { self.text }
+}
+
+/// One segment of a pattern.
+enum PatternSegment: Sendable, Hashable {
+    /// Text, decoded, that has to be there as it is.
+    case literal([UInt8])
+    /// A value of its own kind, or several, or text and values side by side.
+    case mixed([PatternPiece])
+    /// Any one segment, which becomes a parameter.
+    case placeholder(String)
+    /// Any one segment.
+    case any
+    /// One or more segments, which become a parameter.
+    case rest(String)
+}
+
+/// A part of a segment.
+enum PatternPiece: Sendable, Hashable {
+    /// Text, decoded.
+    case literal([UInt8])
+    /// A value; one without a name is matched and forgotten.
+    case value(name: String?, PatternConstraint)
+}
+
+extension PatternSegment {
+    /// What the segment captures, in the order of its text.
+    var parameters: [RoutePattern.Parameter] {
+        switch self {
+        case .literal, .any: []
+        case .placeholder(let name): [.init(name: name, type: "string")]
+        case .rest(let name): [.init(name: name, type: "path")]
+        case .mixed(let pieces):
+            pieces.compactMap { piece in
+                guard case .value(let name?, let constraint) = piece else { return nil }
+                return .init(name: name, type: constraint.typeName)
+            }
+        }
+    }
+
+    var isLiteral: Bool {
+        if case .literal = self { true } else { false }
+    }
 }

@@ -11,3 +11,70 @@ public struct Route: Sendable {
     /// What the pattern names, with types.
     public var parameters: [RoutePattern.Parameter] { self.pattern.parameters }
 }
+
+/// What a registration in a table is known by.
+///
+/// An identifier is never used twice in one table: after a route was removed, its identifier finds nothing.
+public struct RouteID: Sendable, Hashable {
+    @usableFromInline let bits: UInt64
+
+    @inlinable
+    init(bits: UInt64) { self.bits = bits }
+
+    init(index: UInt32, generation: UInt32) { self.bits = UInt64(generation) << 32 | UInt64(index) }
+
+    /// Where the route lies in the table.
+    @inlinable var index: Int { Int(truncatingIfNeeded: self.bits & 0xffff_ffff) }
+
+    /// Which registration of the table it was.
+    var generation: UInt32 { UInt32(truncatingIfNeeded: self.bits >> 32) }
+}
+
+extension RouteTable {
+    /// The routes of the table, in the order of their registration.
+    public var routes: [Route] { self.trie.allRoutes }
+
+    /// Reads a pattern as the table does when it is inserted.
+    package func pattern(_ text: String) throws(RoutingError) -> RoutePattern {
+        try RoutePattern(text, self.trie.rules)
+    }
+
+    /// The route that an identifier stands for, or nil when it is not there any more.
+    public func route(_ id: RouteID) -> Route? { self.trie.route(id) }
+}
+
+extension RouteTrie {
+    var allRoutes: [Route] {
+        self.routes.enumerated()
+            .compactMap { index, record in
+                self.route(RouteID(index: UInt32(index), generation: record.generation))
+            }
+            .sorted { $0.id.generation < $1.id.generation }
+    }
+
+    func route(_ id: RouteID) -> Route? {
+        guard let index = self.index(of: id), let pattern = self.pattern(at: index) else { return nil }
+        let record = self.routes[Int(index)]
+        let file = self.files.names[Int(record.file)]
+        return Route(id: id, pattern: pattern, fileID: file, line: Int(record.line))
+    }
+}
+
+extension RouteTable {
+    /// The routes that no URL leads to, since another one matches better whatever their values are, as far as examples
+    /// show, each with the route that takes its URLs and one of them.
+    package func shadowed() -> [(route: Route, by: Route, url: String)] {
+        // The same examples each time: what is found once is found again.
+        var generator = SeededGenerator(seed: 1)
+        return self.routes.compactMap { route in
+            var rival: (by: Route, url: String)?
+            for _ in 0..<16 {
+                let url = route.pattern.example(using: &generator)
+                guard let match = try? self.match(url) else { continue }
+                if match.route == route.id { return nil }
+                rival = self.route(match.route).map { ($0, url) } ?? rival
+            }
+            return rival.map { (route, $0.by, $0.url) }
+        }
+    }
+}

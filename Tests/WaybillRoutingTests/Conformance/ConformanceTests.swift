@@ -9,17 +9,17 @@ import Testing
     struct File: CustomTestStringConvertible {
         let name: String
         let share: Double
-        let read: @Sendable (JSON) -> Recorded
+        let read: @Sendable (JSON) -> RecordedCase
 
         var testDescription: String { self.name }
     }
 
     static let files = [
-        File(name: "route-language", share: 1, read: Recorded.routeLanguage),
-        File(name: "yfrouter", share: 0.85, read: Recorded.yfRouter),
-        File(name: "ftrouter", share: 0.85, read: Recorded.ftRouter),
-        File(name: "cocrouter", share: 0.85, read: Recorded.cocRouter),
-        File(name: "zikrouter", share: 0.85, read: Recorded.zikRouter),
+        File(name: "route-language", share: 1, read: RecordedCase.routeLanguage),
+        File(name: "yfrouter", share: 0.85, read: RecordedCase.yfRouter),
+        File(name: "ftrouter", share: 0.85, read: RecordedCase.ftRouter),
+        File(name: "cocrouter", share: 0.85, read: RecordedCase.cocRouter),
+        File(name: "zikrouter", share: 0.85, read: RecordedCase.zikRouter),
     ]
 
     @Test(arguments: Self.files)

@@ -1,0 +1,144 @@
+// Whoever publishes wants every route that matches, and not the best.
+extension FrozenTrie {
+    /// Finds every route for a URL, each once, in no order.
+    func matchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
+        var scan = InlineScan()
+        let bytes = text.utf8.span
+        if scan.read(bytes, self.trie.rules) == nil, !scan.hasOverflowed {
+            var state = CollectingMatchState<InlineMatchState>()
+            self.collect(&state, bytes, &scan)
+            if !state.hasOverflowed { return self.matches(state.found, text, scan.layout) }
+        }
+        return try self.slowMatchAll(text)
+    }
+
+    /// Finds every route for what is not a URL as it is, or is too much for a small walk.
+    @inline(never)
+    private func slowMatchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
+        var scan = HeapScan()
+        let bytes = text.utf8.span
+        if let failure = scan.read(bytes, self.trie.rules) {
+            guard let whole = self.trie.rules.wholeURL(decodedFrom: text, failure) else {
+                throw failure.routingError(text, self.trie.rules.limits)
+            }
+            return try self.matchAll(whole)
+        }
+        var state = CollectingMatchState<HeapMatchState>()
+        self.collect(&state, bytes, &scan)
+        return self.matches(state.found, text, scan.layout)
+    }
+
+    private func collect(
+        _ state: inout some MatchState & ~Copyable,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable
+    ) {
+        let root = self.root(bytes, scan.layout)
+        guard root != RouteTrie.none else { return }
+        _ = self.search(&state, from: root, to: scan.count, bytes, &scan)
+    }
+
+    private func matches<State>(
+        _ found: [CollectingMatchState<State>.Found],
+        _ text: String,
+        _ layout: AddressLayout
+    ) -> [RouteMatch] where State: ~Copyable {
+        let matches = found.map { found in
+            let leaf = self.trie.leaves[Int(found.leaf)]
+            let names = found.overflow.isEmpty ? leaf.names : leaf.names?.with(overflow: found.overflow)
+            return RouteMatch(
+                parameters: Parameters(
+                    text: text,
+                    layout: layout,
+                    names: names,
+                    captures: found.captures,
+                    route: leaf.route
+                )
+            )
+        }
+        // Only where a route has optional groups are there more ways than routes.
+        guard matches.count > 1, self.trie.leaves.count - self.trie.freeLeaves.count - 1 > self.trie.count
+        else { return matches }
+        return self.once(matches, found.map { self.trie.leaves[Int($0.leaf)].literals })
+    }
+
+    /// The better of two ways to match one route, where several do.
+    private func once(_ matches: [RouteMatch], _ literals: [UInt32]) -> [RouteMatch] {
+        let wantsLiterals =
+            !self.trie.rules.stopsAtFirst && self.trie.rules.conventions.bestMatch != .firstRegistered
+        var best: [UInt64: Int] = [:]
+        for (index, match) in matches.enumerated() {
+            let route = match.parameters.route
+            guard let rival = best[route] else {
+                best[route] = index
+                continue
+            }
+            if wantsLiterals, literals[index] > literals[rival] { best[route] = index }
+        }
+        return best.values.sorted().map { matches[$0] }
+    }
+}
+
+/// A walk that takes every way through the trie and keeps all leaves that it comes to.
+struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyable {
+    /// A leaf, and what was captured on the way to it.
+    struct Found {
+        let leaf: UInt32
+        let captures: Captures
+        /// The values behind those.
+        let overflow: [URLRange]
+    }
+
+    private var base = State()
+    private(set) var found: [Found] = []
+    /// The leaves that were found since one can be reached in two ways.
+    private var leaves: Set<UInt32> = []
+    private var tracksVisits = false
+
+    static var collectsAll: Bool { true }
+
+    mutating func collect(_ leaf: UInt32) -> Bool {
+        // The first way to a leaf is the best.
+        if self.tracksVisits, !self.leaves.insert(leaf).inserted { return true }
+        var overflow: [URLRange] = []
+        var index = Captures.capacity
+        while index < self.captureCount {
+            overflow.append(self.base.capture(at: index))
+            index += 1
+        }
+        self.found.append(Found(leaf: leaf, captures: self.base.firstCaptures(), overflow: overflow))
+        return true
+    }
+
+    /// There is no best one among those that are all taken.
+    var best: MatchCandidate? {
+        get { nil }
+        set {}
+    }
+
+    var captureCount: Int { self.base.captureCount }
+    var hasOverflowed: Bool { self.base.hasOverflowed }
+
+    mutating func push(_ choice: ChoicePoint) { self.base.push(choice) }
+
+    mutating func pop() -> ChoicePoint? { self.base.pop() }
+
+    mutating func trackVisits() {
+        self.base.trackVisits()
+        guard !self.tracksVisits else { return }
+        self.tracksVisits = true
+        self.leaves = Set(self.found.map(\.leaf))
+    }
+
+    mutating func markVisited(_ position: TriePosition) -> Bool { self.base.markVisited(position) }
+
+    mutating func capture(_ range: URLRange) { self.base.capture(range) }
+
+    mutating func capture(at index: Int) -> URLRange { self.base.capture(at: index) }
+
+    mutating func replace(_ index: Int, with range: URLRange) { self.base.replace(index, with: range) }
+
+    mutating func truncateCaptures(to count: Int) { self.base.truncateCaptures(to: count) }
+
+    mutating func firstCaptures() -> Captures { self.base.firstCaptures() }
+}
