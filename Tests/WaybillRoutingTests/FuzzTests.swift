@@ -2,10 +2,10 @@ import Testing
 
 @testable import WaybillRouting
 
-/// Texts that nobody would write: any of them may be refused, none may trap.
+/// Random texts: any of them may be refused, none may trap.
 ///
-/// Seeded, so that what is found can be found again; `WAYBILL_FUZZ_ROUNDS` sets how many URLs are tried, and a tenth
-/// as many patterns.
+/// The generator is seeded, so failures can be reproduced; `WAYBILL_FUZZ_ROUNDS` sets the number of URLs, and
+/// a tenth of it is the number of patterns.
 @Suite struct FuzzTests {
     private static let seeds = [
         "app://user/detail?uid=1&name=Lili#home/receipt", "https://z.coc.com/%E5%80%BC/?k=a=b=c",
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// A text with a few bytes changed, left out, repeated or put in.
+    /// A text with a few bytes changed, removed, repeated or inserted.
     private static func mutated(_ seed: String, _ random: inout SeededGenerator) -> String {
         var bytes = Array(seed.utf8)
         for _ in 0...Int(random.next() % 4) {

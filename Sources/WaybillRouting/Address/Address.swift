@@ -1,21 +1,21 @@
-/// A URL as routing sees it: scheme, segments with the host first, query and fragment.
+/// A parsed URL: scheme, segments with the host first, query and fragment.
 ///
-/// An address keeps the text it was made from and knows where the parts are; nothing is copied or decoded until it
-/// is asked for. Two addresses are equal when they mean the same: `app://feed/detail` and `APP:///feed/detail/` do.
+/// An address stores the original text and the offsets of its parts; a part is copied and decoded when it is
+/// read. Addresses compare by meaning: `app://feed/detail` equals `APP:///feed/detail/`.
 public struct Address: Sendable {
     /// The URL as it was given.
     public let text: String
     let layout: AddressLayout
     let rules: RoutingRules
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// - Parameters:
     ///   - text: the URL, with or without a scheme.
     ///   - conventions: how it is read.
     ///   - defaultScheme: the scheme of a URL that names none.
     ///   - limits: how large it may be.
-    /// - Throws: ``RoutingError/Code/invalidURL`` with a sentence that says what is wrong.
+    /// - Throws: ``RoutingError/Code/invalidURL`` with a message that says what is wrong.
     public init(
         _ text: String,
         conventions: RoutingConventions = .waybill,
@@ -47,14 +47,15 @@ extension Address {
     /// Whether the URL itself names a scheme.
     public var hasScheme: Bool { self.layout.schemeEnd > 0 }
 
-    /// The scheme, as the conventions compare it; the default scheme when the URL names none.
+    /// The scheme in the form in which the conventions compare it; the default scheme when the URL names
+    /// none.
     public var scheme: String {
         guard self.hasScheme else { return self.rules.defaultScheme }
         let scheme = PercentCoding.text(self.text.utf8.span, 0..<self.layout.schemeEnd)
         return self.rules.conventions.folded(scheme: scheme)
     }
 
-    /// Whether a text can be a scheme (RFC 3986, 3.1).
+    /// Whether a text is a valid scheme (RFC 3986, 3.1).
     package static func isScheme(_ text: String) -> Bool {
         text.utf8.first.map(ASCII.isLetter) == true && text.utf8.allSatisfy(ASCII.isSchemeTail)
     }
@@ -80,13 +81,13 @@ extension Address {
         return self.text(self.layout.pathEnd + 1..<self.layout.queryEnd)
     }
 
-    /// The text behind `#`, not decoded, since it may be a URL itself; nil when there is none.
+    /// The text after `#`, not decoded, since it may itself be a URL; nil when the URL has no fragment.
     public var fragment: String? {
         guard self.layout.hasFragment else { return nil }
         return self.text(self.layout.queryEnd + 1..<self.text.utf8.count)
     }
 
-    /// The items of the query that have a name, decoded, in the order of the URL.
+    /// The query items that have a name, decoded, in the order of the URL.
     public var queryItems: [(name: String, value: String)] {
         let bytes = self.text.utf8.span
         var cursor = QueryItems(self.layout, self.rules)
@@ -113,7 +114,7 @@ extension Address {
 
     private func text(_ range: Range<Int>) -> String { Self.text(self.text, range) }
 
-    /// A part of a text, as it stands there.
+    /// The text of a byte range, not decoded.
     static func text(_ text: String, _ range: Range<Int>) -> String {
         let view = text.utf8
         let start = view.index(view.startIndex, offsetBy: range.lowerBound)
@@ -122,8 +123,9 @@ extension Address {
 }
 
 extension Address {
-    /// Text as it stands in a segment or a query item of a URL: with everything percent-encoded that could mean
-    /// something there.
+    /// Percent-encodes text for use as one segment, or as the name or value of one query item.
+    ///
+    /// Every byte outside the unreserved characters of RFC 3986 is encoded.
     ///
     /// ```swift
     /// bus.send("app://log/write?text=\(Address.encode("a & b"))")
@@ -132,13 +134,13 @@ extension Address {
 }
 
 extension Address: Hashable {
-    /// Whether two addresses mean the same.
+    /// Compares scheme, decoded segments, fragment and decoded query items in order.
     public static func == (left: Self, right: Self) -> Bool {
         left.scheme == right.scheme && left.fragment == right.fragment && left.segments == right.segments
             && left.queryItems.elementsEqual(right.queryItems, by: ==)
     }
 
-    /// Hashes what addresses are compared by.
+    /// Hashes scheme, segments and fragment.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.scheme)
         hasher.combine(self.segments)

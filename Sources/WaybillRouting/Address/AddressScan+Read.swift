@@ -1,5 +1,5 @@
 extension AddressScan where Self: ~Copyable {
-    /// Reads the text once from beginning to end; what is returned is why it is not an address.
+    /// Reads the URL in one pass and returns why it is not an address, or nil.
     @inline(__always)
     mutating func read(_ bytes: Span<UInt8>, _ rules: RoutingRules) -> ScanFailure? {
         let count = bytes.count
@@ -35,19 +35,21 @@ extension AddressScan where Self: ~Copyable {
         return nil
     }
 
-    /// Reads the default scheme if it is there and in letters: then one word tells, and the root is known as well.
+    /// The end of the scheme when it is the default scheme, in letters and shorter than eight bytes; else 0.
+    ///
+    /// One comparison of words decides, and the trie root is then known without a lookup.
     @inline(__always)
     private static func endOfDefaultScheme(_ bytes: Span<UInt8>, _ rules: RoutingRules) -> Int {
         let word = ByteWord.load(bytes, 0)
         let colons = ByteWord.mask(word, UInt8(ascii: ":"))
         let length = ByteWord.firstIndex(colons)
-        // With this bit set nothing but a letter becomes a letter.
+        // Setting this bit folds letters to lower case and maps no other byte to a letter.
         let folded = ByteWord.prefix(word | (ByteWord.ones &* 0x20), length & 7)
         guard colons != 0, SegmentKey.short(folded, length) == rules.defaultSchemeKey else { return 0 }
         return length
     }
 
-    /// Where the scheme ends, if there is one; else 0.
+    /// The end of the scheme; 0 when there is none.
     @inline(never)
     private static func endOfScheme(_ bytes: Span<UInt8>) -> Int {
         var index = 0
@@ -62,7 +64,7 @@ extension AddressScan where Self: ~Copyable {
         return 0
     }
 
-    /// Reads the segments and returns where the path ends.
+    /// Reads the segments, collects escape marks and returns the end of the path.
     @inline(__always)
     private mutating func readSegments(
         _ bytes: Span<UInt8>,
@@ -79,7 +81,7 @@ extension AddressScan where Self: ~Copyable {
             var ends = ByteWord.segmentEnds(word) | ByteWord.mask(word, fragmentByte)
             if count &- index < 8 { ends |= 0x80 &<< UInt64((count &- index) &* 8) }
             var hash: UInt64 = 0
-            // Where in the text a `%` stands does not matter, so whole words are asked.
+            // Whole words are tested: the position of a `%` does not matter.
             escapes |= ByteWord.mask(word, UInt8(ascii: "%"))
             while ends == 0 {
                 hash = SegmentKey.mix(hash, word)
@@ -102,7 +104,7 @@ extension AddressScan where Self: ~Copyable {
                 if length > 0 { hash = SegmentKey.mix(hash, tail) }
                 self.append(ScannedSegment(range: URLRange(start, index), key: hash | SegmentKey.longFlag))
             }
-            // What ended the segment is still in the word; behind the end of the text there are zeros.
+            // The delimiter is still in the word; behind the end of the text the word holds zeros.
             guard word &>> UInt64(length &* 8) & 0xff == UInt64(UInt8(ascii: "/")) else { break }
             index &+= 1
         }
@@ -110,22 +112,22 @@ extension AddressScan where Self: ~Copyable {
     }
 }
 
-/// What there is behind the path: query and fragment.
+/// The text after the path: query and fragment.
 struct ScannedTail {
     /// The end of the query; the end of the path when there is none.
     var queryEnd: Int
-    /// Whether a `%` stands in it.
+    /// Whether it contains a `%`.
     var hasEscapes = false
 }
 
 extension ScannedTail {
-    /// Reads the rest of a text; `start` is where the path ended, at `?` or at the fragment.
+    /// Reads from `start`, the end of the path, which is at `?` or at the fragment, to the end of the text.
     @inline(__always)
     init(_ bytes: Span<UInt8>, from start: Int, _ fragmentByte: UInt8) {
-        // Nearly always there is a query that has neither of the two signs; all its words say so together.
+        // Fast path: a query with neither `#` nor `%`; the marks of all its words are joined and tested once.
         if bytes[start] == UInt8(ascii: "?"), bytes.count >= 8 {
             var rest = bytes.extracting(droppingFirst: start &+ 1)
-            // The last word overlaps with what was read before, whose signs only cost a second look.
+            // The last word overlaps bytes that were read before; a mark there only costs the slow path.
             var signs = ByteWord.signs(ByteWord.last(bytes))
             while rest.count > 8 {
                 signs |= ByteWord.signs(ByteWord.first(rest))
@@ -159,7 +161,7 @@ extension ScannedTail {
     }
 }
 
-/// What most addresses do not need: encoded bytes, folded case, hosts and verbs that are no segments.
+/// The steps that few addresses need: percent-decoding, case folding, hosts and verbs that are not segments.
 extension AddressScan where Self: ~Copyable {
     @inline(never)
     mutating func normalizeSegments(_ bytes: Span<UInt8>, _ rules: RoutingRules) {
@@ -172,8 +174,8 @@ extension AddressScan where Self: ~Copyable {
             let first = PercentCoding.text(bytes, self.range(0).range).lowercased()
             if conventions.leadingVerbs.contains(first) { self.dropFirst() }
         }
-        for place in 0..<self.count {
-            var segment = self.segment(place)
+        for number in 0..<self.count {
+            var segment = self.segment(number)
             var key = SegmentKey()
             var index = segment.range.start
             while index < segment.range.end {
@@ -183,11 +185,11 @@ extension AddressScan where Self: ~Copyable {
             }
             key.finish()
             segment.key = key.value
-            self.replace(place, with: segment)
+            self.replace(number, with: segment)
         }
     }
 
-    /// Where the host is: the first segment, if it stands directly behind `//`.
+    /// The range of the host: the first segment, if it stands directly after `//`.
     private mutating func host(_ bytes: Span<UInt8>) -> Range<Int>? {
         let start = self.layout.schemeEnd == 0 ? 0 : self.layout.schemeEnd + 1
         guard self.count > 0, self.range(0).start == start + 2 else { return nil }
@@ -203,7 +205,7 @@ extension AddressScan where Self: ~Copyable {
     }
 }
 
-/// Why a text is not an address.
+/// The reasons why a text is not an address.
 enum ScanFailure {
     case empty
     case tooLong
@@ -214,22 +216,23 @@ enum ScanFailure {
 }
 
 extension ScanFailure {
-    /// The failure as callers see it.
+    /// The failure as a `RoutingError` with the code `invalidURL`.
     @inline(never)
     func routingError(_ text: String, _ limits: RoutingLimits) -> RoutingError {
         let message =
             switch self {
             case .empty: "an empty text is not a URL"
             case .tooLong:
-                "the URL has \(text.utf8.count) bytes, more than the \(limits.urlLength) that `urlLength` allows"
+                "the URL has \(text.utf8.count) bytes, more than the \(limits.urlLength) "
+                    + "that `urlLength` allows"
             case .tooManySegments:
                 "the URL has more segments than the \(limits.segments) that `segments` allows"
             case .tooManyQueryItems:
                 "the URL has more query items than the \(limits.queryItems) that `queryItems` allows"
             case .notUTF8: "the percent-encoding of the URL is not UTF-8"
-            case .noScheme: "the URL has no scheme, and here there is no default one"
+            case .noScheme: "the URL has no scheme, and there is no default scheme"
             }
-        // A text that is too long is not carried along whole: errors are logged.
+        // Errors are logged, so a text beyond the limit is cut.
         return RoutingError(
             .invalidURL,
             url: self == .tooLong ? String(text.unicodeScalars.prefix(64)) + "…" : text,
@@ -239,7 +242,7 @@ extension ScanFailure {
 }
 
 extension RoutingRules {
-    /// The URL that a text hides which is percent-encoded as a whole, if the conventions know such URLs.
+    /// Decodes a text that is a URL percent-encoded as a whole; nil unless the conventions accept such URLs.
     @inline(never)
     func wholeURL(decodedFrom text: String, _ failure: ScanFailure) -> String? {
         guard self.conventions.decodesWholeURL, failure == .noScheme else { return nil }

@@ -1,12 +1,12 @@
-/// What one pass over the text of an address finds: its layout, and its segments with their keys.
+/// The result of one pass over a URL: its layout, and its segments with their lookup keys.
 ///
-/// There are two: ``InlineScan`` has room for what most addresses have and needs no memory of its own; where it gets
-/// full, ``HeapScan`` is used instead. Methods are mutating even where they only read: those get the address of the
-/// scan, while others get its value, which the compiler would put into memory as a whole to read one element of it.
+/// ``InlineScan`` holds up to 16 segments without allocating; when it overflows, the scan is repeated into a
+/// ``HeapScan``. Accessors are mutating even where they only read: a mutating method receives the address of
+/// the scan, a non-mutating one its value, which the compiler would copy to memory whole to read one element.
 protocol AddressScan: ~Copyable {
     var layout: AddressLayout { get set }
     var count: Int { get }
-    /// Whether there was no room for a segment, so that nothing found is to be relied on.
+    /// Whether a segment did not fit, which makes the whole result unusable.
     var hasOverflowed: Bool { get }
 
     init()
@@ -14,25 +14,25 @@ protocol AddressScan: ~Copyable {
     mutating func segment(_ index: Int) -> ScannedSegment
     mutating func range(_ index: Int) -> URLRange
     mutating func replace(_ index: Int, with segment: ScannedSegment)
-    /// Takes the first segment away.
+    /// Removes the first segment and moves the start of the path behind it.
     mutating func dropFirst()
 }
 
-/// One segment of the text, not decoded.
+/// One segment: its byte range, not decoded, and its lookup key.
 struct ScannedSegment {
     var range = URLRange()
-    /// The key of the segment as it is compared: decoded, and folded if the conventions say so.
+    /// The ``SegmentKey`` of the segment's compared form: decoded, and case-folded if the conventions say so.
     var key: UInt64 = 0
 }
 
-/// A scan of up to sixteen segments, which lie beside it.
+/// A scan of up to 16 segments in inline storage.
 struct InlineScan: AddressScan, ~Copyable {
     static let capacity = 16
 
     var layout = AddressLayout()
     private(set) var count = 0
     private(set) var hasOverflowed = false
-    // Written out, the values are put where they belong; repeated ones are made elsewhere and copied.
+    // Literals with 16 elements are initialized in place; `repeating:` would build a temporary and copy it.
     private var ranges: InlineArray<16, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     private var keys: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
@@ -70,7 +70,7 @@ struct InlineScan: AddressScan, ~Copyable {
     }
 }
 
-/// A scan of any number of segments.
+/// A scan of any number of segments in an array.
 struct HeapScan: AddressScan, ~Copyable {
     var layout = AddressLayout()
     private var segments: [ScannedSegment] = []
@@ -93,7 +93,7 @@ struct HeapScan: AddressScan, ~Copyable {
 }
 
 extension HeapScan {
-    /// Reads a text and keeps what was found beside the address.
+    /// Parses a URL into an address and keeps the segments that were found.
     mutating func address(_ text: String, _ rules: RoutingRules) throws(RoutingError) -> Address {
         guard let failure = self.read(text.utf8.span, rules) else {
             return Address(text: text, layout: self.layout, rules: rules)

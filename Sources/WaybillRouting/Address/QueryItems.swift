@@ -1,8 +1,10 @@
-/// A query without escapes, read as it is by default: nearly every one that there is.
+/// Looks up one name in a query without escapes under the default query rules: the fast path of nearly every
+/// lookup.
 enum UnescapedQuery {
-    /// The value of the last item with a name; no value is at the beginning of a URL, so that stands for none.
+    /// The range of the value of the last item with this name; the empty range at 0 when there is none, since
+    /// no value begins at offset 0.
     ///
-    /// One word tells a short name from others and says what follows it.
+    /// The name's bytes and the byte after it are compared in one word.
     @inline(__always)
     static func value(of name: Span<UInt8>, in bytes: Span<UInt8>, _ layout: AddressLayout) -> URLRange {
         let count = name.count
@@ -10,7 +12,7 @@ enum UnescapedQuery {
         let mask = ByteWord.prefix(.max, count)
         let wanted = ByteWord.few(name)
         var found = URLRange()
-        // Items without a name are none.
+        // An item without a name is ignored, so the empty name has no value.
         guard count > 0 else { return found }
         let end = layout.queryEnd
         var start = layout.pathEnd &+ 1
@@ -18,7 +20,7 @@ enum UnescapedQuery {
             let word = ByteWord.load(bytes, start)
             let next = Self.end(ofItem: word, start, end, bytes)
             if (word ^ wanted) & mask == 0 {
-                // A name ends at the first `=`, or where the item does.
+                // A name ends at the first `=`, or at the end of the item.
                 let stop =
                     start &+ min(ByteWord.firstIndex(ByteWord.mask(word, UInt8(ascii: "="))), next &- start)
                 if stop == start &+ count { found = URLRange(min(stop &+ 1, next), next) }
@@ -54,7 +56,7 @@ enum UnescapedQuery {
         return found
     }
 
-    /// Whether an item begins with a name, which then has no `=` in it.
+    /// Whether an item begins with a name; false for a name that contains `=`, which ends an item's name.
     private static func isSame(_ name: Span<UInt8>, _ bytes: Span<UInt8>, _ start: Int) -> Bool {
         for index in name.indices {
             let byte = bytes[start &+ index]
@@ -63,7 +65,7 @@ enum UnescapedQuery {
         return true
     }
 
-    /// Where an item ends whose first word is read already.
+    /// The end of an item whose first word has been loaded.
     @inline(__always)
     private static func end(ofItem word: UInt64, _ start: Int, _ end: Int, _ bytes: Span<UInt8>) -> Int {
         let ends = ByteWord.mask(word, UInt8(ascii: "&"))
@@ -83,12 +85,12 @@ enum UnescapedQuery {
     }
 }
 
-/// Goes through the items of a query, as ranges of the text.
+/// Iterates over the items of a query as byte ranges.
 struct QueryItems {
-    /// One item with a name.
+    /// A query item that has a name.
     struct Item {
         var name: Range<Int>
-        /// Where the value is; nil when there is not even a `=`.
+        /// The range of the value; nil when the item has no `=`.
         var value: Range<Int>?
     }
 

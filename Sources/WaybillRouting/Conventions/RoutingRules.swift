@@ -1,17 +1,19 @@
-/// What has to be known to read an address, shared by all addresses and matches of one table.
+/// The conventions and limits of one table in the form in which scan and match read them: one flag or number
+/// per question, shared by all addresses and matches of the table.
 @usableFromInline
 final class RoutingRules: Sendable {
     let conventions: RoutingConventions
     let limits: RoutingLimits
     let defaultScheme: String
-    /// The key of the default scheme if it is short, has nothing but letters, and schemes are simple; else 0.
+    /// The ``SegmentKey`` of the default scheme, if that is shorter than eight bytes, consists of letters,
+    /// and schemes differ in case only; else 0.
     let defaultSchemeKey: UInt64
-    /// Whether the scanner's result has to be worked on again before it can be matched.
+    /// Whether every scan needs `normalizeSegments` before it can be matched.
     let needsNormalization: Bool
     let fragmentByte: UInt8
-    /// Whether the walk stops at the first route that it finds.
+    /// Whether the search stops at the first leaf.
     let stopsAtFirst: Bool
-    /// Whether the walk comes back to try other ways.
+    /// Whether the search backtracks.
     let backtracks: Bool
     let foldsCase: Bool
     let fallsBack: Bool
@@ -19,17 +21,18 @@ final class RoutingRules: Sendable {
     let keepsQueryNamesWithoutValue: Bool
     let firstDuplicateWins: Bool
     let splitsAtLastEquals: Bool
-    /// Whether queries are read as they are by default: `?k` is empty, the first `=` ends a name, the last item counts.
+    /// Whether queries are read by the default rules: `?k` is empty, the first `=` ends a name, the last item
+    /// wins.
     let usesDefaultQueryRules: Bool
     let valuesNeedExactCase: Bool
-    /// Whether the first match that a walk finds is the answer, and nothing else is when it finds none.
+    /// Whether the first leaf of a search is the answer, and no leaf means no match.
     let firstMatchIsBest: Bool
     let urlLength: Int
     let segmentLimit: Int
     let queryItemLimit: Int
-    /// Whether what names no scheme is an error.
+    /// Whether a URL or pattern without a scheme is an error.
     let requiresScheme: Bool
-    /// Whether schemes differ from how they are written in nothing but case.
+    /// Whether comparing schemes needs nothing but case folding.
     let schemesDifferInCaseOnly: Bool
 
     init(conventions: RoutingConventions, defaultScheme: String, limits: RoutingLimits) {
@@ -60,16 +63,17 @@ final class RoutingRules: Sendable {
         self.needsNormalization =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment
             || !conventions.leadingVerbs.isEmpty
-        // Without fragments a byte is looked for that stands in no text.
+        // 0xff occurs in no UTF-8 text, so nothing ends the query.
         self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : 0xff
     }
 
-    /// The rules that most tables and addresses have; what has these need not carry them along.
+    /// The rules of the default conventions, scheme and limits; an address or match with these stores no
+    /// reference to them.
     static let waybill = RoutingRules(conventions: .waybill, defaultScheme: "app", limits: .default)
 }
 
 extension RoutingRules {
-    /// The rules for some choices: always the same ones for the usual choices.
+    /// The rules for these choices; the default choices share one instance.
     static func shared(
         conventions: RoutingConventions,
         defaultScheme: String,

@@ -1,13 +1,13 @@
-/// Goes through the trie as a match does, slowly, and says what it sees.
+/// Repeats a search step by step, and describes each step.
 struct MatchTracer: ~Copyable {
-    /// The most lines; a hostile table could fill any number.
+    /// The maximum number of lines and steps, since a hostile table could cause any number.
     static let limit = 200
 
     let frozen: FrozenTrie
     let bytes: [UInt8]
     var scan: HeapScan
     private(set) var lines: [String] = []
-    /// How many segments matched on the longest way.
+    /// The number of segments of the longest partial match.
     private(set) var depth = 0
     private var steps = 0
 
@@ -19,14 +19,14 @@ struct MatchTracer: ~Copyable {
 
     mutating func trace(_ scheme: String) {
         guard let root = self.frozen.trie.existingRoot(of: scheme) else {
-            self.say(0, "no pattern has the scheme `\(scheme)`")
+            self.append(0, "no pattern has the scheme `\(scheme)`")
             return
         }
-        self.say(0, "scheme `\(scheme)`")
+        self.append(0, "scheme `\(scheme)`")
         _ = self.visit(root, 0)
     }
 
-    private mutating func say(_ depth: Int, _ line: String) {
+    private mutating func append(_ depth: Int, _ line: String) {
         if self.lines.count < Self.limit {
             self.lines.append(String(repeating: "  ", count: min(depth, 32)) + line)
         }
@@ -37,22 +37,22 @@ struct MatchTracer: ~Copyable {
         return PercentCoding.text(self.bytes.span, range)
     }
 
-    /// Visits a node with what is left of the address; true when a route was found.
+    /// Visits a node with the segments from `index` on; true when a route matches.
     private mutating func visit(_ number: UInt32, _ index: Int) -> Bool {
         self.steps += 1
         self.depth = max(self.depth, index)
         let node = self.frozen.trie.nodes[Int(number)]
         if index == self.scan.count {
             guard node.leaf != RouteTrie.none else {
-                self.say(index + 1, "the URL ends, but no pattern ends here")
+                self.append(index + 1, "the URL ends here, but no pattern does")
                 return false
             }
             let record = self.frozen.trie.routes[Int(self.frozen.trie.leaves[Int(node.leaf)].index)]
-            self.say(index + 1, "matches \(self.frozen.trie.texts.string(record.text))")
+            self.append(index + 1, "matches \(self.frozen.trie.texts.string(record.text))")
             return true
         }
         guard self.steps < Self.limit, index < 256 else { return false }
-        return self.visitLiteral(number, node, index) || self.visitOthers(node, index)
+        return self.visitLiteral(number, node, index) || self.visitNonLiterals(node, index)
     }
 
     private mutating func visitLiteral(_ number: UInt32, _ node: RouteTrie.Node, _ index: Int) -> Bool {
@@ -60,38 +60,38 @@ struct MatchTracer: ~Copyable {
         let segment = self.scan.segment(index)
         let child = self.frozen.literalChild(of: number, segment, self.bytes.span, isPlain: false)
         if child != RouteTrie.none {
-            self.say(index + 1, "`\(self.text(index))` is literal")
+            self.append(index + 1, "`\(self.text(index))` matches a literal")
             return self.visit(child, index + 1)
         }
-        let kind = node.hasNonLiteralEdges ? "" : ", and nothing else goes on here"
-        self.say(index + 1, "`\(self.text(index))` is none of \(node.literals) literals\(kind)")
+        let kind = node.hasNonLiteralEdges ? "" : ", and the node has no other edges"
+        self.append(index + 1, "`\(self.text(index))` is none of \(node.literals) literals\(kind)")
         return false
     }
 
-    private mutating func visitOthers(_ node: RouteTrie.Node, _ index: Int) -> Bool {
+    private mutating func visitNonLiterals(_ node: RouteTrie.Node, _ index: Int) -> Bool {
         let text = self.text(index)
-        var edge = node.mixed
+        var edge = node.compound
         while edge != RouteTrie.none {
-            let current = self.frozen.trie.mixed[Int(edge)]
+            let current = self.frozen.trie.compoundEdges[Int(edge)]
             let matcher = self.frozen.trie.matchers.all[Int(current.matcher)]
             var state = HeapMatchState()
             let value = Array(text.utf8)
             let fits = matcher.matches(value.span, 0..<value.count, &state)
-            self.say(index + 1, "`\(text)` \(fits ? "fits" : "does not fit") \(matcher.shape)")
+            self.append(index + 1, "`\(text)` \(fits ? "fits" : "does not fit") \(matcher.shape)")
             if fits, self.visit(current.child, index + 1) { return true }
             edge = current.next
         }
         if node.placeholder != RouteTrie.none {
-            self.say(index + 1, "`\(text)` is a value")
+            self.append(index + 1, "`\(text)` matches a placeholder")
             if self.visit(node.placeholder, index + 1) { return true }
         }
         if node.any != RouteTrie.none {
-            self.say(index + 1, "`\(text)` is let through by *")
+            self.append(index + 1, "`\(text)` matches *")
             if self.visit(node.any, index + 1) { return true }
         }
         guard node.rest != RouteTrie.none else { return false }
         for end in index..<self.scan.count {
-            self.say(index + 1, "\(end - index + 1) segments from `\(text)` are a rest")
+            self.append(index + 1, "a rest takes \(end - index + 1) segments from `\(text)`")
             if self.visit(node.rest, end + 1) { return true }
         }
         return false

@@ -1,6 +1,6 @@
-// Whoever publishes wants every route that matches, and not the best.
+// Publishing needs every matching route, not the best one.
 extension FrozenTrie {
-    /// Finds every route for a URL, each once, in no order.
+    /// Every route that matches a URL, each once, in no particular order.
     func matchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
         var scan = InlineScan()
         let bytes = text.utf8.span
@@ -12,7 +12,7 @@ extension FrozenTrie {
         return try self.slowMatchAll(text)
     }
 
-    /// Finds every route for what is not a URL as it is, or is too much for a small walk.
+    /// `matchAll` for URLs that have to be decoded as a whole or do not fit the inline state.
     @inline(never)
     private func slowMatchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
         var scan = HeapScan()
@@ -56,13 +56,13 @@ extension FrozenTrie {
                 )
             )
         }
-        // Only where a route has optional groups are there more ways than routes.
+        // Only optional groups give a table more leaves than routes.
         guard matches.count > 1, self.trie.leaves.count - self.trie.freeLeaves.count - 1 > self.trie.count
         else { return matches }
         return self.once(matches, found.map { self.trie.leaves[Int($0.leaf)].literals })
     }
 
-    /// The better of two ways to match one route, where several do.
+    /// Keeps the better match of each route that was reached through several leaves.
     private func once(_ matches: [RouteMatch], _ literals: [UInt32]) -> [RouteMatch] {
         let wantsLiterals =
             !self.trie.rules.stopsAtFirst && self.trie.rules.conventions.bestMatch != .firstRegistered
@@ -79,26 +79,26 @@ extension FrozenTrie {
     }
 }
 
-/// A walk that takes every way through the trie and keeps all leaves that it comes to.
+/// A match state under which the search visits every leaf, and which collects them.
 struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyable {
-    /// A leaf, and what was captured on the way to it.
+    /// A leaf and its captures.
     struct Found {
         let leaf: UInt32
         let captures: Captures
-        /// The values behind those.
+        /// The captures after the first eight.
         let overflow: [URLRange]
     }
 
     private var base = State()
     private(set) var found: [Found] = []
-    /// The leaves that were found since one can be reached in two ways.
+    /// The leaves found so far; used from the moment that a leaf can be reached twice.
     private var leaves: Set<UInt32> = []
     private var tracksVisits = false
 
     static var collectsAll: Bool { true }
 
     mutating func collect(_ leaf: UInt32) -> Bool {
-        // The first way to a leaf is the best.
+        // The first captures of a leaf are the best.
         if self.tracksVisits, !self.leaves.insert(leaf).inserted { return true }
         var overflow: [URLRange] = []
         var index = Captures.capacity
@@ -110,7 +110,7 @@ struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyabl
         return true
     }
 
-    /// There is no best one among those that are all taken.
+    /// Every leaf is collected, so there is no best one.
     var best: MatchCandidate? {
         get { nil }
         set {}

@@ -1,9 +1,9 @@
 extension FrozenTrie {
-    /// Walks down the trie along an address and returns the best leaf.
+    /// Searches the trie, depth first with backtracking, and returns the best leaf.
     ///
-    /// At each node the ways on are tried from the most to the least specific. Where more than one is left, the walk
-    /// remembers the place, and comes back to it when it gets stuck. This loop knows literals and placeholders; the
-    /// rest is done elsewhere, so that everything here stays in registers.
+    /// At each node the edges are tried from the most to the least specific. If more than one edge is left,
+    /// the search pushes a choice point and returns to it when it fails. This loop handles literals and
+    /// placeholders only, so that its state stays in registers; other edges are handled out of line.
     @inline(__always)
     func search<State: MatchState & ~Copyable>(
         _ state: inout State,
@@ -16,7 +16,7 @@ extension FrozenTrie {
         let backtracks = self.trie.rules.backtracks
         var position = TriePosition(node: root, index: 0)
         while true {
-            // A node is not taken out as a whole: what of it is not needed would be put aside and take time.
+            // Reads single fields: loading the whole node would spill the unused ones.
             var next = RouteTrie.none
             if position.index == end {
                 let leaf = self.trie.nodes[Int(position.node)].leaf
@@ -36,7 +36,7 @@ extension FrozenTrie {
                 }
                 if next == RouteTrie.none {
                     let node = self.trie.nodes[Int(position.node)]
-                    if node.mixed | node.any | node.rest != 0 {
+                    if node.compound | node.any | node.rest != 0 {
                         let choice = ChoicePoint(position, state.captureCount)
                         let found = self.nextBranch(choice, &state, end, bytes, &scan, isPlain: isPlain)
                         if found.node != RouteTrie.none {
@@ -58,7 +58,7 @@ extension FrozenTrie {
         }
     }
 
-    /// Goes back to where another way is left, and takes it.
+    /// Pops choice points until one has an edge left, and takes it.
     @inline(never)
     private func backtrack(
         _ state: inout some MatchState & ~Copyable,
@@ -75,7 +75,7 @@ extension FrozenTrie {
         return .none
     }
 
-    /// Goes on by the best way of a choice, unless that leads to a place where the walk has been before.
+    /// Takes the next edge of a choice point; `.none` if it leads to a visited position.
     @inline(never)
     private func nextBranch(
         _ choice: ChoicePoint,
@@ -99,7 +99,8 @@ extension FrozenTrie {
         return self.positionAfterRest(node.rest, &choice, &state, end, &scan)
     }
 
-    /// The child by the next way that takes one segment and is not literal; what is left to try is remembered.
+    /// The child by the next edge that takes one segment and is not literal; pushes a choice point for the
+    /// edges left.
     private func singleChild(
         _ node: RouteTrie.Node,
         _ choice: inout ChoicePoint,
@@ -111,11 +112,11 @@ extension FrozenTrie {
         let segment = scan.segment(Int(choice.index))
         choice.captures = UInt16(truncatingIfNeeded: state.captureCount)
         let keepsChoices = self.trie.rules.backtracks
-        if choice.branch == .mixed {
-            var edge = choice.detail == 0 ? node.mixed : choice.detail
+        if choice.branch == .compound {
+            var edge = choice.detail == 0 ? node.compound : choice.detail
             while edge != RouteTrie.none, edge != UInt32.max {
                 let (next, child, number) = {
-                    let edge = self.trie.mixed[Int(edge)]
+                    let edge = self.trie.compoundEdges[Int(edge)]
                     return (edge.next, edge.child, Int(edge.matcher))
                 }()
                 if self.matches(number, segment, bytes, &state, isPlain: isPlain) {
@@ -150,7 +151,8 @@ extension FrozenTrie {
         return node.any
     }
 
-    /// The choice behind a rest, which takes one segment at first and one more each time the walk comes back.
+    /// The position after a rest, which takes one segment first, and one more each time the search
+    /// backtracks.
     private func positionAfterRest(
         _ child: UInt32,
         _ choice: inout ChoicePoint,
@@ -159,7 +161,7 @@ extension FrozenTrie {
         _ scan: inout some AddressScan & ~Copyable
     ) -> TriePosition {
         let start = scan.range(Int(choice.index)).start
-        // The segment at which the rest ends; nothing can follow a rest that is the end of all its patterns.
+        // The last segment of the rest. A rest that ends all its patterns takes every segment at once.
         let isEnd = !self.trie.nodes[Int(child)].hasChildren
         let least = choice.branch == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
         let end = isEnd ? count &- 1 : least
@@ -168,7 +170,7 @@ extension FrozenTrie {
         choice.captures = UInt16(truncatingIfNeeded: state.captureCount)
         if !isEnd {
             state.trackVisits()
-            // Who was here before has taken every longer rest as well.
+            // The first visit has tried every longer rest as well.
             guard state.markVisited(position) else { return .none }
             if end &+ 1 < count {
                 choice.branch = .longerRest
@@ -180,7 +182,7 @@ extension FrozenTrie {
         return position
     }
 
-    /// Whether a segment passes an edge that only some may take.
+    /// Whether the matcher of a compound edge accepts a segment; captures its values.
     private func matches(
         _ matcher: Int,
         _ segment: ScannedSegment,
@@ -202,7 +204,7 @@ extension FrozenTrie {
 }
 
 extension FrozenTrie {
-    /// The child that a segment of an address leads to.
+    /// The child for a segment of an address, or `none`.
     @inline(__always)
     func literalChild(
         of parent: UInt32,

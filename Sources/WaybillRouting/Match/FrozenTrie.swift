@@ -1,26 +1,28 @@
-/// The core of a table as one reference that never changes.
+/// An immutable trie behind one reference; matching is implemented here.
 ///
-/// Reading a constant of a class needs neither a copy nor a check. To change the core, a table takes it out of its
-/// box, lets the box go, and puts it into a new one: what nobody else holds is changed where it lies.
+/// Reading a constant of a final class needs neither a copy nor an exclusivity check. To change its trie, a
+/// table takes it out, releases this object, and stores the trie in a new one; a trie without other
+/// references is changed in place.
 @usableFromInline
 final class FrozenTrie: Sendable {
     let trie: RouteTrie
 
     init(_ trie: RouteTrie) { self.trie = trie }
 
-    /// What a table holds while its core is being changed.
+    /// The placeholder of a table whose trie is being changed.
     static let empty = FrozenTrie(RouteTrie(rules: .waybill))
 
-    /// The place of a route, unless it is gone.
+    /// The index of a route, or nil if it was removed.
     @usableFromInline
     func index(of id: RouteID) -> Int? { self.trie.index(of: id).map(Int.init) }
 }
 
 extension FrozenTrie {
-    /// Reads a URL and finds the best route for it.
+    /// The best route for a URL, or nil.
     @inlinable
     func match(_ text: String) throws(RoutingError) -> RouteMatch? {
-        // An optional as large as a match is copied and destroyed by the runtime, so it is made where it can vanish.
+        // The runtime copies and destroys an optional of this size; made in an inlined function, it is
+        // optimized away.
         let match = try self.lookUp(text)
         return match.isFound ? match : nil
     }
@@ -43,10 +45,11 @@ extension FrozenTrie {
         )
     }
 
-    /// What stands for a leaf when there is more to it: the text is no URL as it is, or is too much for a small walk.
+    /// The result of `find` for a URL that needs `slowMatch`: not a plain URL, too large for the inline
+    /// state, or under conventions that need a second look.
     private static var needsSlowMatch: UInt32 { .max }
 
-    /// Reads a URL and finds the leaf of the best route.
+    /// Scans a URL and searches for the leaf of its best route.
     @inline(__always)
     private func find(
         _ text: String,
@@ -67,7 +70,8 @@ extension FrozenTrie {
         return state.hasOverflowed ? Self.needsSlowMatch : leaf
     }
 
-    /// Matches what is not a URL as it is, has much to remember, or has conventions that need a second look.
+    /// Matches URLs that have to be decoded as a whole, need heap storage, or are subject to unusual
+    /// conventions.
     @inline(never)
     private func slowMatch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
         var scan = HeapScan()
@@ -104,7 +108,7 @@ extension FrozenTrie {
         )
     }
 
-    /// The root of the address's scheme.
+    /// The root node of the address's scheme.
     @inline(__always)
     func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
         layout.hasDefaultScheme || layout.schemeEnd == 0
@@ -114,7 +118,7 @@ extension FrozenTrie {
     @inline(never)
     private func nonDefaultRoot(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
         guard end < 8, self.trie.rules.schemesDifferInCaseOnly else { return self.decodedRoot(bytes, end) }
-        // What a scheme may be made of stays as it is, or becomes lower case, with this bit set.
+        // Setting this bit folds letters and leaves the other characters of a scheme unchanged.
         let word = ByteWord.prefix(ByteWord.load(bytes, 0) | (ByteWord.ones &* 0x20), end)
         let key = SegmentKey.short(word, end)
         return self.literalChild(of: RouteTrie.top, .init(key: key), bytes, isPlain: true)
@@ -127,7 +131,7 @@ extension FrozenTrie {
             ?? RouteTrie.none
     }
 
-    /// Refuses schemes that nobody has registered, where that matters.
+    /// Throws `refused` if the scheme is not registered.
     @inline(never)
     private func checkScheme(_ text: String, _ layout: AddressLayout) throws(RoutingError) {
         let scheme = Address(text: text, layout: layout, rules: self.trie.rules).scheme
@@ -139,7 +143,7 @@ extension FrozenTrie {
         )
     }
 
-    /// Whether a route would match as well if case mattered.
+    /// Whether the route also matches with case-sensitive segments.
     @inline(never)
     private func isExactCase(_ route: UInt32, _ text: String) -> Bool {
         var conventions = self.trie.rules.conventions
@@ -158,7 +162,7 @@ extension FrozenTrie {
         return (try? FrozenTrie(exact).lookUp(text))?.isFound == true
     }
 
-    /// The deepest registered place on the way of an address that matches nothing.
+    /// The leaf of the longest registered prefix of an address that matches nothing.
     @inline(never)
     private func fallBack(
         _ state: inout some MatchState & ~Copyable,
@@ -177,7 +181,7 @@ extension FrozenTrie {
         return RouteTrie.none
     }
 
-    /// Where the one way there is without backtracking gets stuck, if a route ends there.
+    /// The leaf at which a search without backtracking ends, if there is one.
     private func deepestLeaf(
         _ state: inout some MatchState & ~Copyable,
         from root: UInt32,
@@ -200,7 +204,8 @@ extension FrozenTrie {
     }
 }
 
-/// Where the best match is not the first one that the walk finds, it goes on and keeps the best so far.
+/// Conventions under which the first leaf need not be the best: the search continues and keeps the best so
+/// far.
 extension FrozenTrie {
     @inline(never)
     func consider(_ candidate: UInt32, _ state: inout some MatchState & ~Copyable) {
@@ -217,7 +222,7 @@ extension FrozenTrie {
         state.best = MatchCandidate(leaf: candidate, captures: captures)
     }
 
-    /// The best leaf that was considered, with its captures.
+    /// The best leaf that was considered; restores its captures.
     @inline(never)
     func bestLeaf(_ state: inout some MatchState & ~Copyable) -> UInt32 {
         guard let best = state.best else { return RouteTrie.none }

@@ -1,4 +1,4 @@
-/// A walk that remembers any number of values, choices and places.
+/// A match state of any size.
 struct HeapMatchState: MatchState, ~Copyable {
     private(set) var captures: [URLRange] = []
     var best: MatchCandidate?
@@ -37,12 +37,12 @@ struct HeapMatchState: MatchState, ~Copyable {
     private func bits(_ index: Int) -> UInt32 { index < self.captures.count ? self.captures[index].bits : 0 }
 }
 
-/// The places of a walk, each a node and a segment: whoever comes to one again has failed there before.
+/// A set of visited positions: a search that reaches one again would fail there again.
 struct VisitedPositions {
     private var slots = [UInt64](repeating: 0, count: 128)
     private var count = 0
 
-    /// Whether a place is new; it is seen from now on.
+    /// Inserts a position; false if it was present.
     mutating func insert(_ position: TriePosition) -> Bool {
         if self.count * 2 >= self.slots.count { self.grow() }
         return self.insert(UInt64(position.node) << 32 | UInt64(UInt32(truncatingIfNeeded: position.index)))
@@ -51,7 +51,7 @@ struct VisitedPositions {
     private mutating func insert(_ value: UInt64) -> Bool {
         let mask = self.slots.count - 1
         var at = Int(truncatingIfNeeded: (value &* 0x9e37_79b9_7f4a_7c15) >> 32) & mask
-        // Nodes begin with 1, so no place is zero.
+        // Nodes are numbered from 1, so no position is zero.
         while self.slots[at] != 0 {
             if self.slots[at] == value { return false }
             at = (at + 1) & mask

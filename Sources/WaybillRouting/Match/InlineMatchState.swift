@@ -1,7 +1,8 @@
-/// A walk with room for eight values, eight choices, and a few places behind a rest.
+/// A match state in inline storage: eight captures, eight choice points, and a limited number of visits.
 struct InlineMatchState: MatchState, ~Copyable {
     static let capacity = 8
-    /// How many places behind a rest may be entered before somebody has to remember which.
+    /// The number of visits after a rest beyond which positions have to be recorded; this state only counts
+    /// them.
     static let visitLimit = 48
 
     private(set) var captureCount = 0
@@ -9,12 +10,12 @@ struct InlineMatchState: MatchState, ~Copyable {
     private var depth = 0
     private var visits = 0
     private var tracksVisits = false
-    // Written out, the values are put where they belong; repeated ones are made elsewhere and copied.
+    // Literals with all elements are initialized in place; `repeating:` would build a temporary and copy it.
     private var captures: InlineArray<8, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0]
-    /// Two words for each choice.
+    /// Two words for each choice point.
     private var choices: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-    /// A small walk takes the first way; who looks for the best one needs a large walk.
+    /// This state supports searches for the first leaf; keeping a best one overflows into ``HeapMatchState``.
     var best: MatchCandidate? {
         get { nil }
         set { self.hasOverflowed = newValue != nil }
@@ -39,14 +40,14 @@ struct InlineMatchState: MatchState, ~Copyable {
     mutating func pop() -> ChoicePoint? {
         guard self.depth > 0, !self.hasOverflowed else { return nil }
         self.depth &-= 1
-        let position = self.choices[self.depth &* 2]
-        let way = self.choices[self.depth &* 2 &+ 1]
+        let positionWord = self.choices[self.depth &* 2]
+        let branchWord = self.choices[self.depth &* 2 &+ 1]
         return ChoicePoint(
-            node: UInt32(truncatingIfNeeded: position),
-            index: UInt16(truncatingIfNeeded: position &>> 32),
-            captures: UInt16(truncatingIfNeeded: position &>> 48),
-            detail: UInt32(truncatingIfNeeded: way),
-            branch: Branch(rawValue: UInt8(truncatingIfNeeded: way &>> 32)) ?? .mixed
+            node: UInt32(truncatingIfNeeded: positionWord),
+            index: UInt16(truncatingIfNeeded: positionWord &>> 32),
+            captures: UInt16(truncatingIfNeeded: positionWord &>> 48),
+            detail: UInt32(truncatingIfNeeded: branchWord),
+            branch: Branch(rawValue: UInt8(truncatingIfNeeded: branchWord &>> 32)) ?? .compound
         )
     }
 }

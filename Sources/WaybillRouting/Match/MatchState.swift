@@ -1,18 +1,19 @@
-/// What a walk through the trie remembers: what it has captured, where it may go on, and where it has been.
+/// The state of one search: captures, the stack of choice points, and the visited positions.
 ///
-/// There are two, as there are two scans: ``InlineMatchState`` needs no base, ``HeapMatchState`` takes over where it gets full.
+/// ``InlineMatchState`` allocates nothing; when it overflows, the search is repeated with a
+/// ``HeapMatchState``.
 protocol MatchState: ~Copyable {
-    /// Whether every way through the trie is taken, and not just the best.
+    /// Whether the search visits every leaf, and not only the best.
     static var collectsAll: Bool { get }
-    /// Takes a leaf that was found; false if only the best one is looked for.
+    /// Collects a leaf; false if the search is for the best leaf only.
     mutating func collect(_ leaf: UInt32) -> Bool
 
-    /// How many values have been captured.
+    /// The number of captures.
     var captureCount: Int { get }
-    /// Whether something could not be remembered, so that nothing found is to be relied on.
+    /// Whether something did not fit, which makes the result of the search unusable.
     var hasOverflowed: Bool { get }
 
-    /// The best way so far, where the first one that is found need not be it.
+    /// The best leaf so far, under conventions where the first one need not be the best.
     var best: MatchCandidate? { get set }
 
     init()
@@ -20,19 +21,19 @@ protocol MatchState: ~Copyable {
     mutating func push(_ choice: ChoicePoint)
     mutating func pop() -> ChoicePoint?
 
-    /// Keeps the places from now on that the walk comes to: only behind a rest can one be reached in two ways.
+    /// Starts recording visited positions: only after a rest can a position be reached twice.
     mutating func trackVisits()
-    /// Whether the walk may go on at a place: it may not where it has been before.
+    /// Records a visit; false if the position was visited before.
     mutating func markVisited(_ position: TriePosition) -> Bool
 
     mutating func capture(_ range: URLRange)
-    /// One of the captured values.
+    /// The capture at an index.
     mutating func capture(at index: Int) -> URLRange
-    /// Puts another range in the place of a captured one.
+    /// Replaces the capture at an index.
     mutating func replace(_ index: Int, with range: URLRange)
-    /// Forgets all but the first values.
+    /// Drops all but the first captures.
     mutating func truncateCaptures(to count: Int)
-    /// The first eight values, as a match keeps them.
+    /// The first eight captures, packed as a match stores them.
     mutating func firstCaptures() -> Captures
 }
 
@@ -43,13 +44,13 @@ extension MatchState where Self: ~Copyable {
     mutating func collect(_ leaf: UInt32) -> Bool { false }
 }
 
-/// A leaf that was found, and what was captured on the way to it.
+/// A leaf that matches, with its captures.
 struct MatchCandidate {
     let leaf: UInt32
     let captures: [URLRange]
 }
 
-/// A node, and how many segments led to it.
+/// A position of the search: a node, and the number of segments consumed.
 struct TriePosition {
     let node: UInt32
     let index: Int
@@ -57,19 +58,19 @@ struct TriePosition {
     static var none: Self { Self(node: RouteTrie.none, index: 0) }
 }
 
-/// A place where the walk may go on in another way if the one it took fails.
+/// A choice point: a position with edges left to try when the taken one fails.
 struct ChoicePoint {
     var node: UInt32
     var index: UInt16
     var captures: UInt16
-    /// The edge that comes next, or the segment at which a rest ended.
+    /// The next compound edge, or the last segment of the previous rest.
     var detail: UInt32 = 0
-    /// What is to be tried next at the node.
-    var branch = Branch.mixed
+    /// The kind of edge to try next.
+    var branch = Branch.compound
 }
 
 extension ChoicePoint {
-    /// The choice of all ways from a place but the literal one.
+    /// The choice point of all non-literal edges of a position.
     @inline(__always)
     init(_ position: TriePosition, _ captureCount: Int) {
         self.node = position.node
@@ -78,9 +79,9 @@ extension ChoicePoint {
     }
 }
 
-/// The ways on from a node that are not literal, best first.
+/// The non-literal edges of a node, most specific first.
 enum Branch: UInt8, Comparable {
-    case mixed
+    case compound
     case placeholder
     case any
     case rest

@@ -1,24 +1,25 @@
-/// A segment that is neither literal nor a plain placeholder, ready to be matched, whatever its names are.
+/// Matches one compound segment: a typed value, a glob, or several pieces side by side; independent of
+/// parameter names.
 struct SegmentMatcher: Sendable {
-    /// A piece without its name.
+    /// A piece of the segment, without its name.
     enum Piece: Sendable {
         case literal([UInt8])
         case value(PatternConstraint, isCaptured: Bool)
     }
 
-    /// How the segment is matched.
+    /// The algorithm for the segment.
     enum Kind: Sendable {
-        /// One value that is the whole segment.
+        /// One constrained value is the whole segment.
         case whole(PatternConstraint, isCaptured: Bool)
-        /// Text and values that may be anything.
+        /// Text and unconstrained values.
         case glob
-        /// Text and values of which some are constrained.
-        case mixed
+        /// Text and values, some of them constrained.
+        case constrained
     }
 
     let pieces: [Piece]
     let kind: Kind
-    /// The same for all segments that match the same texts with the same specificity.
+    /// A text that is equal for segments that match the same texts with the same specificity.
     let shape: String
     private let literalLength: Int
     private let isConstrained: Bool
@@ -30,7 +31,7 @@ struct SegmentMatcher: Sendable {
         self.pieces = pieces.map { piece in
             switch piece {
             case .literal(let text):
-                // What could be taken for the sign of a value is told apart from it.
+                // Encoding keeps literal text apart from the signs of values.
                 shape += PercentCoding.encode(text)
                 length += text.count
                 return .literal(folding ? text.map(ASCII.lowercased) : text)
@@ -46,11 +47,11 @@ struct SegmentMatcher: Sendable {
         if self.pieces.count == 1, case .value(let constraint, let isCaptured) = self.pieces[0] {
             self.kind = .whole(constraint, isCaptured: isCaptured)
         } else {
-            self.kind = isConstrained ? .mixed : .glob
+            self.kind = isConstrained ? .constrained : .glob
         }
     }
 
-    /// Whether this one is tried before another: more text first, then what is constrained, then by its own text.
+    /// The order of compound edges: more literal text first, then constrained ones, then by shape.
     func precedes(_ other: Self) -> Bool {
         if self.literalLength != other.literalLength { return self.literalLength > other.literalLength }
         if self.isConstrained != other.isConstrained { return self.isConstrained }
@@ -59,7 +60,7 @@ struct SegmentMatcher: Sendable {
 }
 
 extension SegmentMatcher {
-    /// Whether a segment matches; what it captures, the walk keeps.
+    /// Whether the segment matches; its captures are added to the state.
     func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ state: inout some MatchState & ~Copyable) -> Bool
     {
         switch self.kind {
@@ -68,11 +69,11 @@ extension SegmentMatcher {
             if isCaptured { state.capture(URLRange(range)) }
             return true
         case .glob: return self.matchesGlob(text, range, &state)
-        case .mixed: return self.matchesMixed(text, range, &state)
+        case .constrained: return self.matchesConstrained(text, range, &state)
         }
     }
 
-    /// Takes the first place where each text is found; taking a later one could not help what follows.
+    /// Matches each text at its first occurrence; a later one could not help the pieces after it.
     private func matchesGlob(
         _ text: Span<UInt8>,
         _ range: Range<Int>,
@@ -104,15 +105,15 @@ extension SegmentMatcher {
         return false
     }
 
-    /// Where a value ends that begins at a place.
+    /// The end of an unconstrained value that begins at an index.
     private func end(ofValue piece: Int, _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
         guard piece + 1 < self.pieces.count else { return end }
         var next = start + 1
         while next < end, UTF8Decoder.isContinuation(text[next]) { next += 1 }
         guard case .literal(let literal) = self.pieces[piece + 1] else { return next }
         if piece + 2 == self.pieces.count {
-            let place = end - literal.count
-            return place >= next && Self.isThere(literal, text, place, end) ? place : nil
+            let literalStart = end - literal.count
+            return literalStart >= next && Self.isThere(literal, text, literalStart, end) ? literalStart : nil
         }
         while next + literal.count <= end {
             if Self.isThere(literal, text, next, end) { return next }
@@ -129,11 +130,11 @@ extension SegmentMatcher {
 }
 
 extension SegmentMatcher {
-    /// Matches several constrained values side by side, each as short as it can be, in linear time.
+    /// Matches several constrained values side by side, each as short as possible, in linear time.
     ///
-    /// Going backwards first finds out from which places the rest can still match; going forwards, each value then
-    /// ends at the first place that is one of those.
-    func matchesMixed(
+    /// A backward pass finds the offsets from which the remaining pieces can match; in the forward pass each
+    /// value ends at the first such offset.
+    func matchesConstrained(
         _ text: Span<UInt8>,
         _ range: Range<Int>,
         _ state: inout some MatchState & ~Copyable
@@ -172,7 +173,7 @@ extension SegmentMatcher {
         return true
     }
 
-    /// From which places a piece can match so that it ends at an allowed one.
+    /// The offsets from which a piece can match and end at an allowed offset.
     private func starts(
         of piece: Piece,
         _ text: Span<UInt8>,
@@ -182,9 +183,9 @@ extension SegmentMatcher {
         let base = range.lowerBound
         switch piece {
         case .literal(let literal):
-            return allowed.indices.map { place in
-                place + literal.count < allowed.count && allowed[place + literal.count]
-                    && Self.isThere(literal, text, base + place, range.upperBound)
+            return allowed.indices.map { offset in
+                offset + literal.count < allowed.count && allowed[offset + literal.count]
+                    && Self.isThere(literal, text, base + offset, range.upperBound)
             }
         case .value(let constraint, _):
             if let automaton = constraint.automaton {
@@ -192,21 +193,21 @@ extension SegmentMatcher {
             }
             var result = allowed
             var isReachable = false
-            for place in allowed.indices.reversed() {
-                result[place] = isReachable && Self.isBoundary(text, base + place, range)
-                if allowed[place], Self.isBoundary(text, base + place, range) { isReachable = true }
+            for offset in allowed.indices.reversed() {
+                result[offset] = isReachable && Self.isBoundary(text, base + offset, range)
+                if allowed[offset], Self.isBoundary(text, base + offset, range) { isReachable = true }
             }
             return result
         }
     }
 
-    /// Whether a character begins at a place, or the text ends there.
+    /// Whether a character begins at an index, or the segment ends there.
     private static func isBoundary(_ text: Span<UInt8>, _ index: Int, _ range: Range<Int>) -> Bool {
         index == range.upperBound || !UTF8Decoder.isContinuation(text[index])
     }
 }
 
-/// A segment whose text is not compared as it stands, with the way back to where each byte came from.
+/// A decoded and folded segment, with the offsets in the URL that its bytes came from.
 struct DecodedSegment {
     private(set) var bytes: [UInt8] = []
     private var offsets: [Int] = []
@@ -222,13 +223,13 @@ struct DecodedSegment {
         self.offsets.append(segment.range.end)
     }
 
-    /// The place in the text that a place in the decoded segment came from.
+    /// Maps a range of the decoded segment back to the URL.
     func original(_ range: URLRange) -> URLRange {
         URLRange(self.offsets[range.start], self.offsets[range.end])
     }
 }
 
-/// The matchers of all segments that need one; segments of one shape share theirs.
+/// The matchers of a table; segments of one shape share a matcher.
 struct MatcherPool: Sendable {
     private(set) var all: [SegmentMatcher] = []
     private var numbers: [String: UInt32] = [:]

@@ -1,28 +1,28 @@
-/// The names of what a pattern captures, shared by all matches of all patterns with the same names.
+/// The names of a pattern's captures, shared by all matches of all patterns with the same names.
 ///
-/// What few matches have beside that, values behind the eighth and values from the call, lies here as well: such a
-/// match has its names for itself, and the others are smaller by it.
+/// It also holds what few matches have: captures after the eighth, and values passed with the call. Such a
+/// match has an instance of its own; all others are smaller for it.
 @usableFromInline
 final class ParameterNames: Sendable {
-    /// What names are shared by.
+    /// The key under which a trie shares instances.
     struct Key: Hashable, Sendable {
         var names: [String] = []
-        /// Whether each value is a rest of segments.
+        /// For each capture, whether it is a rest.
         var areRests: [Bool] = []
     }
 
-    /// What stands for the names of parameters that have none.
+    /// The instance for parameters without captures.
     static let none = ParameterNames(rules: .waybill)
 
     let rules: RoutingRules
     let names: [String]
     let areRests: [Bool]
     let count: Int
-    /// Whether there is nothing here that a reader of the query would have to know.
+    /// Whether lookups can ignore this object: no captures, no values of the call, default query rules.
     let isTrivial: Bool
-    /// What one match captured behind the first eight values.
+    /// The captures of one match after the first eight.
     let overflow: [URLRange]
-    /// What was passed with one call; nil when nothing was.
+    /// The values passed with one call; nil when there are none.
     @usableFromInline let call: [String: any Sendable]?
 
     init(
@@ -40,13 +40,13 @@ final class ParameterNames: Sendable {
         self.isTrivial = key.names.isEmpty && call == nil && rules.usesDefaultQueryRules
     }
 
-    /// The same names for one match that captured more than eight values.
+    /// A copy for one match with more than eight captures.
     @inline(never)
     func with(overflow: [URLRange]) -> ParameterNames {
         ParameterNames(rules: self.rules, Key(names: self.names, areRests: self.areRests), overflow: overflow)
     }
 
-    /// The same names for one call that passes values.
+    /// A copy for one call that passes values.
     @inline(never)
     func with(call: [String: any Sendable]) -> ParameterNames {
         ParameterNames(
@@ -58,9 +58,9 @@ final class ParameterNames: Sendable {
     }
 }
 
-/// The first eight values that a match captured, in the order of the pattern.
+/// The first eight captures of a match, in the order of the pattern.
 ///
-/// Two ranges lie in each word: a match is moved about in few registers instead of being copied as memory.
+/// Two ranges are packed into each word, so that a match is passed in registers and not copied as memory.
 @usableFromInline
 struct Captures: Sendable {
     static let capacity = 8

@@ -1,12 +1,12 @@
 extension Parameters {
-    /// Where a value is in the text of the address.
+    /// The location of a value in the text of the address.
     @usableFromInline
     struct Location: Sendable {
         let range: URLRange
         let isRest: Bool
     }
 
-    /// Where the value of a name is, path and query in the order of the conventions.
+    /// The location of a value, with the precedence of the conventions.
     @usableFromInline
     func locate(_ name: String) -> Location? {
         guard let names = self.names else { return self.locateInQuery(name) }
@@ -18,7 +18,7 @@ extension Parameters {
     @inline(__always)
     func locateInPath(_ name: String) -> Location? {
         guard let names = self.names else { return nil }
-        // The last of two equal names counts.
+        // The last of several equal names wins.
         var index = names.count
         while index > 0 {
             index &-= 1
@@ -52,7 +52,7 @@ extension Parameters {
         return found
     }
 
-    /// Whether a name of the query, decoded, is the one that is looked for.
+    /// Whether the name of a query item, decoded, equals `name`.
     @inline(__always)
     func isName(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
         if self.layout.hasEscapes { return Self.isDecoded(bytes, range, name) }
@@ -63,14 +63,14 @@ extension Parameters {
 
     private static func isDecoded(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
         var index = range.lowerBound
-        var place = 0
+        var offset = 0
         while index < range.upperBound {
             let (byte, length) = PercentCoding.byte(bytes, index, range.upperBound)
-            guard place < name.count, name[place] == byte else { return false }
-            place += 1
+            guard offset < name.count, name[offset] == byte else { return false }
+            offset += 1
             index += length
         }
-        return place == name.count
+        return offset == name.count
     }
 
     /// The decoded text of a value.
@@ -82,7 +82,7 @@ extension Parameters {
                 ? PercentCoding.text(self.text.utf8.span, range) : Address.text(self.text, range)
         }
         let bytes = self.text.utf8.span
-        // The segments of a rest are joined by one slash each, however many there were.
+        // The segments of a rest are joined by single slashes, whatever their number in the URL.
         let segments = self.address.segmentRanges.filter {
             $0.lowerBound >= range.lowerBound && $0.upperBound <= range.upperBound
         }

@@ -1,8 +1,8 @@
 extension Parameters {
-    /// A value, as the type that is needed.
+    /// A required value of a type.
     ///
-    /// - Throws: ``RoutingError/Code/missingParameter`` when there is no value of that name, and
-    ///   ``RoutingError/Code/invalidParameter`` when there is one that is no `Value`.
+    /// - Throws: ``RoutingError/Code/missingParameter`` when no value has this name, and
+    ///   ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
     @inlinable
     public func require<Value: LosslessStringConvertible>(
         _ name: String,
@@ -12,9 +12,9 @@ extension Parameters {
         return value
     }
 
-    /// A value, as the type that is needed, or nil when there is none of that name.
+    /// A value of a type, or nil when no value has this name.
     ///
-    /// - Throws: ``RoutingError/Code/invalidParameter`` when there is a value that is no `Value`.
+    /// - Throws: ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
     @inlinable
     public func value<Value: LosslessStringConvertible>(
         _ name: String,
@@ -22,7 +22,7 @@ extension Parameters {
     ) throws(RoutingError) -> Value? {
         if Value.self == Int.self {
             switch self.readInt(name) {
-            // Casting the number and not the optional lets the compiler do away with the cast.
+            // The compiler removes a cast of the number; it does not remove one of the optional.
             case .number(let number): if let value = number as? Value { return value }
             case .missing: return nil
             case .needsText: break
@@ -31,7 +31,7 @@ extension Parameters {
         return try self.readText(name, as: type)
     }
 
-    /// A value of any type that is made from text.
+    /// Reads a value of any type that is initialized from text.
     @inlinable
     @inline(never)
     func readText<Value: LosslessStringConvertible>(
@@ -56,7 +56,7 @@ extension Parameters {
         throw self.mismatch(name, type, text)
     }
 
-    /// A truth value in any of the spellings of the route language.
+    /// A Boolean in any spelling of the route language.
     @usableFromInline
     package static func bool(_ text: String) -> Bool? {
         switch text.lowercased() {
@@ -67,15 +67,15 @@ extension Parameters {
     }
 }
 
-/// Whole numbers, which are what most parameters are: they are read where they stand, without making a text of them.
+/// The fast path for `Int`, the most common type: parses the bytes of the URL without creating a `String`.
 extension Parameters {
-    /// What came of reading a number.
+    /// The result of the fast path.
     @usableFromInline
     enum IntReading {
         case number(Int)
-        /// There is no value of that name.
+        /// No value has this name.
         case missing
-        /// What there is has to be looked at as text: it is no number as it stands, or was passed with the call.
+        /// The value needs the general path: it is not a plain number, or was passed with the call.
         case needsText
     }
 
@@ -98,7 +98,7 @@ extension Parameters {
         return .number(number)
     }
 
-    /// The number of a name that the path may have given, or the call.
+    /// Reads a number that may come from the path or the call.
     @inline(never)
     private func readNamedInt(_ name: String, _ names: ParameterNames) -> IntReading {
         if let call = names.call, call[name] != nil { return .needsText }
@@ -107,7 +107,7 @@ extension Parameters {
     }
 }
 
-/// Values that are passed with the call, where a type is needed that is made from text.
+/// Conversion of values that are passed with the call.
 extension Parameters {
     /// The text of a passed value; nil if it is not text, because a description is not a value.
     @usableFromInline
@@ -115,7 +115,7 @@ extension Parameters {
         passed as? String ?? (passed as? Substring).map { String($0) }
     }
 
-    /// A passed whole number as another type of number, if that has exactly this number.
+    /// A passed integer as another numeric type, if that can represent it exactly.
     @usableFromInline
     package static func exactNumber<Value>(_ passed: Any, as type: Value.Type) -> Value? {
         guard let number = passed as? any BinaryInteger, let type = type as? any Numeric.Type
@@ -128,16 +128,17 @@ extension Parameters {
         Number(exactly: number)
     }
 
-    /// Whether a value that was passed with the call is an Optional without a value.
+    /// Whether a passed value is an optional without a value.
     ///
-    /// Where no Optional is needed, such a parameter is missing: it wins over one of the URL, and is not the text "nil".
+    /// Such a value wins over one of the URL. Where no optional is expected, the parameter is missing; it is
+    /// not the text "nil".
     @usableFromInline
     package static func isNil(_ value: Any) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
 }
 
-/// The errors about a parameter: the type that is expected, and what there is instead.
+/// Errors that name the expected type and the value found.
 extension Parameters {
-    /// The error about a parameter that is not there: `missingParameter`.
+    /// The error for a parameter without a value: `missingParameter`.
     @usableFromInline
     @inline(never)
     package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
@@ -146,12 +147,12 @@ extension Parameters {
         return self.error(.missingParameter, type, found)
     }
 
-    /// The error about a parameter that is of another type: `invalidParameter`.
+    /// The error for a value of another type: `invalidParameter`.
     ///
     /// - Parameters:
     ///   - name: the parameter's name.
-    ///   - type: the type that is expected.
-    ///   - value: what there is; its text is shown if it is text, a number or a truth value.
+    ///   - type: the expected type.
+    ///   - value: the value; it is shown if it is text, a number or a Boolean.
     ///   - isText: whether a URL could give a value of the type.
     /// - Returns: the error.
     @usableFromInline
@@ -181,7 +182,7 @@ extension Parameters {
         return value is any Numeric || value is Bool ? "\(type) \(value)" : type
     }
 
-    /// The texts of an enumeration's cases in brackets, if there are texts, and few enough to read.
+    /// The texts of an enumeration's cases in brackets; empty if cases have no texts or are more than 20.
     private static func cases<Value: CaseIterable>(of type: Value.Type) -> String {
         let texts = type.allCases.prefix(21).compactMap { self.text(ofCase: $0) }
         guard let last = texts.last, texts.count <= 20 else { return "" }

@@ -1,14 +1,15 @@
-/// What an address, and its caller, say to a handler: one view of the values of path, query and call.
+/// The parameters of a message: one view of the values of path, query and call.
 ///
-/// A value that was passed with the call wins; between path and query the conventions decide, and by default the path
-/// wins. Nothing is decoded before it is read.
+/// A value passed with the call wins; between path and query the conventions decide, and by default the path
+/// wins. Values are decoded when they are read.
 public struct Parameters: Sendable {
     @usableFromInline let text: String
     @usableFromInline let layout: AddressLayout
-    /// Nil when the pattern names nothing and the rules are the usual ones: then there are no references to count.
+    /// Nil when the pattern captures nothing and the rules are the default ones, so that no references are
+    /// counted.
     @usableFromInline var names: ParameterNames?
     @usableFromInline let captures: Captures
-    /// The bits of the route that was matched: with them here, a match is nothing but its parameters.
+    /// The bits of the matched ``RouteID``; stored here, so that a match consists of its parameters alone.
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.
@@ -22,10 +23,10 @@ public struct Parameters: Sendable {
         self.names = (self.names ?? .none).with(call: call)
     }
 
-    /// How the address is read.
+    /// The rules by which the address was read.
     var rules: RoutingRules { self.names?.rules ?? .waybill }
 
-    /// Where a captured value is.
+    /// The range of a capture.
     @inline(__always)
     func captured(_ index: Int) -> URLRange {
         if index < Captures.capacity { return self.captures[index] }
@@ -35,22 +36,22 @@ public struct Parameters: Sendable {
     /// The address that the values come from.
     public var address: Address { Address(text: self.text, layout: self.layout, rules: self.rules) }
 
-    /// The same parameters with more values from the call, which win over those that were there.
+    /// A copy with more values passed with the call, which win over existing ones.
     public func merging(call: [String: any Sendable]) -> Self {
         var merged = self
         merged.call.merge(call) { _, new in new }
         return merged
     }
 
-    /// Adds what was passed with the call, which wins over what is there.
+    /// Adds values passed with the call, which win over existing ones.
     package mutating func pass(_ call: [String: any Sendable]) {
         guard let present = self.names?.call else { return self.setCall(call) }
         self.setCall(present.merging(call) { _, new in new })
     }
 
-    /// The text of a value, or nil when there is none of that name.
+    /// The text of a value, or nil when no value has this name.
     ///
-    /// A value that was passed with the call and is not text is described.
+    /// A value passed with the call that is not text is described.
     public subscript(name: String) -> String? {
         if let value = self.names?.call?[name] { return Self.isNil(value) ? nil : Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
@@ -63,7 +64,7 @@ public struct Parameters: Sendable {
 }
 
 extension Parameters {
-    /// Makes the parameters of an address that no pattern matched.
+    /// Creates the parameters of an address that matched no pattern.
     public init(address: Address, call: [String: any Sendable] = [:]) {
         let isUsual = call.isEmpty && address.rules === RoutingRules.waybill
         self.init(
@@ -88,7 +89,7 @@ extension Parameters {
         return values
     }
 
-    /// The values of the query alone; of several with one name, the one that the conventions choose.
+    /// The values of the query alone; the conventions choose among several of one name.
     public var query: [String: String] {
         let firstWins = self.rules.conventions.duplicateQueryNames == .firstWins
         var values: [String: String] = [:]
@@ -98,7 +99,7 @@ extension Parameters {
         return values
     }
 
-    /// All values as text, each from where it counts.
+    /// All values as text, by precedence.
     public var all: [String: String] {
         let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
         var values = self.query
@@ -107,9 +108,9 @@ extension Parameters {
         return values
     }
 
-    /// Every value of a name: those of a repeated query item in the order of the URL.
+    /// All values of a name: those of a repeated query item in the order of the URL.
     ///
-    /// When the call or the path gives the value, that is the only one.
+    /// A value of the call or the path is returned alone.
     public func all(_ name: String) -> [String] {
         if let value = self.names?.call?[name] { return Self.isNil(value) ? [] : [Self.text(of: value)] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
@@ -122,14 +123,14 @@ extension Parameters {
 }
 
 extension Parameters {
-    /// The text of the address, without making an address of it.
+    /// The text of the address, without creating an `Address`.
     @inlinable package var url: String { self.text }
 
-    /// What stands for the parameters of no message, where an optional would be copied.
+    /// The value for "no parameters", where an optional would be copied by the runtime.
     @inline(__always)
     package static var none: Self { RouteMatch.none.parameters }
 
-    /// The route that was matched.
+    /// The matched route.
     package var routeID: RouteID { RouteID(bits: self.route) }
 
     /// Whether the address has a fragment.

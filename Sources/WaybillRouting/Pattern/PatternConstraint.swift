@@ -1,4 +1,4 @@
-/// What a value has to look like.
+/// The type or expression that a value must match.
 enum PatternConstraint: Sendable, Hashable {
     case none
     case int
@@ -7,7 +7,7 @@ enum PatternConstraint: Sendable, Hashable {
     case uuid
     case regex(RegularExpression)
 
-    /// The constraint that a type of the route language stands for, or nil when it is none.
+    /// The constraint of a type of the route language; nil for an unknown type.
     static func named(_ type: String) -> Self? {
         switch type {
         case "string": PatternConstraint.none
@@ -19,7 +19,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// How the type is spelled.
+    /// The type as patterns spell it.
     var typeName: String {
         switch self {
         case .none: "string"
@@ -31,7 +31,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// What a value that fails is not, for a sentence.
+    /// The noun for error messages: "is not an int".
     var noun: String {
         switch self {
         case .none: "text"
@@ -43,7 +43,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// How the constraint stands in the shape of a segment, in which names do not matter.
+    /// The constraint as part of a segment's shape, in which names do not count.
     var shape: String {
         switch self {
         case .none: ":"
@@ -52,7 +52,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// Whether a value, which is not empty, is as it has to be.
+    /// Whether the constraint accepts a non-empty value.
     func allows(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         switch self {
         case .none: true
@@ -69,7 +69,8 @@ enum PatternConstraint: Sendable, Hashable {
         guard range.count == 4 || range.count == 5, range.count <= text.count else { return false }
         var word: UInt64 = 0
         for index in range { word = word << 8 | UInt64(text[index] | 0x20) }
-        // The fifth bit is set in the letters of both words anyway, and in no letter that is not meant.
+        // Setting bit 5 folds the letters of both words to lower case; `isWord` excludes bytes that are not
+        // letters.
         let isWord = range.allSatisfy { ASCII.isLetter(text[$0]) }
         return isWord && (word == 0x74_72_75_65 || word == 0x66_61_6c_73_65)
     }
@@ -85,9 +86,9 @@ enum PatternConstraint: Sendable, Hashable {
     }
 }
 
-/// The types as regular expressions, for segments in which several things stand side by side.
+/// The types as automata, for segments with several pieces side by side.
 extension PatternConstraint {
-    /// The automaton of the values, or nil when every text will do.
+    /// The automaton of the constraint; nil when it accepts every text.
     var automaton: RegexAutomaton? {
         switch self {
         case .none: nil
@@ -152,7 +153,7 @@ extension PatternConstraint {
         )
     }
 
-    /// An automaton that is known to be small enough.
+    /// Builds an automaton that is known to be within the limit of states.
     private static func automaton(_ node: RegexNode) -> RegexAutomaton {
         do {
             return try RegexAutomaton(node)
@@ -161,7 +162,7 @@ extension PatternConstraint {
         }
     }
 
-    /// The whole numbers up to a largest one, with any number of zeros in front.
+    /// The whole numbers up to a largest one, with any number of leading zeros.
     private static func upTo(_ largest: String) -> RegexNode {
         let digits = Array(largest.unicodeScalars.map(\.value))
         return .sequence([
@@ -170,7 +171,8 @@ extension PatternConstraint {
         ])
     }
 
-    /// The numbers of as many digits that are not larger: at the first place that differs, the digit is smaller.
+    /// The numbers with this many digits that are not larger: at the first digit that differs, theirs is
+    /// smaller.
     private static func upTo(_ digits: ArraySlice<UInt32>) -> RegexNode {
         guard let digit = digits.first else { return .empty }
         let same = RegexNode.sequence([

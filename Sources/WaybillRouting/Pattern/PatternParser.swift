@@ -1,12 +1,12 @@
-/// Turns the text of a pattern into its segments.
+/// Parses the text of a pattern into its scheme and segments.
 struct PatternParser {
     let text: String
     let rules: RoutingRules
 
-    /// What a pattern says.
+    /// A parsed pattern.
     struct Result {
         var scheme: String
-        /// The ways to match it, the longest first.
+        /// The segment sequences that the pattern matches, the longest first.
         var variants: [[PatternSegment]]
     }
 
@@ -25,7 +25,7 @@ struct PatternParser {
                 scheme: String(decoding: bytes[..<schemeEnd], as: UTF8.self)
             )
         } else if self.rules.requiresScheme {
-            throw self.error("the pattern has no scheme, and here there is no default one")
+            throw self.error("the pattern has no scheme, and there is no default scheme")
         }
         let path = self.path(Array(bytes[(schemeEnd > 0 ? schemeEnd + 1 : 0)...]))
         let hasGroups = self.rules.conventions.placeholders == .all
@@ -47,7 +47,7 @@ struct PatternParser {
         return Result(scheme: scheme, variants: variants)
     }
 
-    /// The path without a host that is no segment and a query that is not looked at.
+    /// The path, without a host that is not a segment and without a query that is ignored.
     private func path(_ bytes: [UInt8]) -> [UInt8] {
         var path = bytes[...]
         let conventions = self.rules.conventions
@@ -68,7 +68,7 @@ struct PatternParser {
         return Array(isQueryIgnored ? path.prefix { $0 != UInt8(ascii: "?") } : path)
     }
 
-    /// Where the scheme ends; 0 when there is none.
+    /// The end of the scheme; 0 when there is none.
     private static func schemeEnd(_ bytes: [UInt8]) -> Int {
         for (index, byte) in bytes.enumerated() {
             if ASCII.isLetter(byte) || (index > 0 && ASCII.isSchemeTail(byte)) { continue }
@@ -90,9 +90,9 @@ struct PatternParser {
     }
 }
 
-/// Writes a pattern with optional groups out: `a(/b)(/c)` is `a/b/c`, `a/b`, `a/c` and `a`.
+/// Expands optional groups: `a(/b)(/c)` becomes `a/b/c`, `a/b`, `a/c` and `a`.
 struct OptionalGroups {
-    /// The most groups; each doubles the ways to match.
+    /// The maximum number of groups; each doubles the number of expansions.
     static let limit = 6
 
     private let path: [UInt8]
@@ -117,7 +117,7 @@ struct OptionalGroups {
                 path[..<group.lowerBound] + path[(group.lowerBound + 1)..<(group.upperBound - 1)]
                     + path[group.upperBound...]
             )
-            // Each group in a row is met once for each way through those before it.
+            // Group n is found once for each expansion of the groups before it.
             groups += 1
             guard groups < 1 << Self.limit else {
                 throw self.error("the pattern has more than \(Self.limit) optional groups")
@@ -127,7 +127,7 @@ struct OptionalGroups {
         return done
     }
 
-    /// The first group with its brackets.
+    /// The range of the first group, brackets included.
     private func firstGroup(in path: [UInt8]) throws(RoutingError) -> Range<Int>? {
         var index = 0
         var start: Int?

@@ -1,7 +1,7 @@
 extension RoutePattern {
-    /// A URL that the pattern matches, with made-up values of the right types; for tests and checks.
+    /// A URL that the pattern matches, with random values of the right types; for tests and checks.
     ///
-    /// - Parameter generator: where the values come from; a seeded one gives the same URL each time.
+    /// - Parameter generator: the source of randomness; a seeded generator yields the same URL each time.
     /// - Returns: a URL. Another pattern of a table may match it better.
     public func example(using generator: inout some RandomNumberGenerator) -> String {
         let variant = self.variants.randomElement(using: &generator) ?? []
@@ -13,11 +13,11 @@ extension RoutePattern {
     }
 }
 
-/// Makes up text that segments of a pattern match.
+/// Generates random text that a pattern's segments match.
 struct PatternSampler<Generator: RandomNumberGenerator> {
     var generator: Generator
 
-    /// A segment, or several for a rest, percent-encoded.
+    /// The text of a segment, percent-encoded; several segments for a rest.
     mutating func text(of segment: PatternSegment) -> String {
         switch segment {
         case .literal(let text): return PercentCoding.encode(text)
@@ -25,7 +25,7 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         case .rest:
             let count = Int.random(in: 1...3, using: &self.generator)
             return (0..<count).map { _ in self.word() }.joined(separator: "/")
-        case .mixed(let pieces):
+        case .compound(let pieces):
             return pieces.reduce(into: "") { text, piece in
                 switch piece {
                 case .literal(let literal): text += PercentCoding.encode(literal)
@@ -67,7 +67,8 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         case .choice(let nodes):
             return nodes.randomElement(using: &self.generator).map { self.text(of: $0) } ?? ""
         case .repetition(let node, let from, let to):
-            // As many as there have to be, and one or two more: a value may not be empty.
+            // The least number of repetitions, at least one since a value may not be empty, and up to two
+            // more.
             let most = min(to ?? from + 2, from + 2)
             let count = Int.random(in: min(max(from, 1), most)...most, using: &self.generator)
             return (0..<count).map { _ in self.text(of: node) }.joined()
@@ -82,12 +83,12 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         }
         let range = set.ranges.randomElement(using: &self.generator) ?? 97...97
         let value = UInt32.random(in: range, using: &self.generator)
-        // What lies between the halves of UTF-16 is no character.
+        // Surrogates are not characters.
         return (Unicode.Scalar(value) ?? Unicode.Scalar(range.lowerBound)).map { String(Character($0)) } ?? ""
     }
 }
 
-/// Random numbers that are the same for the same seed, so that a failure can be run again.
+/// A random number generator whose sequence depends on its seed alone, so that a failure can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,25 +1,25 @@
 extension RoutePattern {
-    /// The URL that gives these values back when it is matched against the pattern.
+    /// The URL from which the pattern reads these values.
     ///
-    /// What has to be is percent-encoded. Values that the pattern does not name become the query, in the order of
-    /// their names; an optional group is printed when all its values are there.
+    /// Values are percent-encoded as needed. Values that the pattern does not name become the query, sorted
+    /// by name; an optional group is printed when all its values are given.
     ///
     /// - Parameter values: the text of each parameter; the segments of a rest are joined by `/`.
     /// - Returns: the URL, with the scheme of the pattern.
     /// - Throws: ``RoutingError/Code/missingParameter`` that names what is missing, or
-    ///   ``RoutingError/Code/invalidParameter`` for a value that the pattern would not give back.
+    ///   ``RoutingError/Code/invalidParameter`` for a value that could not be read back.
     public func url(with values: [String: String]) throws(RoutingError) -> String {
         let printer = PatternPrinter(pattern: self, values: values)
         return try printer.print()
     }
 
-    /// Whether there are values that a URL can be made of: what has no name gets none.
+    /// Whether the pattern can be printed: a wildcard without a name has no value to print.
     package var canBePrinted: Bool {
         self.variants.joined()
             .allSatisfy { segment in
                 switch segment {
                 case .any, .rest("**"): false
-                case .mixed(let pieces):
+                case .compound(let pieces):
                     pieces.allSatisfy { piece in
                         if case .value(nil, _) = piece { false } else { true }
                     }
@@ -29,7 +29,7 @@ extension RoutePattern {
     }
 }
 
-/// Writes a URL from a pattern and values.
+/// Prints a URL from a pattern and values.
 struct PatternPrinter {
     let pattern: RoutePattern
     let values: [String: String]
@@ -72,7 +72,7 @@ struct PatternPrinter {
             let parts = try self.value(name).split(separator: "/", omittingEmptySubsequences: false)
             guard !parts.contains("") else { throw self.invalid(name, "has an empty segment") }
             return parts.map { PercentCoding.encode($0.utf8) }.joined(separator: "/")
-        case .mixed(let pieces):
+        case .compound(let pieces):
             var text = ""
             for piece in pieces {
                 switch piece {
@@ -96,7 +96,7 @@ struct PatternPrinter {
         return value
     }
 
-    /// Reads the URL back: two values may stand so close that nobody can tell them apart.
+    /// Matches the printed URL and compares the values: adjacent values may be ambiguous.
     private func check(_ url: String) throws(RoutingError) {
         var trie = RouteTrie(rules: self.pattern.rules)
         _ = try trie.insert(self.pattern, fileID: "", line: 0)

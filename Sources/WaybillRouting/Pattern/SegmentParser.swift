@@ -1,4 +1,4 @@
-/// Splits the path of a pattern, in which no groups are left, into segments and those into pieces.
+/// Parses the path of a pattern without optional groups into segments, and segments into pieces.
 struct SegmentParser {
     struct Failure: Error {
         let message: String
@@ -29,14 +29,14 @@ struct SegmentParser {
         return self.result
     }
 
-    /// Where the segment that the index is in ends, if nothing in it may hold a slash.
+    /// The end of the current segment, for forms that cannot contain a slash.
     private var segmentEnd: Int {
         self.path[self.index...].firstIndex(of: UInt8(ascii: "/")) ?? self.path.count
     }
 
     private var isAtStart: Bool { self.literal.isEmpty && self.pieces.isEmpty }
 
-    /// Reads what has to be a segment of its own: rests, and placeholders of routers that know no others.
+    /// Parses forms that must be a whole segment: rests, and the placeholders of some conventions.
     private mutating func readWhole() throws(Failure) -> Bool {
         guard self.isAtStart else { return false }
         let segment = self.path[self.index..<self.segmentEnd]
@@ -74,7 +74,7 @@ struct SegmentParser {
         return Self.isName(name.utf8) ? String(name) : nil
     }
 
-    /// Reads a placeholder or a wildcard inside a segment, if one begins here.
+    /// Parses a placeholder or wildcard that begins at the index, if one does.
     private mutating func readValue() throws(Failure) -> Bool {
         switch (self.path[self.index], self.conventions.placeholders) {
         case (UInt8(ascii: "<"), .angleBrackets):
@@ -110,7 +110,7 @@ struct SegmentParser {
         return true
     }
 
-    /// Reads `<name>` or `<type:name>`.
+    /// Parses `<name>` or `<type:name>`.
     private mutating func readTyped() throws(Failure) -> Bool {
         var end = self.nameEnd(self.index + 1)
         guard end > self.index + 1, end < self.path.count else { return false }
@@ -158,12 +158,12 @@ struct SegmentParser {
         self.endLiteral()
         defer { self.pieces = [] }
         guard let first = self.pieces.first else { return }
-        guard self.pieces.count == 1 else { return self.result.append(.mixed(self.pieces)) }
+        guard self.pieces.count == 1 else { return self.result.append(.compound(self.pieces)) }
         switch first {
         case .literal(let text): self.result.append(.literal(text))
         case .value(let name?, .none): self.result.append(.placeholder(name))
         case .value(nil, .none): self.result.append(.any)
-        case .value: self.result.append(.mixed(self.pieces))
+        case .value: self.result.append(.compound(self.pieces))
         }
     }
 
@@ -171,7 +171,8 @@ struct SegmentParser {
         String(decoding: self.path[start..<end], as: UTF8.self)
     }
 
-    /// The text of a regular expression, in which an encoded character stands for nothing but itself.
+    /// The text of a regular expression; a percent-encoded character is escaped, so that it stands for
+    /// itself.
     private func expression(_ start: Int, _ end: Int) -> String {
         var text: [UInt8] = []
         var index = start
@@ -186,7 +187,7 @@ struct SegmentParser {
 
     private func nameEnd(_ start: Int) -> Int { Self.nameEnd(self.path, start) }
 
-    /// The end of `<word>`, as routers have it that know only this form.
+    /// The end of `<word>`, for conventions that know only this form.
     private func angleEnd() -> Int? {
         guard self.path[self.index] == UInt8(ascii: "<") else { return nil }
         var end = self.index + 1
@@ -207,7 +208,7 @@ struct SegmentParser {
         return path[start...].firstIndex { !ASCII.isNameTail($0) } ?? path.count
     }
 
-    /// Where `:name(...)`, if it begins here, ends; nil when no regular expression follows a name here.
+    /// The end of `:name(...)`; nil when no name with a regular expression begins at the index.
     static func regexEnd(_ path: [UInt8], at index: Int) -> Int? {
         guard path[index] == UInt8(ascii: ":") else { return nil }
         let open = self.nameEnd(path, index + 1)
@@ -223,7 +224,7 @@ struct SegmentParser {
             case UInt8(ascii: "["):
                 if !isInSet {
                     isInSet = true
-                    // A bracket that closes at once is a member of the set.
+                    // A `]` right after the opening bracket is a member of the set.
                     if index + 1 < path.count, path[index + 1] == UInt8(ascii: "^") { index += 1 }
                     if index + 1 < path.count, path[index + 1] == UInt8(ascii: "]") { index += 1 }
                 }

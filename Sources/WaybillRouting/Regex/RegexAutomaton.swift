@@ -1,19 +1,19 @@
-/// A regular expression as an automaton without backtracking: one state per character of the expression (Glushkov).
+/// A regular expression as a Glushkov automaton: one state per character of the expression, no backtracking.
 ///
-/// All states that the text read so far may lead to are followed side by side, as bits of a few words, so the time is
-/// at most length of text times length of expression, whatever the two are. It runs in both directions.
+/// All active states are bits of a few words and advance together, so matching takes time proportional to the
+/// length of the text times the length of the expression at most. The automaton runs in both directions.
 struct RegexAutomaton: Sendable, Hashable {
-    /// The most states; counted repetitions are written out, so they count as often as they repeat.
+    /// The maximum number of states; counted repetitions are expanded, so each repetition adds states.
     static let limit = 512
 
     let sets: [CharacterSet]
-    /// Words per set of states.
+    /// The number of words in a set of states.
     let width: Int
     let first: [UInt64]
     let last: [UInt64]
-    /// For each state, the states that may come next, one set behind the other.
+    /// The sets of successors of all states, concatenated.
     let follow: [UInt64]
-    /// For each state, the states that may have come before.
+    /// The sets of predecessors of all states, concatenated.
     let precede: [UInt64]
 
     init(_ node: RegexNode) throws(RegexParser.Failure) {
@@ -43,14 +43,14 @@ struct RegexAutomaton: Sendable, Hashable {
 }
 
 extension RegexAutomaton {
-    /// Whether the whole of a text matches.
+    /// Whether the whole range matches.
     func matches(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         self.width == 1
             ? self.matchesNarrowly(text, range)
             : self.shortestEnd(text, range) { $0 == range.upperBound } != nil
     }
 
-    /// The same for automata whose states fit one word, which needs no memory.
+    /// Like `matches`, for automata of at most 64 states; allocates nothing.
     private func matchesNarrowly(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var index = range.lowerBound
         var next = self.first[0]
@@ -73,7 +73,7 @@ extension RegexAutomaton {
         return states & self.last[0] != 0
     }
 
-    /// The end of the shortest match that begins where the range does and ends where it is allowed to.
+    /// The end of the shortest match that begins at the start of the range and ends where `allows` is true.
     func shortestEnd(_ text: Span<UInt8>, _ range: Range<Int>, where allows: (Int) -> Bool) -> Int? {
         var index = range.lowerBound
         var next = self.first
@@ -88,9 +88,9 @@ extension RegexAutomaton {
         return nil
     }
 
-    /// For every place of the range, whether a match may begin there that ends at an allowed place.
+    /// For each offset of the range, whether a match can begin there and end at an allowed offset.
     ///
-    /// Places count from the beginning of the range, whose end is one of them.
+    /// Offsets count from the start of the range and include its end.
     func starts(_ text: Span<UInt8>, _ range: Range<Int>, endingAt allowed: [Bool]) -> [Bool] {
         var result = [Bool](repeating: false, count: range.count + 1)
         var states = [UInt64](repeating: 0, count: self.width)
@@ -110,7 +110,8 @@ extension RegexAutomaton {
         return result
     }
 
-    /// From the states that may come to those that take the character, and on to those that may come then.
+    /// Reduces the candidates in `next` to the states that accept the character, and sets `next` to their
+    /// successors.
     private func step(
         _ scalar: UInt32,
         _ states: inout [UInt64],
@@ -137,11 +138,11 @@ extension RegexAutomaton {
     }
 }
 
-/// Reads characters from text that is known to be UTF-8.
+/// Decodes characters from valid UTF-8.
 enum UTF8Decoder {
     static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
 
-    /// The character at a place and how many bytes it takes.
+    /// The character at an index and its length in bytes.
     @inline(__always)
     static func scalar(_ text: Span<UInt8>, _ index: Int, _ end: Int) -> (UInt32, Int) {
         let byte = text[index]
@@ -156,9 +157,9 @@ enum UTF8Decoder {
     }
 }
 
-/// Collects the states of an automaton and which may follow which.
+/// Builds the states of an automaton and their successors.
 struct RegexBuilder {
-    /// A part of the expression, by the states it may begin and end with.
+    /// A part of the expression: the states with which it may begin and end.
     struct Part {
         var first: Set<Int> = []
         var last: Set<Int> = []

@@ -1,6 +1,6 @@
-/// A regular expression that a value has to match from its beginning to its end, in linear time.
+/// A regular expression that matches whole values in linear time.
 struct RegularExpression: Sendable {
-    /// The expression as it was written, without anchors at its ends.
+    /// The source of the expression, without anchors at its ends.
     let source: String
     let automaton: RegexAutomaton
 
@@ -24,19 +24,19 @@ extension RegularExpression: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(self.source) }
 }
 
-/// A regular expression as it was read.
+/// The syntax tree of a regular expression.
 indirect enum RegexNode: Sendable, Hashable {
     case empty
     case set(CharacterSet)
     case sequence([RegexNode])
     case choice([RegexNode])
     case repetition(RegexNode, from: Int, to: Int?)
-    /// `^`: nothing of the value may stand before it.
+    /// `^`: the start of the value.
     case start
-    /// `$`: nothing of the value may stand behind it.
+    /// `$`: the end of the value.
     case end
 
-    /// The text as a sequence of characters.
+    /// A text as a sequence of characters.
     static func text(_ text: String) -> Self { .sequence(text.unicodeScalars.map { .set(CharacterSet($0)) }) }
 
     static func optional(_ node: Self) -> Self { .repetition(node, from: 0, to: 1) }
@@ -44,10 +44,10 @@ indirect enum RegexNode: Sendable, Hashable {
 }
 
 extension RegexNode {
-    /// The expression without its anchors, or nil when it can match nothing because of them.
+    /// The expression without anchors, or nil when its anchors make a match impossible.
     ///
-    /// A value is always matched from its beginning to its end, so an anchor either says what holds anyway or makes
-    /// its alternative impossible.
+    /// An expression is always matched against the whole value, so an anchor is either redundant or makes its
+    /// alternative impossible.
     func withoutAnchors() -> RegexNode? { self.strip(atStart: true, atEnd: true) }
 
     private func strip(atStart: Bool, atEnd: Bool) -> RegexNode? {
@@ -69,7 +69,7 @@ extension RegexNode {
             }
             return from == 0 ? .optional(once) : once
         case .sequence(let parts):
-            // What takes no characters may stand between an anchor and the edge.
+            // Nodes that match only the empty text may stand between an anchor and the edge.
             var stripped: [RegexNode] = []
             for (index, part) in parts.enumerated() {
                 let isFirst = atStart && parts[..<index].allSatisfy(\.isEmptyText)
@@ -81,7 +81,7 @@ extension RegexNode {
         }
     }
 
-    /// Whether nothing but the empty text can match.
+    /// Whether the node matches only the empty text.
     private var isEmptyText: Bool {
         switch self {
         case .empty, .start, .end: true
@@ -92,12 +92,12 @@ extension RegexNode {
     }
 }
 
-/// The characters that one place of a regular expression takes.
+/// A set of characters that one position of a regular expression matches.
 struct CharacterSet: Sendable, Hashable {
-    /// What is in it, or, when it is negated, what is not.
+    /// The members, or, when the set is negated, the characters that are not members.
     private(set) var ranges: [ClosedRange<UInt32>]
     var isNegated = false
-    /// The answer for ASCII, ready made.
+    /// Membership of ASCII characters, as a bit set.
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
@@ -127,7 +127,7 @@ struct CharacterSet: Sendable, Hashable {
     static let word = Self([48...57, 65...90, 95...95, 97...122])
     static let space = Self([9...13, 32...32, 0xa0...0xa0, 0x2028...0x2029])
 
-    /// What `\d`, `\w`, `\s` and their opposites mean.
+    /// The sets of `\d`, `\w`, `\s` and their negations.
     static func escape(_ letter: Unicode.Scalar) -> Self? {
         switch letter {
         case "d": .digit

@@ -1,6 +1,6 @@
-/// A registration, as a table lists it.
+/// A registered route, as a table lists it.
 public struct Route: Sendable {
-    /// What the registration is known by.
+    /// The identifier of the registration.
     public let id: RouteID
     /// The pattern, as it was written.
     public let pattern: RoutePattern
@@ -8,13 +8,13 @@ public struct Route: Sendable {
     public let fileID: String
     /// The line of the registration.
     public let line: Int
-    /// What the pattern names, with types.
+    /// The parameters of the pattern, with their types.
     public var parameters: [RoutePattern.Parameter] { self.pattern.parameters }
 }
 
-/// What a registration in a table is known by.
+/// The identifier of a registration in a table.
 ///
-/// An identifier is never used twice in one table: after a route was removed, its identifier finds nothing.
+/// An identifier is never reused within a table: after its route was removed, it finds nothing.
 public struct RouteID: Sendable, Hashable {
     @usableFromInline let bits: UInt64
 
@@ -23,10 +23,10 @@ public struct RouteID: Sendable, Hashable {
 
     init(index: UInt32, generation: UInt32) { self.bits = UInt64(generation) << 32 | UInt64(index) }
 
-    /// Where the route lies in the table.
+    /// The index of the route in the table.
     @inlinable var index: Int { Int(truncatingIfNeeded: self.bits & 0xffff_ffff) }
 
-    /// Which registration of the table it was.
+    /// The number of the registration, counted from 1 over the lifetime of the table.
     var generation: UInt32 { UInt32(truncatingIfNeeded: self.bits >> 32) }
 }
 
@@ -34,12 +34,12 @@ extension RouteTable {
     /// The routes of the table, in the order of their registration.
     public var routes: [Route] { self.trie.allRoutes }
 
-    /// Reads a pattern as the table does when it is inserted.
+    /// Parses a pattern with the table's conventions, as an insertion does.
     package func pattern(_ text: String) throws(RoutingError) -> RoutePattern {
         try RoutePattern(text, self.trie.rules)
     }
 
-    /// The route that an identifier stands for, or nil when it is not there any more.
+    /// The route with this identifier, or nil if it was removed.
     public func route(_ id: RouteID) -> Route? { self.trie.route(id) }
 }
 
@@ -61,10 +61,12 @@ extension RouteTrie {
 }
 
 extension RouteTable {
-    /// The routes that no URL leads to, since another one matches better whatever their values are, as far as examples
-    /// show, each with the route that takes its URLs and one of them.
+    /// The routes that no URL seems to reach because another route matches better, each with that route and
+    /// one of its URLs.
+    ///
+    /// This is decided by random examples, so it can name a route that some rare URL does reach.
     package func shadowed() -> [(route: Route, by: Route, url: String)] {
-        // The same examples each time: what is found once is found again.
+        // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)
         return self.routes.compactMap { route in
             var rival: (by: Route, url: String)?

@@ -1,8 +1,8 @@
 extension RouteTable {
     /// The best route for a URL, or nil when there is none.
     ///
-    /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL, and ``RoutingError/Code/refused`` when
-    ///   its scheme has to be registered and is not.
+    /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL, and ``RoutingError/Code/refused``
+    ///   when its scheme has to be registered and is not.
     @inlinable
     public func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.frozen.match(url) }
 
@@ -14,41 +14,42 @@ extension RouteTable {
         try self.frozen.match(address.text)
     }
 
-    /// The address in a URL, as the table reads it.
+    /// Parses a URL with the table's conventions.
     ///
     /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL.
     package func address(of url: String) throws(RoutingError) -> Address {
         try Address(url, self.trie.rules)
     }
 
-    /// Whether a URL leads anywhere; nothing is run.
+    /// Whether a URL matches a route; calls no handler.
     public func canRoute(_ url: String) -> Bool { (try? self.match(url)) != nil }
 
-    /// The handler of a route, or nil when the route is not there any more.
+    /// The handler of a route, or nil if the route was removed.
     @inlinable
     public func handler(for id: RouteID) -> Handler? {
         self.frozen.index(of: id).flatMap { self.handlers[$0] }
     }
 
-    /// The handler that a match leads to; the match has to be one of this table as it is.
+    /// The handler of a match; the match must come from this table, unchanged since.
     @inlinable
     public subscript(match: RouteMatch) -> Handler? { self.handlers[match.route.index] }
 
-    /// The handler of a route that this table, as it is, has just matched.
+    /// The handler of a route that this table, unchanged since, has matched.
     @inlinable
     package subscript(route: RouteID) -> Handler? { self.handlers[route.index] }
 }
 
 extension RouteTable {
-    /// Whether the table can tell every route that matches: it cannot where one pattern changes what another matches.
+    /// Whether `matchAll` can return every matching route: false where one pattern changes what another
+    /// matches.
     package var canMatchAll: Bool {
         let rules = self.trie.rules
         return rules.backtracks && !rules.fallsBack && !rules.valuesNeedExactCase
     }
 
-    /// Every route for a URL, each once, in no order; the scheme need not be registered.
+    /// Every route that matches a URL, each once, in no particular order; schemes need not be registered.
     ///
-    /// Where ``canMatchAll`` is false, it is the best one.
+    /// Where ``canMatchAll`` is false, the result is the best match alone.
     ///
     /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL.
     package func matchAll(_ url: String) throws(RoutingError) -> [RouteMatch] {
@@ -62,9 +63,9 @@ extension RouteTable {
         }
     }
 
-    /// Adds a pattern unless one of the same shape is there, or one that it cannot be told beside.
+    /// Adds a pattern unless the table has one of its shape, or cannot match several patterns independently.
     ///
-    /// - Returns: what the registration is known by, or nil if another table has to take the pattern.
+    /// - Returns: the identifier of the registration; nil if the pattern needs a table of its own.
     /// - Throws: ``RoutingError/Code/invalidPattern`` when the table is full.
     package mutating func insertBeside(
         _ pattern: RoutePattern,
@@ -83,18 +84,18 @@ extension RouteTable {
     }
 }
 
-/// The route that an address leads to, and what the address says to it.
+/// The route that an address matches, with the values of its parameters.
 public struct RouteMatch: Sendable {
-    /// The values of path and query.
+    /// The parameters of path and query.
     public var parameters: Parameters
 
-    /// The route, to be looked up in the table that matched.
+    /// The identifier of the route in the table that matched.
     @inlinable public var route: RouteID { RouteID(bits: self.parameters.route) }
 
-    /// Whether there is a route at all.
+    /// Whether a route matched.
     @inlinable var isFound: Bool { self.parameters.route != 0 }
 
-    /// What stands for no match inside of the library.
+    /// The value for "no match" within the library: an optional of this size would be copied by the runtime.
     static var none: Self {
         @inline(__always) get {
             Self(
@@ -109,7 +110,7 @@ public struct RouteMatch: Sendable {
         }
     }
 
-    /// The values, taken out of a match that is not needed any more; a property would copy them.
+    /// Consumes the match and returns its parameters; reading the property would copy them.
     @inlinable
     @inline(__always)
     package consuming func take() -> Parameters { self.parameters }

@@ -1,17 +1,17 @@
-/// The patterns that can be routed, each with its handler.
+/// A set of patterns, each with a handler.
 ///
-/// A table is a value. While only one place holds it, an insertion changes it where it is; where somebody else still
-/// reads a copy, the copy stays as it was. Matching runs no handler and needs no lock.
+/// A table is a value. An insertion changes it in place while it is uniquely referenced; a copy that is read
+/// elsewhere keeps its contents. Matching calls no handler and takes no lock.
 public struct RouteTable<Handler: Sendable>: Sendable {
     @usableFromInline var frozen: FrozenTrie
     @usableFromInline var handlers: [Handler?] = []
 
-    /// Makes an empty table.
+    /// Creates an empty table.
     ///
     /// - Parameters:
     ///   - conventions: how addresses and patterns are read and matched.
-    ///   - defaultScheme: the scheme of what names none.
-    ///   - limits: how large what is routed may be.
+    ///   - defaultScheme: the scheme of URLs and patterns that name none.
+    ///   - limits: how large URLs, patterns and the table may be.
     public init(
         conventions: RoutingConventions = .waybill,
         defaultScheme: String = "app",
@@ -25,16 +25,16 @@ public struct RouteTable<Handler: Sendable>: Sendable {
     /// How addresses and patterns are read and matched.
     public var conventions: RoutingConventions { self.trie.rules.conventions }
 
-    /// How large what is routed may be.
+    /// Upper bounds on URLs, patterns and the table itself.
     public var limits: RoutingLimits { self.trie.rules.limits }
 
-    /// The scheme of what names none.
+    /// The scheme of URLs and patterns that name none.
     public var defaultScheme: String { self.trie.rules.defaultScheme }
 
-    /// How many routes there are.
+    /// The number of routes.
     public var count: Int { self.trie.count }
 
-    /// Whether there is no route.
+    /// Whether the table has no routes.
     public var isEmpty: Bool { self.trie.count == 0 }
 }
 
@@ -42,13 +42,13 @@ extension RouteTable {
     /// Adds a pattern and its handler.
     ///
     /// - Parameters:
-    ///   - pattern: what the handler is for.
-    ///   - handler: what a match leads to.
-    ///   - fileID: where the registration is written; conflicts name it.
-    ///   - line: where the registration is written; conflicts name it.
-    /// - Returns: what the registration is known by.
-    /// - Throws: ``RoutingError/Code/invalidPattern``, or ``RoutingError/Code/conflict`` when a pattern of the same
-    ///   shape is there and the conventions do not let it be replaced.
+    ///   - pattern: the pattern of the route.
+    ///   - handler: the handler that a match returns.
+    ///   - fileID: the file of the registration, for conflict messages.
+    ///   - line: the line of the registration, for conflict messages.
+    /// - Returns: the identifier of the registration.
+    /// - Throws: ``RoutingError/Code/invalidPattern``, or ``RoutingError/Code/conflict`` when the table has a
+    ///   pattern of the same shape and the conventions do not replace it.
     @discardableResult
     public mutating func insert(
         _ pattern: String,
@@ -68,25 +68,25 @@ extension RouteTable {
         return id
     }
 
-    /// Lets URLs of a scheme in, where the conventions ask for schemes to be registered.
+    /// Registers a scheme, for conventions that refuse URLs of other schemes.
     ///
-    /// A pattern that is inserted registers its scheme, and so does the default scheme of the table.
+    /// Inserting a pattern registers its scheme; the default scheme of the table is always registered.
     public mutating func register(scheme: String) {
         let scheme = self.conventions.folded(scheme: scheme)
         self.mutate { $0.schemes.insert(scheme) }
     }
 
-    /// The schemes of the table's patterns, and those that were registered.
+    /// The registered schemes: those of patterns, and those registered by themselves.
     public var schemes: Set<String> { self.trie.schemes }
 
-    /// The schemes that have routes now.
+    /// The schemes that have at least one route.
     package var schemesWithRoutes: Set<String> {
         self.trie.schemes.filter { self.trie.existingRoot(of: $0) != nil }
     }
 }
 
 extension RouteTable {
-    /// Takes a route away and returns its handler, or nil when it is not there any more.
+    /// Removes a route and returns its handler, or nil if it was already removed.
     @discardableResult
     public mutating func remove(_ id: RouteID) -> Handler? {
         guard let index = self.trie.index(of: id) else { return nil }
@@ -94,7 +94,9 @@ extension RouteTable {
         return self.handlers[Int(index)].take()
     }
 
-    /// Takes the route of a pattern away; one that only looks alike, with other names, stays.
+    /// Removes the route of a pattern and returns its handler.
+    ///
+    /// A route of the same shape with other parameter names stays.
     @discardableResult
     public mutating func remove(_ pattern: String) -> Handler? {
         guard let pattern = try? RoutePattern(pattern, self.trie.rules),
@@ -104,7 +106,7 @@ extension RouteTable {
         return self.handlers[Int(index)].take()
     }
 
-    /// Takes away the routes that a pattern would replace, and returns their handlers.
+    /// Removes the routes that have the shape of a pattern, and returns their handlers.
     package mutating func removeRivals(of pattern: String) throws(RoutingError) -> [Handler] {
         let pattern = try RoutePattern(pattern, self.trie.rules)
         var removed: [Handler?] = []
@@ -115,14 +117,14 @@ extension RouteTable {
         return removed.compactMap(\.self)
     }
 
-    /// Takes all routes of a scheme away, and the scheme too where schemes have to be registered.
+    /// Removes all routes of a scheme, and its registration.
     public mutating func removeAll(scheme: String) {
         let scheme = self.trie.rules.conventions.folded(scheme: scheme)
         for route in self.routes where route.pattern.scheme == scheme { self.remove(route.id) }
         self.mutate { $0.schemes.remove(scheme) }
     }
 
-    /// Takes all routes and schemes away.
+    /// Removes all routes and schemes.
     public mutating func removeAll() {
         self.mutate { trie in
             let generation = trie.generation
@@ -137,7 +139,7 @@ extension RouteTable {
 extension RouteTable {
     var trie: RouteTrie { self.frozen.trie }
 
-    /// Changes the core, in place when no copy of the table is about.
+    /// Changes the trie: in place if no copy of the table refers to it.
     mutating func update<Result>(
         _ body: (inout RouteTrie) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
@@ -147,7 +149,7 @@ extension RouteTable {
         return try body(&trie)
     }
 
-    /// Changes the core in a way that cannot fail.
+    /// Changes the trie by a closure that cannot fail.
     mutating func mutate(_ body: (inout RouteTrie) -> Void) {
         var trie = self.frozen.trie
         self.frozen = .empty

@@ -1,18 +1,20 @@
-/// Eight bytes at a time: how the scanner looks for delimiters without looking at every byte.
+/// Eight bytes in a `UInt64`: finds delimiters without a loop over bytes (SIMD within a register).
 enum ByteWord {
     static let ones: UInt64 = 0x0101_0101_0101_0101
     static let highs: UInt64 = 0x8080_8080_8080_8080
 
-    /// The eight bytes at `index`, first byte lowest; what lies behind the end is zero.
+    /// Loads the eight bytes at `index`, first byte lowest; bytes beyond the end are zero.
     @inline(__always)
     static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
         if index &+ 8 <= bytes.count { return self.first(bytes.extracting(index..<(index &+ 8))) }
-        // The last bytes are loaded together with those before them, which are shifted out.
+        // Loads the last eight bytes and shifts out those before `index`.
         guard index < bytes.count, bytes.count >= 8 else { return self.loadFew(bytes, index) }
         return self.last(bytes) &>> UInt64((index &+ 8 &- bytes.count) &* 8)
     }
 
-    /// The first eight bytes of at least eight; spelled like this, eight checks and eight loads become one of each.
+    /// The first eight bytes of a span of at least eight.
+    ///
+    /// The compiler turns this spelling into one check and one load.
     @inline(__always)
     static func first(_ bytes: Span<UInt8>) -> UInt64 {
         guard bytes.count >= 8 else { return 0 }
@@ -21,7 +23,7 @@ enum ByteWord {
             | UInt64(bytes[6]) &<< 48 | UInt64(bytes[7]) &<< 56
     }
 
-    /// The last eight bytes of at least eight.
+    /// The last eight bytes of a span of at least eight.
     @inline(__always)
     static func last(_ bytes: Span<UInt8>) -> UInt64 {
         self.first(bytes.extracting(droppingFirst: bytes.count &- 8))
@@ -32,7 +34,7 @@ enum ByteWord {
         index < bytes.count ? self.few(bytes.extracting(droppingFirst: index)) : 0
     }
 
-    /// Fewer than eight bytes: from both ends, which may overlap.
+    /// The bytes of a span of fewer than eight, from two loads at its ends, which may overlap.
     @inline(__always)
     static func few(_ bytes: Span<UInt8>) -> UInt64 {
         let count = bytes.count
@@ -52,39 +54,39 @@ enum ByteWord {
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16 | UInt64(bytes[3]) &<< 24
     }
 
-    /// A mask whose lowest bit is in the first byte that equals `byte`, and that is zero when there is none.
+    /// A mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
     ///
-    /// Bits behind the first byte say nothing.
+    /// Only the lowest set bit is exact.
     @inline(__always)
     static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         self.zeros(word ^ (Self.ones &* UInt64(byte)))
     }
 
-    /// The same for the two bytes that end a segment, `/` and `?`, which differ in one bit.
+    /// Like `mask` for `/` and `?`, the delimiters of a segment, which differ in one bit.
     @inline(__always)
     static func segmentEnds(_ word: UInt64) -> UInt64 {
         self.zeros((word | (Self.ones &* 0x10)) ^ (Self.ones &* UInt64(UInt8(ascii: "?"))))
     }
 
-    /// Marks for a fragment's `#` and the `%` of an escape, and for the two bytes that are neither but look like them.
+    /// Marks the bytes `#` and `%`; `!` and `'` are marked as well, since they differ only in ignored bits.
     @inline(__always)
     static func signs(_ word: UInt64) -> UInt64 {
         let signs = (word | (Self.ones &* 0x06)) ^ (Self.ones &* 0x27)
         return (signs &- Self.ones) & ~word
     }
 
-    /// Whether there is a mark among those of one word, or of several joined by `|`.
+    /// Whether any byte is marked, in the marks of one word or of several words joined by `|`.
     @inline(__always)
     static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
 
     @inline(__always)
     private static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
 
-    /// Which byte the lowest bit of a non-zero mask belongs to.
+    /// The index of the byte that holds the lowest set bit of a non-zero mask.
     @inline(__always)
     static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
 
-    /// The first `count` bytes, fewer than eight, the rest zero.
+    /// Keeps the first `count` bytes, fewer than eight, and clears the others.
     @inline(__always)
     static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
 }

@@ -1,9 +1,9 @@
-/// How far two texts are apart: insertions, removals, replacements and swaps of neighbours.
+/// The edit distance of two texts: insertions, deletions, substitutions and transpositions of neighbours.
 package enum EditDistance {
-    /// The distance, or nil if it is more than a limit.
+    /// The distance, or nil if it exceeds a limit.
     ///
-    /// Texts whose lengths alone differ by more than the limit are not compared, and a comparison ends as
-    /// soon as the limit is passed: a text from outside may have thousands of bytes.
+    /// Texts whose lengths differ by more than the limit are not compared, and a comparison ends as soon as
+    /// the limit is exceeded, because a text from outside may have thousands of bytes.
     package static func between(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
         if left == right { return 0 }
         guard abs(left.count - right.count) <= limit else { return nil }
@@ -20,7 +20,7 @@ package enum EditDistance {
                 }
                 current.append(best)
             }
-            // A swap reaches back over one row, so two rows above the limit end it.
+            // A transposition reads two rows back, so two rows above the limit end the comparison.
             if let least = current.min(), least > limit, let last = previous.min(), last > limit {
                 return nil
             }

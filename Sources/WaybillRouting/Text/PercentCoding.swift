@@ -1,6 +1,6 @@
-/// Percent-encoding as RFC 3986 has it, but that a stray `%` stands for itself.
+/// Percent-encoding by RFC 3986, except that a `%` without two hexadecimal digits stands for itself.
 enum PercentCoding {
-    /// The byte that begins at `index`, decoded, and how many bytes of the text it takes.
+    /// Decodes the byte at `index` and returns its value and the number of bytes that it takes in the text.
     @inline(__always)
     static func byte(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) -> (value: UInt8, length: Int) {
         let byte = bytes[index]
@@ -10,9 +10,9 @@ enum PercentCoding {
         return (high &<< 4 | low, 3)
     }
 
-    /// Whether every run of encoded bytes is UTF-8 by itself.
+    /// Whether every run of encoded bytes is valid UTF-8 by itself.
     ///
-    /// What separates the parts of a URL is never encoded, so no run reaches beyond its part.
+    /// Delimiters are never encoded, so a run never crosses the end of a URL's part.
     @inline(never)
     static func isValid(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
@@ -30,7 +30,7 @@ enum PercentCoding {
         return run.isEmpty || String(validating: run, as: UTF8.self) != nil
     }
 
-    /// The decoded bytes of a part of a text.
+    /// The decoded bytes of a range.
     static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)
@@ -43,12 +43,12 @@ enum PercentCoding {
         return result
     }
 
-    /// The decoded text of a part of a text that is known to be valid.
+    /// The decoded text of a range that is known to be valid.
     static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
         String(decoding: self.decode(bytes, range), as: UTF8.self)
     }
 
-    /// The text with every byte encoded that could mean something in a URL, or may not stand in one.
+    /// Encodes every byte except the unreserved characters of RFC 3986.
     static func encode(_ text: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
@@ -63,7 +63,7 @@ enum PercentCoding {
     }
 }
 
-/// The few questions about bytes that routing asks.
+/// Classification of ASCII bytes.
 enum ASCII {
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
@@ -71,18 +71,18 @@ enum ASCII {
     @inline(__always)
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
 
-    /// Whether a scheme may go on with this byte (RFC 3986, 3.1).
+    /// Whether the byte may follow the first letter of a scheme (RFC 3986, 3.1).
     @inline(__always)
     static func isSchemeTail(_ byte: UInt8) -> Bool {
         self.isLetter(byte) || self.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 
-    /// Whether a name of a parameter may begin with this byte.
+    /// Whether the byte may begin a parameter's name.
     @inline(__always)
     static func isNameHead(_ byte: UInt8) -> Bool { self.isLetter(byte) || byte == UInt8(ascii: "_") }
 
-    /// Whether a name of a parameter may go on with this byte.
+    /// Whether the byte may continue a parameter's name.
     @inline(__always)
     static func isNameTail(_ byte: UInt8) -> Bool { self.isNameHead(byte) || self.isDigit(byte) }
 

@@ -1,29 +1,29 @@
-/// Text from outside, made fit for one line of a log, an error sentence or a terminal.
+/// Escapes text from outside for one line of a log, an error message or a terminal.
 ///
 /// ```swift
 /// logger.info("not found", metadata: ["url": "\(SafeText.line(url, limit: SafeText.limit))"])
 /// ```
 ///
-/// A URL comes from outside, and so may what it carries: a line break would forge a line of a log, an escape
-/// sequence would speak to the terminal, and a bidirectional control would show the rest of the line in
-/// another order. Waybill passes everything through here that it logs, or puts into the sentence of an error.
+/// URLs and their values come from outside: a line break would forge a log line, an escape sequence would
+/// control the terminal, and a bidirectional control would reorder the rest of the line. Waybill passes
+/// everything that it logs or puts into an error message through this type.
 public enum SafeText {
-    /// How much of a text from outside is shown where it stands beside other words: 200 characters.
+    /// The maximum length of outside text that is quoted within a sentence: 200 characters.
     public static let limit = 200
 
-    /// The text with each character escaped that would break a line or command a terminal: `\n`, `\u{1B}`,
-    /// `\u{202E}`.
+    /// The text on one line: characters that break a line or control a terminal are escaped, as in `\n`,
+    /// `\u{1B}`, `\u{202E}`.
     ///
     /// Those are control characters, line and paragraph separators, and the marks, embeddings, overrides and
-    /// isolates of bidirectional text. What is escaped already stays as it is.
+    /// isolates of bidirectional text. Text that is already escaped is unchanged.
     ///
     /// - Parameters:
     ///   - text: any text.
-    ///   - limit: how many characters (Unicode scalars) of it to show at most; a text that is longer ends
-    ///     with `…` and says how many bytes it has.
-    /// - Returns: the text in one line.
+    ///   - limit: the maximum number of characters (Unicode scalars); a longer text ends with `…` and its
+    ///     length in bytes.
+    /// - Returns: the text on one line.
     public static func line(_ text: some StringProtocol, limit: Int = .max) -> String {
-        // No text has more scalars than bytes, so most texts need not be counted.
+        // A text has no more scalars than bytes, so most texts need not be counted.
         let end =
             text.utf8.count <= limit
             ? nil
@@ -43,10 +43,10 @@ public enum SafeText {
         }
     }
 
-    /// Whether a byte stands in the text that a character to escape has: false for nearly all texts, and
-    /// cheap.
+    /// Whether the text may contain a character to escape: a cheap test of bytes that is false for nearly all
+    /// texts.
     private static func mayNeedEscapes(_ bytes: some Sequence<UInt8>) -> Bool {
-        // 0xc2 begins U+0080 to U+00BF, 0xd8 U+061C, and 0xe2 all other characters in question.
+        // 0xc2 begins U+0080 to U+00BF, 0xd8 U+061C, and 0xe2 all other characters to escape.
         bytes.contains { $0 < 0x20 || $0 == 0x7f || $0 == 0xc2 || $0 == 0xd8 || $0 == 0xe2 }
     }
 
@@ -60,7 +60,7 @@ public enum SafeText {
         }
     }
 
-    /// A number as a person reads it: `8,000`.
+    /// A number with digit groups: `8,000`.
     private static func grouped(_ number: Int) -> String {
         let digits = Array(String(number))
         return digits.indices.reduce(into: "") { text, index in
@@ -71,9 +71,9 @@ public enum SafeText {
 }
 
 extension String {
-    /// The text in one line, whole.
+    /// The text on one line, whole.
     package var onOneLine: String { SafeText.line(self) }
 
-    /// The text in one line, and no longer than text from outside may be.
+    /// The text on one line, cut at ``SafeText/limit``.
     package var onShortLine: String { SafeText.line(self, limit: SafeText.limit) }
 }

@@ -1,8 +1,8 @@
-/// The name of a type as it is written in Swift: `[String]`, `Report?`, `any Sendable`.
+/// The name of a type as Swift source spells it: `[String]`, `Report?`, `any Sendable`.
 package enum TypeName {
     /// The name of a type.
     ///
-    /// The types are those of values on a bus, which are all `Sendable`. What runs knows `any Sendable` as `Any`.
+    /// Values on a bus are `Sendable`; the runtime describes `any Sendable` as `Any`.
     package static func of(_ type: any Any.Type) -> String {
         if let optional = type as? any AnyOptional.Type { return self.optional(self.of(optional.wrapped)) }
         if let array = type as? any AnyArray.Type { return "[\(self.of(array.element))]" }
@@ -13,12 +13,12 @@ package enum TypeName {
         switch name {
         case "()": return "Void"
         case "Any": return "any Sendable"
-        // The type of an existential's type has this ending, and that of any other type does not.
+        // Only the metatype of an existential has this suffix.
         default: return "\(Swift.type(of: type))".hasSuffix(".Protocol") ? "any \(name)" : name
         }
     }
 
-    /// The name of a value's type; for nil it says both: `nil (Report?)`.
+    /// The name of a value's type; for nil with the value: `nil (Report?)`.
     package static func of(value: any Sendable) -> String {
         let name = self.of(Swift.type(of: value as Any))
         return Parameters.isNil(value) ? "nil (\(name))" : name
@@ -49,20 +49,20 @@ extension Dictionary: AnyDictionary {
     fileprivate static var value: any Any.Type { Value.self }
 }
 
-/// An Optional, whatever it wraps.
+/// `Optional` without its generic parameter.
 package protocol AnyOptional {
-    /// The type that it wraps.
+    /// The wrapped type.
     static var wrapped: any Any.Type { get }
 
-    /// How many Optionals are inside one another: 2 for `Int??`.
+    /// The number of nested optionals: 2 for `Int??`.
     static var depth: Int { get }
 
-    /// The value inside, which may be an Optional again.
+    /// The wrapped value, which may itself be an optional.
     var content: Any? { get }
 }
 
 extension AnyOptional {
-    /// Whether it has no value.
+    /// Whether the value is nil.
     package var isNil: Bool { self.content == nil }
 }
 

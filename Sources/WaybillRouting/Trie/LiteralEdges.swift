@@ -1,9 +1,9 @@
-/// All literal edges of a trie: one open-addressing hash table from parent and segment to child.
+/// All literal edges of a trie: one open-addressing hash table from parent and segment key to child.
 struct LiteralEdges: Sendable {
     struct Slot: Sendable {
         var key: UInt64 = 0
         var parent: UInt32 = 0
-        /// The node that the edge leads to; 0 marks a free slot.
+        /// The child; 0 marks a free slot.
         var child: UInt32 = 0
     }
 
@@ -11,13 +11,13 @@ struct LiteralEdges: Sendable {
     private(set) var count = 0
     private var shift: UInt64 = 60
 
-    /// A number whose high bits depend on every bit of both.
+    /// A hash whose high bits depend on every bit of parent and key.
     @inline(__always)
     static func hash(_ parent: UInt32, _ key: UInt64) -> UInt64 {
         (key ^ (UInt64(parent) &* 0x9e37_79b9_7f4a_7c15)) &* 0xd6e8_feb8_6659_fd93
     }
 
-    /// Where to begin looking.
+    /// The first slot to probe.
     @inline(__always)
     func start(_ parent: UInt32, _ key: UInt64) -> Int {
         Int(truncatingIfNeeded: Self.hash(parent, key) &>> self.shift)
@@ -28,11 +28,11 @@ struct LiteralEdges: Sendable {
 
     mutating func insert(parent: UInt32, key: UInt64, child: UInt32) {
         if self.count * 4 >= self.slots.count * 3 { self.grow() }
-        self.place(Slot(key: key, parent: parent, child: child))
+        self.store(Slot(key: key, parent: parent, child: child))
         self.count += 1
     }
 
-    private mutating func place(_ slot: Slot) {
+    private mutating func store(_ slot: Slot) {
         var at = self.start(slot.parent, slot.key)
         while self.slots[at].child != 0 { at = self.next(at) }
         self.slots[at] = slot
@@ -42,10 +42,10 @@ struct LiteralEdges: Sendable {
         let old = self.slots
         self.slots = [Slot](repeating: Slot(), count: old.count * 2)
         self.shift -= 1
-        for slot in old where slot.child != 0 { self.place(slot) }
+        for slot in old where slot.child != 0 { self.store(slot) }
     }
 
-    /// Takes the edge to a child away and moves up what had to step aside for it.
+    /// Removes an edge and moves the following entries of its probe sequence up.
     mutating func remove(parent: UInt32, key: UInt64, child: UInt32) {
         var hole = self.start(parent, key)
         while self.slots[hole].child != child {
@@ -56,7 +56,7 @@ struct LiteralEdges: Sendable {
         var at = self.next(hole)
         while self.slots[at].child != 0 {
             let home = self.start(self.slots[at].parent, self.slots[at].key)
-            // What lies between its home and the hole may move into the hole.
+            // An entry may move if the hole lies between its first slot and where it is now.
             let mask = self.slots.count - 1
             if (at - home) & mask >= (at - hole) & mask {
                 self.slots[hole] = self.slots[at]
@@ -68,10 +68,11 @@ struct LiteralEdges: Sendable {
     }
 }
 
-/// What a segment is looked up by: its bytes and their number when there are at most seven, else a hash of them.
+/// The lookup key of a segment: its bytes and their count up to seven bytes, else a hash with the high bit
+/// set.
 ///
-/// The same key comes out whether the bytes arrive a word at a time from the text or one by one from a decoder. Short
-/// keys are equal only for equal segments, so what they find need not be compared again.
+/// The key is the same whether the bytes arrive as words from the text or one by one from a decoder. Equal
+/// short keys mean equal segments, so only hashes need a comparison of texts.
 struct SegmentKey {
     static let longFlag: UInt64 = 1 << 63
 
@@ -79,7 +80,7 @@ struct SegmentKey {
     private(set) var count = 0
     private var word: UInt64 = 0
 
-    /// Whether a key is a hash, so that equal keys need not mean equal segments.
+    /// Whether the key is a hash, so that equal keys do not imply equal segments.
     @inline(__always)
     static func isHash(_ key: UInt64) -> Bool { key & Self.longFlag != 0 }
 
@@ -87,7 +88,7 @@ struct SegmentKey {
     @inline(__always)
     static func short(_ word: UInt64, _ count: Int) -> UInt64 { word | UInt64(count) &<< 56 }
 
-    /// Joins the next full word, or what is left behind the last one, to what was hashed before.
+    /// Mixes the next word, or the remainder after the last full word, into a hash.
     @inline(__always)
     static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let mixed = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
@@ -112,7 +113,7 @@ struct SegmentKey {
         }
     }
 
-    /// The key of some bytes that are already as they are compared.
+    /// The key of bytes in their compared form: decoded and folded.
     static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var key = Self()
         for byte in bytes { key.append(byte) }

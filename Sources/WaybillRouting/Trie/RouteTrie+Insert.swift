@@ -1,5 +1,5 @@
 extension RouteTrie {
-    /// Adds a pattern, or says which one stands in the way.
+    /// Adds a pattern, or throws a conflict that names the existing pattern of its shape.
     mutating func insert(_ pattern: RoutePattern, fileID: String, line: Int) throws(RoutingError) -> RouteID {
         while let rival = self.rival(of: pattern) {
             guard self.rules.conventions.sameShape == .replaces else {
@@ -35,11 +35,11 @@ extension RouteTrie {
         return RouteID(index: index, generation: record.generation)
     }
 
-    /// Puts the ways of a pattern into the trie.
+    /// Inserts the segment sequences of a pattern.
     mutating func insertVariants(_ pattern: RoutePattern, at index: UInt32, _ generation: UInt32) {
         for variant in pattern.variants {
             let node = Int(self.node(for: variant, from: self.root(of: pattern.scheme)))
-            // Two ways through optional groups may have one shape; the first is as good.
+            // Two expansions of optional groups may have the same shape; the first one is kept.
             guard self.nodes[node].leaf == Self.none else { continue }
             let literals = UInt32(variant.count { $0.isLiteral })
             self.nodes[node].leaf = self.newLeaf(
@@ -52,7 +52,7 @@ extension RouteTrie {
         }
     }
 
-    /// The route that matches some of the same addresses with the same specificity.
+    /// The route of the same shape: it matches some of the same addresses with the same specificity.
     func rival(of pattern: RoutePattern) -> UInt32? {
         for variant in pattern.variants {
             guard let node = self.existingNode(for: variant, pattern.scheme) else { continue }
@@ -102,7 +102,7 @@ extension RouteTrie {
 }
 
 extension RouteTrie {
-    /// The parent of all schemes' roots.
+    /// The parent of the root nodes, one for each scheme.
     static let top = UInt32.max
 
     func existingRoot(of scheme: String) -> UInt32? {
@@ -120,7 +120,7 @@ extension RouteTrie {
         return root
     }
 
-    /// The node for a pattern's segments, if it is there.
+    /// The node at the end of a pattern's segments, or nil.
     func existingNode(for segments: [PatternSegment], _ scheme: String) -> UInt32? {
         guard var node = self.existingRoot(of: scheme) else { return nil }
         for segment in segments {
@@ -130,7 +130,7 @@ extension RouteTrie {
         return node
     }
 
-    /// The node for a pattern's segments, made where it is not there.
+    /// The node at the end of a pattern's segments, created as needed.
     mutating func node(for segments: [PatternSegment], from root: UInt32) -> UInt32 {
         var parent = root
         for segment in segments {
@@ -140,7 +140,7 @@ extension RouteTrie {
         return parent
     }
 
-    /// The node that a segment of a pattern leads to, or none.
+    /// The child for a segment of a pattern, or `none`.
     func child(of parent: UInt32, _ segment: PatternSegment) -> UInt32 {
         let node = self.nodes[Int(parent)]
         switch segment {
@@ -150,13 +150,13 @@ extension RouteTrie {
         case .placeholder: return node.placeholder
         case .any: return node.any
         case .rest: return node.rest
-        case .mixed(let pieces):
+        case .compound(let pieces):
             guard let number = self.matchers.number(of: self.matcher(pieces).shape) else { return Self.none }
-            var edge = node.mixed
-            while edge != Self.none, self.mixed[Int(edge)].matcher != number {
-                edge = self.mixed[Int(edge)].next
+            var edge = node.compound
+            while edge != Self.none, self.compoundEdges[Int(edge)].matcher != number {
+                edge = self.compoundEdges[Int(edge)].next
             }
-            return self.mixed[Int(edge)].child
+            return self.compoundEdges[Int(edge)].child
         }
     }
 
@@ -185,7 +185,7 @@ extension RouteTrie {
         case .rest:
             child = self.newNode([])
             self.nodes[Int(parent)].rest = child
-        case .mixed(let pieces):
+        case .compound(let pieces):
             child = self.newNode([])
             let number = self.matchers.number(of: self.matcher(pieces))
             self.link(CompoundEdge(child: child, matcher: number), to: parent)
@@ -193,30 +193,31 @@ extension RouteTrie {
         return child
     }
 
-    /// Puts an edge in its place among those of a node, which depends on nothing but what it matches.
+    /// Inserts a compound edge into the node's list, whose order depends only on the segments, not on their
+    /// insertion.
     private mutating func link(_ edge: CompoundEdge, to parent: UInt32) {
         var edge = edge
         var before = Self.none
-        edge.next = self.nodes[Int(parent)].mixed
+        edge.next = self.nodes[Int(parent)].compound
         let matcher = self.matchers.all[Int(edge.matcher)]
         while edge.next != Self.none,
-            !matcher.precedes(self.matchers.all[Int(self.mixed[Int(edge.next)].matcher)])
+            !matcher.precedes(self.matchers.all[Int(self.compoundEdges[Int(edge.next)].matcher)])
         {
             before = edge.next
-            edge.next = self.mixed[Int(edge.next)].next
+            edge.next = self.compoundEdges[Int(edge.next)].next
         }
         let index: UInt32
         if let free = self.freeEdges.popLast() {
             index = free
-            self.mixed[Int(free)] = edge
+            self.compoundEdges[Int(free)] = edge
         } else {
-            index = UInt32(self.mixed.count)
-            self.mixed.append(edge)
+            index = UInt32(self.compoundEdges.count)
+            self.compoundEdges.append(edge)
         }
         if before == Self.none {
-            self.nodes[Int(parent)].mixed = index
+            self.nodes[Int(parent)].compound = index
         } else {
-            self.mixed[Int(before)].next = index
+            self.compoundEdges[Int(before)].next = index
         }
     }
 
@@ -233,7 +234,7 @@ extension RouteTrie {
 }
 
 extension RouteTrie {
-    /// The child that a literal segment of a pattern leads to.
+    /// The child for a literal segment of a pattern, or `none`.
     func literalChild(of parent: UInt32, key: UInt64, text: [UInt8]) -> UInt32 {
         var at = self.edges.start(parent, key)
         while true {

@@ -1,19 +1,20 @@
 extension RouteTrie {
-    /// The route that an identifier stands for, unless it is gone.
+    /// The index of a route, or nil if it was removed.
     func index(of id: RouteID) -> UInt32? {
         guard id.index < self.routes.count else { return nil }
         let generation = self.routes[id.index].generation
         return generation != 0 && generation == id.generation ? UInt32(id.index) : nil
     }
 
-    /// The pattern of a route, read anew: keeping them all would take many times the memory of the trie.
+    /// The pattern of a route, parsed again: storing parsed patterns would take many times the memory of the
+    /// trie.
     func pattern(at index: UInt32) -> RoutePattern? {
         let record = self.routes[Int(index)]
         guard record.generation != 0 else { return nil }
         return try? RoutePattern(self.texts.string(record.text), self.rules)
     }
 
-    /// Takes a route and all that leads to it alone out of the trie.
+    /// Removes a route, and the nodes and edges that led to it alone.
     mutating func remove(at index: UInt32) {
         guard let pattern = self.pattern(at: index) else { return }
         for variant in pattern.variants { self.removeLeaf(variant, of: index, pattern.scheme) }
@@ -24,7 +25,7 @@ extension RouteTrie {
         if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 { self.rebuild() }
     }
 
-    /// Makes the trie anew from the routes, without what removed ones have left behind.
+    /// Rebuilds the trie from its routes, to release the texts of removed ones.
     private mutating func rebuild() {
         var fresh = RouteTrie(rules: self.rules)
         fresh.routes = self.routes
@@ -44,24 +45,24 @@ extension RouteTrie {
 
     private mutating func removeLeaf(_ segments: [PatternSegment], of index: UInt32, _ scheme: String) {
         guard let root = self.existingRoot(of: scheme) else { return }
-        var way = [root]
+        var path = [root]
         for segment in segments {
-            let child = self.child(of: way[way.count - 1], segment)
+            let child = self.child(of: path[path.count - 1], segment)
             guard child != Self.none else { return }
-            way.append(child)
+            path.append(child)
         }
-        let node = Int(way[way.count - 1])
+        let node = Int(path[path.count - 1])
         let leaf = self.nodes[node].leaf
         guard leaf != Self.none, self.leaves[Int(leaf)].index == index else { return }
         self.nodes[node].leaf = Self.none
         self.leaves[Int(leaf)] = self.leaves[0]
         self.freeLeaves.append(leaf)
-        while let last = way.popLast() {
+        while let last = path.popLast() {
             let node = self.nodes[Int(last)]
             guard node.leaf == Self.none, !node.hasChildren else { return }
             self.texts.remove(node.text)
-            if let parent = way.last {
-                self.unlink(last, from: parent, segments[way.count - 1])
+            if let parent = path.last {
+                self.unlink(last, from: parent, segments[path.count - 1])
             } else {
                 self.edges.remove(parent: Self.top, key: SegmentKey.of(scheme.utf8), child: last)
                 if last == self.defaultRoot { self.defaultRoot = Self.none }
@@ -78,25 +79,25 @@ extension RouteTrie {
         case .any: self.nodes[Int(parent)].any = Self.none
         case .rest: self.nodes[Int(parent)].rest = Self.none
         case .placeholder: self.nodes[Int(parent)].placeholder = Self.none
-        case .mixed: self.unlinkMixed(child, from: parent)
+        case .compound: self.unlinkCompound(child, from: parent)
         }
     }
 
-    private mutating func unlinkMixed(_ child: UInt32, from parent: UInt32) {
+    private mutating func unlinkCompound(_ child: UInt32, from parent: UInt32) {
         var before = Self.none
-        var edge = self.nodes[Int(parent)].mixed
-        while edge != Self.none, self.mixed[Int(edge)].child != child {
+        var edge = self.nodes[Int(parent)].compound
+        while edge != Self.none, self.compoundEdges[Int(edge)].child != child {
             before = edge
-            edge = self.mixed[Int(edge)].next
+            edge = self.compoundEdges[Int(edge)].next
         }
         guard edge != Self.none else { return }
-        let next = self.mixed[Int(edge)].next
+        let next = self.compoundEdges[Int(edge)].next
         if before == Self.none {
-            self.nodes[Int(parent)].mixed = next
+            self.nodes[Int(parent)].compound = next
         } else {
-            self.mixed[Int(before)].next = next
+            self.compoundEdges[Int(before)].next = next
         }
-        self.mixed[Int(edge)] = CompoundEdge()
+        self.compoundEdges[Int(edge)] = CompoundEdge()
         self.freeEdges.append(edge)
     }
 }

@@ -1,7 +1,7 @@
-/// Texts that live as long as the table, one behind the other.
+/// Texts of the table, concatenated in one array.
 struct TextPool: Sendable {
     private(set) var bytes: [UInt8] = []
-    /// How many bytes belong to texts that are gone.
+    /// The number of bytes of removed texts.
     private(set) var garbage = 0
 
     mutating func add(_ text: some Collection<UInt8>) -> TextRange {
@@ -18,15 +18,15 @@ struct TextPool: Sendable {
 }
 
 extension TextPool {
-    /// Whether a text of at least eight bytes is the same as a segment.
+    /// Whether a text of at least eight bytes equals a segment.
     ///
-    /// Inlined, it would take the registers that the walk needs.
+    /// Not inlined: the search loop needs the registers.
     @inline(never)
     func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
         guard segment.range.count == Int(text.end &- text.start) else { return false }
         var left = self.bytes.span.extracting(text.range)
         var right = other.extracting(segment.range.range)
-        // The last eight bytes overlap with those before.
+        // The last eight bytes overlap those before.
         guard ByteWord.last(left) == ByteWord.last(right) else { return false }
         while left.count > 8 {
             if ByteWord.first(left) != ByteWord.first(right) { return false }
@@ -36,7 +36,7 @@ extension TextPool {
         return true
     }
 
-    /// Whether a text is the same as a segment that has to be decoded or folded for it.
+    /// Whether a text equals a segment that is percent-decoded, and folded if needed, for the comparison.
     @inline(never)
     func equals(
         _ text: TextRange,
@@ -45,19 +45,19 @@ extension TextPool {
         folding: Bool
     ) -> Bool {
         var index = segment.range.start
-        var place = Int(text.start)
+        var offset = Int(text.start)
         while index < segment.range.end {
             let (byte, length) = PercentCoding.byte(other, index, segment.range.end)
             let wanted = folding ? ASCII.lowercased(byte) : byte
-            guard place < Int(text.end), self.bytes[place] == wanted else { return false }
+            guard offset < Int(text.end), self.bytes[offset] == wanted else { return false }
             index += length
-            place += 1
+            offset += 1
         }
-        return place == Int(text.end)
+        return offset == Int(text.end)
     }
 }
 
-/// A part of an address's text, in bytes.
+/// A byte range of the pool.
 struct TextRange: Sendable, Hashable {
     var start: UInt32 = 0
     var end: UInt32 = 0
@@ -75,7 +75,7 @@ extension TextRange {
     }
 }
 
-/// The files that routes were registered in; there are far fewer of them than routes.
+/// The names of the files in which routes were registered; far fewer than routes.
 struct FilePool: Sendable {
     private(set) var names: [String] = []
     private var numbers: [String: UInt32] = [:]

@@ -1,9 +1,9 @@
 import Testing
 import WaybillRouting
 
-/// One value is read by words of the URL, all values item by item: both have to say the same about any query.
+/// Compares the lookup of one name by words with the iteration over all items, on random queries.
 ///
-/// `WAYBILL_QUERY_ROUNDS` sets how many queries are tried.
+/// `WAYBILL_QUERY_ROUNDS` sets the number of queries.
 @Suite struct QueryItemsTests {
     private static let names = [
         "a", "ab", "page", "uid", "exactly8", "a-long-name", "seventeen-letters", "a=b", "=", "", "&", "é",
@@ -15,7 +15,7 @@ import WaybillRouting
             "0000000000000000000007", "'", "!", "%", "%61", "#", "?", "/", "value-of-some-length",
         ]
 
-    @Test func `one value is what it is among all`() throws {
+    @Test func `looking up one value agrees with reading all`() throws {
         var random = SeededGenerator(seed: 11)
         let conventions: [RoutingConventions] = [.waybill, .waybill, .yfRouter, .ftRouter, .cocRouter]
         for round in 0..<Rounds.count("WAYBILL_QUERY_ROUNDS", default: 2_000) {
@@ -37,7 +37,7 @@ import WaybillRouting
         }
     }
 
-    @Test func `query and fragment end where they would for a reader of characters`() throws {
+    @Test func `query and fragment end at the same characters as in a split text`() throws {
         var random = SeededGenerator(seed: 12)
         let atoms = ["?", "#", "x", "'!", "abcdefgh", "/", "é"]
         for _ in 0..<Rounds.count("WAYBILL_QUERY_ROUNDS", default: 2_000) {

@@ -1,10 +1,10 @@
 import WaybillRouting
 
-/// How each file says what is registered.
+/// One reader for each file format.
 extension RecordedCase {
     static func routeLanguage(_ json: JSON) -> Self {
         var recorded = Self(json, .waybill, defaultScheme: "app")
-        // What the original refused as well is not in the table: the first of two patterns alike stays.
+        // A conflict is ignored: the first of two patterns of one shape stays, as in the original.
         for pattern in json["routes"]?.strings ?? [] { _ = try? recorded.table.insert(pattern, pattern) }
         return recorded
     }
@@ -19,19 +19,19 @@ extension RecordedCase {
         for scheme in config?["unregisterSchemes"]?.strings ?? [] { recorded.table.removeAll(scheme: scheme) }
         recorded.call = json["params"]?.object.mapValues(\.text) ?? [:]
         let expected = json["expect"]
-        // The built-in keys are parts of the address here, where no query can overwrite them.
+        // The built-in keys are properties of the address here, which a query cannot overwrite.
         recorded.expected.scheme = expected?["params"]?["YFSchemeKey"]?.string
         for key in ["YFSchemeKey", "YFURLKey", "YFPathKey"] {
             let isFromURL = recorded.url.contains("\(key)=")
             if !isFromURL { recorded.expected.parameters[key] = nil }
         }
         recorded.expected.canRoute = expected?["canRoute"]?.bool
-        // Asked for an object, the original says what its handler got, but not which pattern it was.
+        // For an object request the original reports what its handler received, but not the matched pattern.
         if json["op"]?.string == "object" {
             let isFound = expected?["params"]?.object.isEmpty == false
             recorded.expected.matched = isFound ? recorded.answer().matched ?? "a pattern" : nil
         }
-        // Where the original goes by the order of a hash, any answer is one it may have given.
+        // Where the original depends on the order of a hash table, any answer is accepted.
         if expected?["unspecified"]?.bool == true { recorded.expected = recorded.answer() }
         return recorded
     }
@@ -43,7 +43,7 @@ extension RecordedCase {
         var recorded = Self(json, conventions, defaultScheme: config?["defaultScheme"]?.string ?? "")
         for entry in config?["register"]?.array ?? [] {
             let entry = entry.strings
-            // An empty destination is refused by who registers it: a table holds any handler.
+            // The router that registers it refuses an empty destination; a table accepts any handler.
             guard entry.count > 1, !entry[1].isEmpty else { continue }
             var pattern = entry[0]
             if entry.count > 2, let colon = pattern.firstIndex(of: ":") {
@@ -77,7 +77,7 @@ extension RecordedCase {
         let scheme = String(recorded.url.prefix { $0 != ":" && $0 != "%" })
         let selectors = controllers[scheme.prefix(1).uppercased() + scheme.dropFirst() + "Controller"] ?? []
         // A convention makes the URL's own path the pattern, if the controller has the action.
-        // What was routed before under the same URL is found again.
+        // A URL that was routed before is found in the cache.
         let warm = config?["warm"]?.array.first { $0["url"]?.string == recorded.url }
         let arguments = warm == nil ? json["args"]?.array.count ?? 0 : 0
         let wanted = warm?["convention"]?.string ?? json["convention"]?.string
@@ -87,7 +87,7 @@ extension RecordedCase {
             _ = try? recorded.table.insert(pattern, pattern)
         }
         for (scheme, table) in config?["tables"]?.object ?? [:] {
-            // An action that no controller has is found, but nobody handles it.
+            // An action that no controller has is found, but has no handler.
             for (action, patterns) in table.array.flatMap(\.object)
             where controllers.values.contains(where: { $0.contains(action) }) {
                 for pattern in patterns.string.map({ [$0] }) ?? patterns.strings {

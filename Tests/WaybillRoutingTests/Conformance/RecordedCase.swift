@@ -1,17 +1,17 @@
 import Foundation
 import WaybillRouting
 
-/// One recorded case: a table, what is asked of it, and what was answered.
+/// One recorded case: a table, a URL, and the recorded answer.
 struct RecordedCase {
     let id: String
     var url: String
     var expected: Answer
 
-    /// What a router says to a URL.
+    /// A router's answer to a URL.
     struct Answer: Equatable, CustomStringConvertible {
         var matched: String?
         var parameters: [String: String]
-        /// What is compared where it was recorded.
+        /// Compared only if it was recorded.
         var canRoute: Bool?
         var isRefused: Bool?
         var scheme: String?
@@ -24,11 +24,11 @@ struct RecordedCase {
         }
     }
 
-    /// The table of a case, each pattern registered with the name that the case knows it by.
+    /// The table of the case; the handler of a pattern is the name that the case uses for it.
     var table: RouteTable<String>
     var call: [String: any Sendable] = [:]
 
-    /// What the table says to the URL of the case.
+    /// The table's answer to the URL of the case.
     func answer() -> Answer {
         var answer = Answer(matched: nil, parameters: [:])
         do {
@@ -96,7 +96,7 @@ enum JSON: Decodable {
     var object: [String: JSON] { if case .object(let value) = self { value } else { [:] } }
     var strings: [String] { self.array.compactMap(\.string) }
 
-    /// The value as handlers would see its text.
+    /// The text of the value as handlers read it.
     var text: String {
         switch self {
         case .null: "null"

@@ -8,7 +8,7 @@ import WaybillRouting
         return table
     }
 
-    @Test func `a match is explained by its way`() throws {
+    @Test func `a match is explained by its steps`() throws {
         let explanation = try self.table("/user/:id", "/user/me").explain("/user/me?x=1")
         #expect(explanation.route?.pattern.text == "/user/me")
         #expect(explanation.parameters?["x"] == "1")
@@ -37,7 +37,7 @@ import WaybillRouting
         #expect(table.noRoute(for: url).message.contains(nearest))
     }
 
-    @Test func `nothing near is not suggested`() throws {
+    @Test func `dissimilar routes are not suggested`() throws {
         let explanation = try self.table("app://user/detail").explain("/zzzz/qqqqq")
         #expect(explanation.nearest.isEmpty)
         #expect(explanation.stoppedAt == 0)
@@ -47,14 +47,14 @@ import WaybillRouting
         ("app://abc", "app://xyz"), ("app://a", "app://b"), ("app://nobody/home", "app://cart/show"),
         ("app://cart/add", "app://user/list"),
     ])
-    func `what has no more than the scheme in common is not suggested`(url: String, pattern: String) throws {
+    func `routes with only the scheme in common are not suggested`(url: String, pattern: String) throws {
         let table = try self.table(pattern)
         #expect(table.explain(url).nearest.isEmpty)
         #expect(table.noRoute(for: url).message == "no pattern matches")
     }
 
     @Test(arguments: ["scheme", "segment", "path"])
-    func `text of any length makes a short sentence`(place: String) throws {
+    func `a long URL makes a short message`(place: String) throws {
         let long = String(repeating: "s", count: 8_000)
         let url =
             switch place {
@@ -70,7 +70,7 @@ import WaybillRouting
         if place == "segment" { #expect(error.message.contains("`uid` is not an int: sss")) }
     }
 
-    @Test func `what is no URL is explained by its error`() throws {
+    @Test func `an invalid URL is explained by its error`() throws {
         #expect(try self.table("/a").explain("").error?.code == .invalidURL)
     }
 }

@@ -12,7 +12,7 @@ import Testing
     }()
 
     @Test(arguments: Self.conventions.indices)
-    func `the matches of a table are those of its patterns, each in a table of its own`(index: Int) throws {
+    func `matchAll finds what each pattern matches in a table of its own`(index: Int) throws {
         let conventions = Self.conventions[index]
         var routes = RandomRoutes(seed: UInt64(Rounds.count("WAYBILL_SEED", default: 3)))
         for _ in 0..<Rounds.count("WAYBILL_REFERENCE_ROUNDS", default: 6_000) / 16 {
@@ -39,7 +39,7 @@ import Testing
         #expect(found.count == matches.count, "\(url) in \(table.routes.map(\.pattern.text))")
     }
 
-    @Test func `a pattern of a shape that is there already has to go elsewhere`() throws {
+    @Test func `insertBeside refuses a second pattern of one shape`() throws {
         var table = RouteTable<Int>()
         #expect(try table.insertBeside(RoutePattern("app://a/:b"), 1) != nil)
         #expect(try table.insertBeside(RoutePattern("app://a/:c"), 2) == nil)
@@ -47,7 +47,7 @@ import Testing
         #expect(try table.matchAll("app://a/b").count == 2)
     }
 
-    @Test func `what captures more than fits is found all the same`() throws {
+    @Test func `matchAll keeps more than eight captures`() throws {
         var table = RouteTable<Int>()
         let names = (1...12).map { "n\($0)" }
         let pattern = try RoutePattern("app://" + names.map { ":\($0)" }.joined(separator: "/"))
@@ -61,7 +61,7 @@ import Testing
         #expect(matches.count == 2)
     }
 
-    @Test func `a table whose patterns depend on each other takes one`() throws {
+    @Test func `a table without backtracking takes one pattern`() throws {
         var conventions = RoutingConventions.waybill
         conventions.bestMatch = .literalWithoutBacktracking
         var table = RouteTable<Int>(conventions: conventions)
@@ -70,7 +70,7 @@ import Testing
         #expect(try table.matchAll("app://a").count == 1)
     }
 
-    @Test func `many wildcards cost what they match, not what they could`() throws {
+    @Test func `matchAll with many rests is not exponential`() throws {
         var table = RouteTable<Int>()
         _ = try table.insertBeside(RoutePattern("app://**/a/**/a/**/a/**/a/**/end"), 1)
         _ = try table.insertBeside(RoutePattern("app://**/a/**"), 2)

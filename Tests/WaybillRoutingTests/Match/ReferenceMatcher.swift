@@ -1,17 +1,17 @@
 @testable import WaybillRouting
 
-/// The route language, word by word and without any cleverness: every way in which any pattern matches is written
-/// down, and the best one is the least.
+/// The route language implemented naively: generates every match of every pattern and takes the most specific
+/// one.
 struct ReferenceMatcher {
-    /// One way in which a pattern matches.
-    struct Way {
-        /// What was matched, segment by segment, as it is compared.
+    /// One match of a pattern.
+    struct Candidate {
+        /// The rank of each segment.
         var steps: [Step] = []
         var values: [(name: String, value: String)] = []
         var handler = 0
     }
 
-    /// How specific one segment of a pattern is, the better the less.
+    /// The rank of one segment of a pattern; the lesser is more specific.
     struct Step: Comparable {
         var kind: Int
         var literalLength = 0
@@ -45,25 +45,25 @@ struct ReferenceMatcher {
 
     mutating func remove(_ handler: Int) { self.patterns.removeAll { $0.handler == handler } }
 
-    /// The handler and the values of the best way.
+    /// The handler and the values of the best match.
     func match(_ address: Address) -> (handler: Int, values: [String: String])? {
-        var best: Way?
+        var best: Candidate?
         for (pattern, handler) in self.patterns where pattern.scheme == address.scheme {
             for variant in pattern.variants {
-                var ways: [Way] = []
-                self.ways(variant[...], address.segments[...], Way(), &ways)
-                for var way in ways {
-                    way.handler = handler
-                    // Of ways that are alike the first counts: the one whose values are shorter.
-                    if let rival = best, !Self.precedes(way, rival) { continue }
-                    best = way
+                var candidates: [Candidate] = []
+                self.candidates(variant[...], address.segments[...], Candidate(), &candidates)
+                for var candidate in candidates {
+                    candidate.handler = handler
+                    // Of matches of equal rank the first one wins, whose values are shorter.
+                    if let rival = best, !Self.precedes(candidate, rival) { continue }
+                    best = candidate
                 }
             }
         }
         return best.map { ($0.handler, Dictionary($0.values, uniquingKeysWith: { _, last in last })) }
     }
 
-    private static func precedes(_ left: Way, _ right: Way) -> Bool {
+    private static func precedes(_ left: Candidate, _ right: Candidate) -> Bool {
         left.steps.lexicographicallyPrecedes(right.steps)
     }
 
@@ -75,7 +75,7 @@ struct ReferenceMatcher {
                 case .placeholder: ":"
                 case .any: "*"
                 case .rest: "**"
-                case .mixed(let pieces): "~" + Self.shape(pieces)
+                case .compound(let pieces): "~" + Self.shape(pieces)
                 }
             }.joined(separator: "|")
     }
@@ -92,30 +92,30 @@ struct ReferenceMatcher {
         }.joined()
     }
 
-    private func ways(
+    private func candidates(
         _ pattern: ArraySlice<PatternSegment>,
         _ segments: ArraySlice<String>,
-        _ way: Way,
-        _ found: inout [Way]
+        _ candidate: Candidate,
+        _ found: inout [Candidate]
     ) {
         guard let part = pattern.first else {
-            if segments.isEmpty { found.append(way) }
+            if segments.isEmpty { found.append(candidate) }
             return
         }
         guard let segment = segments.first else { return }
-        var way = way
+        var candidate = candidate
         switch part {
         case .literal(let text):
             guard Array(segment.utf8) == text else { return }
-            way.steps.append(Step(kind: 0))
-            self.ways(pattern.dropFirst(), segments.dropFirst(), way, &found)
-        case .mixed(let pieces):
+            candidate.steps.append(Step(kind: 0))
+            self.candidates(pattern.dropFirst(), segments.dropFirst(), candidate, &found)
+        case .compound(let pieces):
             guard let values = self.split(segment[...], pieces[...]) else { return }
             let length = pieces.reduce(0) { if case .literal(let text) = $1 { $0 + text.count } else { $0 } }
             let isUnconstrained = pieces.allSatisfy {
                 if case .value(_, let constraint) = $0 { constraint == .none } else { true }
             }
-            way.steps.append(
+            candidate.steps.append(
                 Step(
                     kind: 1,
                     literalLength: length,
@@ -123,26 +123,26 @@ struct ReferenceMatcher {
                     shape: Self.shape(pieces)
                 )
             )
-            way.values += values
-            self.ways(pattern.dropFirst(), segments.dropFirst(), way, &found)
+            candidate.values += values
+            self.candidates(pattern.dropFirst(), segments.dropFirst(), candidate, &found)
         case .placeholder(let name):
-            way.steps.append(Step(kind: 2))
-            way.values.append((name, segment))
-            self.ways(pattern.dropFirst(), segments.dropFirst(), way, &found)
+            candidate.steps.append(Step(kind: 2))
+            candidate.values.append((name, segment))
+            self.candidates(pattern.dropFirst(), segments.dropFirst(), candidate, &found)
         case .any:
-            way.steps.append(Step(kind: 3))
-            self.ways(pattern.dropFirst(), segments.dropFirst(), way, &found)
+            candidate.steps.append(Step(kind: 3))
+            self.candidates(pattern.dropFirst(), segments.dropFirst(), candidate, &found)
         case .rest(let name):
             for count in 1...segments.count {
-                var longer = way
+                var longer = candidate
                 longer.steps.append(Step(kind: 4, consumed: count))
                 longer.values.append((name, segments.prefix(count).joined(separator: "/")))
-                self.ways(pattern.dropFirst(), segments.dropFirst(count), longer, &found)
+                self.candidates(pattern.dropFirst(), segments.dropFirst(count), longer, &found)
             }
         }
     }
 
-    /// The values of a segment, the first as short as it can be, then the second, and so on.
+    /// The values of a segment, each as short as possible, from left to right.
     private func split(
         _ text: Substring,
         _ pieces: ArraySlice<PatternPiece>

@@ -3,23 +3,24 @@ import Testing
 @testable import WaybillRouting
 
 @Suite struct WorstCaseTests {
-    /// `**/a/**/a/...` against `a/a/a/...`: the number of ways grows exponentially, the work must not.
+    /// `**/a/**/a/...` against `a/a/a/...`: the number of possible matches is exponential, the work must not
+    /// be.
     @Test func `backtracking grows with segments times nodes`() throws {
         for count in [8, 16, 32, 64, 127] {
             var table = RouteTable<Int>()
-            // More rests than literals to go round, and an end that never comes.
+            // More rests than literals, and a last segment that never matches.
             try table.insert(String(repeating: "/**/a", count: count / 2) + "/end", 1)
             let url = String(repeating: "/a", count: count) + "/b"
             #expect(try table.match(url) == nil)
             let steps = CountingMatchState.steps(table, url)
             let nodes = table.trie.nodes.count
             print("hostile table: \(count + 1) segments, \(nodes) nodes, \(steps) steps")
-            // Each place is entered once, and left once for each of the two ways on.
+            // Each position is visited once, and each of its two edges is taken once.
             #expect(steps <= 3 * (count + 1) * nodes)
         }
     }
 
-    @Test func `many ways at every segment are tried once each`() throws {
+    @Test func `each of many alternatives per segment is tried once`() throws {
         var table = RouteTable<Int>()
         for ways in 0..<64 {
             var pattern = ""
@@ -31,7 +32,7 @@ import Testing
         #expect(try table.match("/a/a/a/a/a/a/a") == nil)
     }
 
-    @Test func `more than eight values and choices are kept`() throws {
+    @Test func `more than eight captures and choice points are kept`() throws {
         var table = RouteTable<Int>()
         let names = (0..<20).map { "p\($0)" }
         try table.insert(names.map { "/:\($0)" }.joined(), 1)
@@ -45,10 +46,10 @@ import Testing
     }
 }
 
-/// A walk that counts its steps: time says little on a machine that does other things as well.
+/// A match state that counts steps, since times are unreliable on a shared machine.
 struct CountingMatchState: MatchState, ~Copyable {
     private var state = HeapMatchState()
-    /// How often the walk came to a place, or back to a choice.
+    /// The number of visited positions and of choice points that were popped.
     private(set) var steps = 0
 
     var captureCount: Int { self.state.captureCount }
@@ -78,7 +79,7 @@ struct CountingMatchState: MatchState, ~Copyable {
     mutating func truncateCaptures(to count: Int) { self.state.truncateCaptures(to: count) }
     mutating func firstCaptures() -> Captures { self.state.firstCaptures() }
 
-    /// How many steps a table takes for a URL under its default scheme.
+    /// The number of steps that a table takes for a URL of its default scheme.
     static func steps(_ table: RouteTable<Int>, _ url: String) -> Int {
         var scan = HeapScan()
         var state = CountingMatchState()

@@ -23,7 +23,7 @@ import Testing
         ("/d/**rest", ["rest": "x//y"], .invalidParameter, "empty segment"),
         ("/d/*", [:], .missingParameter, "no name"),
     ])
-    func `what cannot be printed is an error that says why`(
+    func `values that cannot be printed are refused with a reason`(
         pattern: String,
         values: [String: String],
         code: RoutingError.Code,
@@ -40,7 +40,7 @@ import Testing
         "123e4567-e89b-12d3-a456-426614174000", "(/", "",
     ]
 
-    @Test func `what was printed is read back`() throws {
+    @Test func `a printed URL is read back as the same values`() throws {
         let rounds = Rounds.count("WAYBILL_PRINT_ROUNDS", default: 4_000)
         var routes = RandomRoutes(seed: 5)
         var printed = 0

@@ -1,7 +1,7 @@
 import Foundation
 import WaybillRouting
 
-/// Random patterns and URLs over so few words that they often meet.
+/// Random patterns and URLs from a small vocabulary, so that they often match.
 struct RandomRoutes {
     var random: SeededGenerator
 
@@ -45,7 +45,7 @@ struct RandomRoutes {
     }
 }
 
-/// How many random cases a test tries: few by default, as many as a variable says in a long round.
+/// The number of random cases of a test: few by default; an environment variable sets more for a long run.
 enum Rounds {
     static func count(_ variable: String, default rounds: Int) -> Int {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? rounds

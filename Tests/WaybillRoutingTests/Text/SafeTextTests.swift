@@ -12,8 +12,10 @@ import WaybillRouting
         ("\u{200e}\u{200f}\u{61c}", #"\u{200E}\u{200F}\u{061C}"#), ("é\u{a0}\u{200d}", "é\u{a0}\u{200d}"),
         ("", ""),
     ])
-    func `what breaks a line or commands a terminal is escaped, and nothing else`(text: String, safe: String)
-    {
+    func `characters that break a line or control a terminal are escaped, and no others`(
+        text: String,
+        safe: String
+    ) {
         #expect(SafeText.line(text) == safe)
         #expect(SafeText.line(safe) == safe)
         #expect(SafeText.line(Substring(text)) == safe)
@@ -40,7 +42,7 @@ import WaybillRouting
         #expect(SafeText.line(text, limit: 30).unicodeScalars.count < 60)
     }
 
-    @Test func `an error is one line of limited length, whatever it is about`() throws {
+    @Test func `an error is described in one line of limited length`() throws {
         struct Cause: Error, CustomStringConvertible {
             let description = "line\n" + String(repeating: "c", count: 100_000)
         }
@@ -56,7 +58,7 @@ import WaybillRouting
         #expect(line.contains(#"no\u{1B}[2Juuu"#) && line.contains(#"(cause: line\nccc"#))
         #expect(line.contains("(8,011 bytes)") && line.utf8.count < 3_000)
         #expect(!error.message.contains("\u{1b}") && error.message.utf8.count < 1_100)
-        // A program that goes on with the URL needs all of it.
+        // The URL is kept whole for programs.
         #expect(error.url.hasSuffix(long))
     }
 }
