@@ -59,11 +59,11 @@ extension FrozenTrie {
         // Only optional groups give a table more leaves than routes.
         guard matches.count > 1, self.trie.leaves.count - self.trie.freeLeaves.count - 1 > self.trie.count
         else { return matches }
-        return self.once(matches, found.map { self.trie.leaves[Int($0.leaf)].literals })
+        return self.bestPerRoute(matches, found.map { self.trie.leaves[Int($0.leaf)].literals })
     }
 
     /// Keeps the better match of each route that was reached through several leaves.
-    private func once(_ matches: [RouteMatch], _ literals: [UInt32]) -> [RouteMatch] {
+    private func bestPerRoute(_ matches: [RouteMatch], _ literals: [UInt32]) -> [RouteMatch] {
         let wantsLiterals =
             !self.trie.rules.stopsAtFirst && self.trie.rules.conventions.bestMatch != .firstRegistered
         var best: [UInt64: Int] = [:]

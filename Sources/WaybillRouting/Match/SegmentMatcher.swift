@@ -85,7 +85,7 @@ extension SegmentMatcher {
         while piece < self.pieces.count {
             switch self.pieces[piece] {
             case .literal(let literal):
-                guard Self.isThere(literal, text, index, range.upperBound) else { return false }
+                guard Self.matchesLiteral(literal, text, index, range.upperBound) else { return false }
                 index += literal.count
                 piece += 1
             case .value(_, let isCaptured):
@@ -113,16 +113,17 @@ extension SegmentMatcher {
         guard case .literal(let literal) = self.pieces[piece + 1] else { return next }
         if piece + 2 == self.pieces.count {
             let literalStart = end - literal.count
-            return literalStart >= next && Self.isThere(literal, text, literalStart, end) ? literalStart : nil
+            return literalStart >= next && Self.matchesLiteral(literal, text, literalStart, end)
+                ? literalStart : nil
         }
         while next + literal.count <= end {
-            if Self.isThere(literal, text, next, end) { return next }
+            if Self.matchesLiteral(literal, text, next, end) { return next }
             next += 1
         }
         return nil
     }
 
-    static func isThere(_ literal: [UInt8], _ text: Span<UInt8>, _ index: Int, _ end: Int) -> Bool {
+    static func matchesLiteral(_ literal: [UInt8], _ text: Span<UInt8>, _ index: Int, _ end: Int) -> Bool {
         guard index + literal.count <= end else { return false }
         for offset in literal.indices where text[index + offset] != literal[offset] { return false }
         return true
@@ -185,7 +186,7 @@ extension SegmentMatcher {
         case .literal(let literal):
             return allowed.indices.map { offset in
                 offset + literal.count < allowed.count && allowed[offset + literal.count]
-                    && Self.isThere(literal, text, base + offset, range.upperBound)
+                    && Self.matchesLiteral(literal, text, base + offset, range.upperBound)
             }
         case .value(let constraint, _):
             if let automaton = constraint.automaton {

@@ -75,11 +75,7 @@ extension RouteTable {
         let id = try self.update { (trie) throws(RoutingError) in
             try trie.insert(pattern, fileID: #fileID, line: #line)
         }
-        if id.index < self.handlers.count {
-            self.handlers[id.index] = handler
-        } else {
-            self.handlers.append(handler)
-        }
+        self.store(handler, for: id)
         return id
     }
 }

@@ -60,11 +60,7 @@ extension RouteTable {
         let id = try self.update { (trie) throws(RoutingError) in
             try trie.insert(read, fileID: fileID, line: line)
         }
-        if id.index < self.handlers.count {
-            self.handlers[id.index] = handler
-        } else {
-            self.handlers.append(handler)
-        }
+        self.store(handler, for: id)
         return id
     }
 
@@ -73,7 +69,7 @@ extension RouteTable {
     /// Inserting a pattern registers its scheme; the default scheme of the table is always registered.
     public mutating func register(scheme: String) {
         let scheme = self.conventions.folded(scheme: scheme)
-        self.mutate { $0.schemes.insert(scheme) }
+        _ = self.update { $0.schemes.insert(scheme) }
     }
 
     /// The registered schemes: those of patterns, and those registered by themselves.
@@ -90,8 +86,7 @@ extension RouteTable {
     @discardableResult
     public mutating func remove(_ id: RouteID) -> Handler? {
         guard let index = self.trie.index(of: id) else { return nil }
-        self.mutate { $0.remove(at: index) }
-        return self.handlers[Int(index)].take()
+        return self.remove(at: index)
     }
 
     /// Removes the route of a pattern and returns its handler.
@@ -102,8 +97,7 @@ extension RouteTable {
         guard let pattern = try? RoutePattern(pattern, self.trie.rules),
             let index = self.trie.rival(of: pattern), self.trie.pattern(at: index) == pattern
         else { return nil }
-        self.mutate { $0.remove(at: index) }
-        return self.handlers[Int(index)].take()
+        return self.remove(at: index)
     }
 
     /// Removes the routes that have the shape of a pattern, and returns their handlers.
@@ -111,8 +105,7 @@ extension RouteTable {
         let pattern = try RoutePattern(pattern, self.trie.rules)
         var removed: [Handler?] = []
         while let index = self.trie.rival(of: pattern) {
-            self.mutate { $0.remove(at: index) }
-            removed.append(self.handlers[Int(index)].take())
+            removed.append(self.remove(at: index))
         }
         return removed.compactMap(\.self)
     }
@@ -121,12 +114,12 @@ extension RouteTable {
     public mutating func removeAll(scheme: String) {
         let scheme = self.trie.rules.conventions.folded(scheme: scheme)
         for route in self.routes where route.pattern.scheme == scheme { self.remove(route.id) }
-        self.mutate { $0.schemes.remove(scheme) }
+        _ = self.update { $0.schemes.remove(scheme) }
     }
 
     /// Removes all routes and schemes.
     public mutating func removeAll() {
-        self.mutate { trie in
+        self.update { trie in
             let generation = trie.generation
             trie = RouteTrie(rules: trie.rules)
             trie.generation = generation
@@ -140,20 +133,27 @@ extension RouteTable {
     var trie: RouteTrie { self.frozen.trie }
 
     /// Changes the trie: in place if no copy of the table refers to it.
-    mutating func update<Result>(
-        _ body: (inout RouteTrie) throws(RoutingError) -> Result
-    ) throws(RoutingError) -> Result {
+    mutating func update<Result, Failure>(
+        _ body: (inout RouteTrie) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         var trie = self.frozen.trie
         self.frozen = .empty
         defer { self.frozen = FrozenTrie(trie) }
         return try body(&trie)
     }
 
-    /// Changes the trie by a closure that cannot fail.
-    mutating func mutate(_ body: (inout RouteTrie) -> Void) {
-        var trie = self.frozen.trie
-        self.frozen = .empty
-        body(&trie)
-        self.frozen = FrozenTrie(trie)
+    /// Stores the handler of a route that was inserted.
+    mutating func store(_ handler: Handler, for id: RouteID) {
+        if id.index < self.handlers.count {
+            self.handlers[id.index] = handler
+        } else {
+            self.handlers.append(handler)
+        }
+    }
+
+    /// Removes a route and returns its handler.
+    private mutating func remove(at index: UInt32) -> Handler? {
+        self.update { $0.remove(at: index) }
+        return self.handlers[Int(index)].take()
     }
 }
