@@ -79,7 +79,7 @@ public struct TracingMiddleware: Middleware {
         guard let loop = EventLoop.current else {
             return try await Self.bind(context, message, next).get()
         }
-        return try await DeliveryBounds(eventLoop: loop).bind(context, message, next).get()
+        return try await LoopActor(eventLoop: loop).bind(context, message, next).get()
     }
 
     private nonisolated(nonsending) static func bind(
@@ -93,7 +93,7 @@ public struct TracingMiddleware: Middleware {
 
 /// Stands for a loop where an actor has to be named: binding a task-local value in code that is isolated to
 /// no actor leaves the loop.
-private actor DeliveryBounds: LoopBound {
+private actor LoopActor: LoopBound {
     nonisolated let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }

@@ -1,21 +1,21 @@
-/// A URL as routing sees it: scheme, segments with the host first, query and fragment.
+/// A parsed URL: scheme, segments with the host first, query and fragment.
 ///
-/// An address keeps the text it was made from and knows where the parts are; nothing is copied or decoded until it
-/// is asked for. Two addresses are equal when they mean the same: `app://feed/detail` and `APP:///feed/detail/` do.
+/// An address stores the original text and the offsets of its parts; a part is copied and decoded when it is
+/// read. Addresses compare by meaning: `app://feed/detail` equals `APP:///feed/detail/`.
 public struct Address: Sendable {
     /// The URL as it was given.
     public let text: String
     let layout: AddressLayout
-    let rules: AddressRules
+    let rules: RoutingRules
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// - Parameters:
     ///   - text: the URL, with or without a scheme.
     ///   - conventions: how it is read.
     ///   - defaultScheme: the scheme of a URL that names none.
     ///   - limits: how large it may be.
-    /// - Throws: ``RoutingError/Code/invalidURL`` with a sentence that says what is wrong.
+    /// - Throws: ``RoutingError/Code/invalidURL`` with a message that says what is wrong.
     public init(
         _ text: String,
         conventions: RoutingConventions = .waybill,
@@ -25,20 +25,130 @@ public struct Address: Sendable {
         try self.init(text, .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
     }
 
-    init(_ text: String, _ rules: AddressRules) throws(RoutingError) {
-        var scan = SmallScan()
-        if scan.read(text.utf8.span, rules) == nil, !scan.isFull {
+    init(_ text: String, _ rules: RoutingRules) throws(RoutingError) {
+        var scan = InlineScan()
+        if scan.read(text.utf8.span, rules) == nil, !scan.hasOverflowed {
             self.init(text: text, layout: scan.layout, rules: rules)
         } else {
-            var scan = LargeScan()
+            var scan = HeapScan()
             self = try scan.address(text, rules)
         }
     }
 
     @inline(__always)
-    init(text: String, layout: AddressLayout, rules: AddressRules) {
+    init(text: String, layout: AddressLayout, rules: RoutingRules) {
         self.text = text
         self.layout = layout
         self.rules = rules
     }
+}
+
+extension Address {
+    /// Whether the URL itself names a scheme.
+    public var hasScheme: Bool { self.layout.schemeEnd > 0 }
+
+    /// The scheme in the form in which the conventions compare it; the default scheme when the URL names
+    /// none.
+    public var scheme: String {
+        guard self.hasScheme else { return self.rules.defaultScheme }
+        let scheme = PercentCoding.text(self.text.utf8.span, 0..<self.layout.schemeEnd)
+        return self.rules.conventions.folded(scheme: scheme)
+    }
+
+    /// Whether a text is a valid scheme (RFC 3986, 3.1).
+    package static func isScheme(_ text: String) -> Bool {
+        text.utf8.first.map(ASCII.isLetter) == true && text.utf8.allSatisfy(ASCII.isSchemeTail)
+    }
+
+    /// The path, not decoded: from the first segment to the query.
+    public var path: String {
+        let bytes = self.text.utf8.span
+        let end = self.layout.pathEnd
+        var start = self.layout.pathStart
+        while start < end, bytes[start] == UInt8(ascii: "/") { start += 1 }
+        return self.text(start..<end)
+    }
+
+    /// The segments, decoded, the host first.
+    public var segments: [String] {
+        let bytes = self.text.utf8.span
+        return self.segmentRanges.map { PercentCoding.text(bytes, $0) }
+    }
+
+    /// The query, not decoded and without its question mark; nil when there is none.
+    public var query: String? {
+        guard self.layout.hasQuery else { return nil }
+        return self.text(self.layout.pathEnd + 1..<self.layout.queryEnd)
+    }
+
+    /// The text after `#`, not decoded, since it may itself be a URL; nil when the URL has no fragment.
+    public var fragment: String? {
+        guard self.layout.hasFragment else { return nil }
+        return self.text(self.layout.queryEnd + 1..<self.text.utf8.count)
+    }
+
+    /// The query items that have a name, decoded, in the order of the URL.
+    public var queryItems: [(name: String, value: String)] {
+        let bytes = self.text.utf8.span
+        var cursor = QueryItems(self.layout, self.rules)
+        var items: [(name: String, value: String)] = []
+        while let item = cursor.next(bytes) {
+            guard item.value != nil || self.rules.conventions.keepsQueryNamesWithoutValue else { continue }
+            let value = item.value.map { PercentCoding.text(bytes, $0) } ?? ""
+            items.append((PercentCoding.text(bytes, item.name), value))
+        }
+        return items
+    }
+
+    var segmentRanges: [Range<Int>] {
+        let bytes = self.text.utf8.span
+        let end = self.layout.pathEnd
+        var ranges: [Range<Int>] = []
+        var start = self.layout.pathStart
+        for index in start...end where index == end || bytes[index] == UInt8(ascii: "/") {
+            if index > start { ranges.append(start..<index) }
+            start = index + 1
+        }
+        return ranges
+    }
+
+    private func text(_ range: Range<Int>) -> String { Self.text(self.text, range) }
+
+    /// The text of a byte range, not decoded.
+    static func text(_ text: String, _ range: Range<Int>) -> String {
+        let view = text.utf8
+        let start = view.index(view.startIndex, offsetBy: range.lowerBound)
+        return String(text[start..<view.index(start, offsetBy: range.count)])
+    }
+}
+
+extension Address {
+    /// Percent-encodes text for use as one segment, or as the name or value of one query item.
+    ///
+    /// Every byte outside the unreserved characters of RFC 3986 is encoded.
+    ///
+    /// ```swift
+    /// bus.send("app://log/write?text=\(Address.encode("a & b"))")
+    /// ```
+    public static func encode(_ text: String) -> String { PercentCoding.encode(text.utf8) }
+}
+
+extension Address: Hashable {
+    /// Compares scheme, decoded segments, fragment and decoded query items in order.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.scheme == right.scheme && left.fragment == right.fragment && left.segments == right.segments
+            && left.queryItems.elementsEqual(right.queryItems, by: ==)
+    }
+
+    /// Hashes scheme, segments and fragment.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.scheme)
+        hasher.combine(self.segments)
+        hasher.combine(self.fragment)
+    }
+}
+
+extension Address: CustomStringConvertible {
+    /// The URL as it was given.
+    public var description: String { self.text }
 }

@@ -1,4 +1,4 @@
-/// Where the parts of an address are in its text, in bytes, packed so that a match stays small.
+/// The byte offsets of an address's parts, packed into nine bytes to keep a match small.
 @usableFromInline
 struct AddressLayout: Sendable, Hashable {
     private var offsets: UInt64 = 0
@@ -7,8 +7,10 @@ struct AddressLayout: Sendable, Hashable {
     @inline(__always)
     init() {}
 
-    /// Puts the parts together in registers: setting them one by one writes less than a word, and who reads the word
-    /// next has to wait until that is in the cache.
+    /// Builds the packed word in registers.
+    ///
+    /// Writing the fields one by one would be four narrow stores, and reading the word right after them would
+    /// stall until they reach the cache.
     @inline(__always)
     init(schemeEnd: Int, pathStart: Int, pathEnd: Int, queryEnd: Int, flags: Flags) {
         self.offsets =
@@ -17,19 +19,19 @@ struct AddressLayout: Sendable, Hashable {
         self.flags = flags.rawValue
     }
 
-    /// What is known about the text beside its parts.
+    /// Properties of the text that the scan finds along with the offsets.
     struct Flags: OptionSet {
         let rawValue: UInt8
 
-        /// A `%` that may begin an encoded byte stands somewhere.
+        /// The text contains a `%`, which may begin an encoded byte.
         static let escapes = Self(rawValue: 1)
         static let fragment = Self(rawValue: 2)
-        /// The scheme is there and known to be the default one.
+        /// The URL names its scheme, and it is the default scheme.
         static let defaultScheme = Self(rawValue: 4)
     }
 
     @inline(__always)
-    private func offset(_ place: UInt64) -> Int { Int(truncatingIfNeeded: self.offsets &>> place & 0xffff) }
+    private func offset(_ shift: UInt64) -> Int { Int(truncatingIfNeeded: self.offsets &>> shift & 0xffff) }
 
     @inline(__always)
     private func has(_ flag: Flags) -> Bool { self.flags & flag.rawValue != 0 }
@@ -38,7 +40,7 @@ struct AddressLayout: Sendable, Hashable {
     @inline(__always)
     var schemeEnd: Int { self.offset(0) }
 
-    /// Where the segments begin: behind the scheme, and behind a host or a verb that is no segment.
+    /// The start of the segments: after the scheme, and after a host or verb that is not a segment.
     @inline(__always)
     var pathStart: Int {
         get { self.offset(16) }
@@ -50,21 +52,56 @@ struct AddressLayout: Sendable, Hashable {
     @inline(__always)
     var pathEnd: Int { self.offset(32) }
 
-    /// The end of the query; the same as `pathEnd` when there is none, else the query begins one byte behind it.
+    /// The end of the query, which begins at `pathEnd + 1`; equal to `pathEnd` when there is no query.
     @inline(__always)
     var queryEnd: Int { self.offset(48) }
 
-    /// Whether a `%` that may begin an encoded byte stands anywhere.
+    /// Whether the text contains a `%`, which may begin an encoded byte.
     @inline(__always)
     var hasEscapes: Bool { self.has(.escapes) }
 
     @inline(__always)
     var hasFragment: Bool { self.has(.fragment) }
 
-    /// Whether the scheme is there and known to be the default one; false says nothing.
+    /// Whether the URL is known to name the default scheme.
+    ///
+    /// False is inconclusive: the scheme may be missing, or spelled in a form that the fast comparison does
+    /// not recognize.
     @inline(__always)
     var hasDefaultScheme: Bool { self.has(.defaultScheme) }
 
     @inline(__always)
     var hasQuery: Bool { self.queryEnd != self.pathEnd }
+}
+
+/// A byte range of a URL's text in 32 bits; two of them fill one word of a match.
+struct URLRange: Sendable, Hashable {
+    /// The longest URL that a range can describe, in bytes.
+    static let longest = Int(UInt16.max)
+
+    var bits: UInt32 = 0
+
+    @inline(__always)
+    init() {}
+
+    @inline(__always)
+    init(bits: UInt32) { self.bits = bits }
+
+    @inline(__always)
+    init(_ start: Int, _ end: Int) {
+        self.bits = UInt32(truncatingIfNeeded: start) | UInt32(truncatingIfNeeded: end) &<< 16
+    }
+
+    init(_ range: Range<Int>) { self.init(range.lowerBound, range.upperBound) }
+
+    @inline(__always)
+    var start: Int { Int(self.bits & 0xffff) }
+
+    @inline(__always)
+    var end: Int { Int(self.bits &>> 16) }
+
+    @inline(__always)
+    var count: Int { self.end &- self.start }
+
+    var range: Range<Int> { self.start..<self.end }
 }

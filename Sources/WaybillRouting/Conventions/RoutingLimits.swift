@@ -1,22 +1,22 @@
-/// How large what is routed may be.
+/// Upper bounds on URLs, patterns and tables.
 ///
-/// Addresses come from outside and patterns may; a limit turns a text that would cost memory or time without bound
+/// Addresses come from outside, and patterns may; a limit turns text that would cost unbounded memory or time
 /// into an error that names the limit.
 public struct RoutingLimits: Sendable, Hashable {
-    /// The longest URL, in bytes of UTF-8; 8 KiB by default, and never more than 65,535.
+    /// The maximum length of a URL, in bytes of UTF-8; 8 KiB by default, and never more than 65,535.
     public var urlLength: Int
-    /// The most segments of an address or a pattern; 128 by default.
+    /// The maximum number of segments of an address or a pattern; 128 by default.
     public var segments: Int
-    /// The most parameters that one pattern may name; 64 by default.
+    /// The maximum number of parameters of one pattern; 64 by default.
     public var parameters: Int
-    /// The most query items of a URL; 256 by default.
+    /// The maximum number of query items of a URL; 256 by default.
     public var queryItems: Int
-    /// The longest pattern, in bytes of UTF-8; 1 KiB by default.
+    /// The maximum length of a pattern, in bytes of UTF-8; 1 KiB by default.
     public var patternLength: Int
-    /// The most routes of a table; 1,000,000 by default.
+    /// The maximum number of routes of a table; 1,000,000 by default.
     public var routes: Int
 
-    /// Makes limits; what is not named keeps its default.
+    /// Creates limits; arguments that are left out keep their defaults.
     public init(
         urlLength: Int = 8 * 1_024,
         segments: Int = 128,
@@ -33,6 +33,6 @@ public struct RoutingLimits: Sendable, Hashable {
         self.routes = routes
     }
 
-    /// The limits that hold unless others are given.
+    /// The default limits.
     public static let `default` = Self()
 }

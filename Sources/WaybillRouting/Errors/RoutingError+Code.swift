@@ -3,7 +3,7 @@ extension RoutingError {
     ///
     /// Codes are open-ended: a later version may add one, so a `switch` over them needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The code's name, as it is written in Swift.
+        /// The code's name, as it is spelled in Swift.
         public let description: String
 
         private init(_ name: String) { self.description = name }
@@ -16,16 +16,16 @@ extension RoutingError {
         public static let conflict = Self("conflict")
         /// No pattern matches the address.
         public static let noRoute = Self("noRoute")
-        /// A pattern or a connector takes the address, but nobody handles it: its handler was taken out while the message
-        /// waited for it, or the connector knows no such target.
+        /// A pattern or a connector takes the address, but no handler does: the handler was unregistered
+        /// while the message waited for it, or the connector knows no such target.
         public static let noHandler = Self("noHandler")
-        /// Somebody on the way said no.
+        /// The message was refused, for example by middleware, or because its scheme is not registered.
         public static let refused = Self("refused")
-        /// A parameter that the handler needs is not there.
+        /// A parameter that the handler requires is missing.
         public static let missingParameter = Self("missingParameter")
-        /// A parameter is there but is not of the type that the handler needs.
+        /// A parameter exists but cannot be converted to the type that the handler requires.
         public static let invalidParameter = Self("invalidParameter")
-        /// The value is not of the type that was asked for.
+        /// The value does not have the requested type.
         public static let typeMismatch = Self("typeMismatch")
         /// The handler threw an error, which is the cause.
         public static let handlerFailed = Self("handlerFailed")
@@ -35,24 +35,26 @@ extension RoutingError {
         public static let cancelled = Self("cancelled")
         /// The mailbox of the module is full.
         public static let mailboxFull = Self("mailboxFull")
-        /// The module would wait for itself for ever.
+        /// The call would make a module wait for itself.
         public static let deadlock = Self("deadlock")
-        /// The message was routed on and on.
+        /// The message was forwarded more often than the hop limit allows.
         public static let hopLimitExceeded = Self("hopLimitExceeded")
-        /// The value cannot leave this process.
+        /// The value cannot be encoded for another process.
         public static let notTransferable = Self("notTransferable")
-        /// The other side cannot be reached.
+        /// The remote side cannot be reached.
         public static let unreachable = Self("unreachable")
-        /// The same is under way already: a performance is performed while it is being performed.
+        /// The same operation is already in progress, for example a performance that is being performed.
         public static let overRoute = Self("overRoute")
-        /// The state does not permit it: what is removed was not performed, for example.
+        /// The current state does not permit the operation, for example removing a performance that was not
+        /// performed.
         public static let actionFailed = Self("actionFailed")
-        /// It leads back to itself: adapters in a circle, or a performance that performs another one, on and on.
+        /// The operation would repeat without end: adapters in a cycle, or a performance that performs itself
+        /// indirectly.
         public static let infiniteRecursion = Self("infiniteRecursion")
         /// The loop or the bus has been shut down.
         public static let shutDown = Self("shutDown")
 
-        /// Every code that this version knows.
+        /// All codes of this version, in the order of declaration.
         package static let all: [Self] = [
             .invalidURL, .invalidPattern, .conflict, .noRoute, .noHandler, .refused, .missingParameter,
             .invalidParameter, .typeMismatch, .handlerFailed, .deadlineExceeded, .cancelled, .mailboxFull,
@@ -63,15 +65,16 @@ extension RoutingError {
 }
 
 extension RoutingError: CustomStringConvertible {
-    /// One readable line: code, URL, route and module, sentence and cause.
+    /// One line for a log: code, URL, route and module, message and cause.
     ///
-    /// It is made with ``SafeText``: what would break the line is escaped, and what is very long is cut.
+    /// It is built with ``SafeText``: characters that would break the line are escaped, and long parts are
+    /// cut.
     public var description: String {
         let url = self.url.isEmpty ? "" : " \(self.url.onShortLine)"
-        let place = [self.route, self.module].compactMap(\.self).joined(separator: " of ").onShortLine
-        let route = place.isEmpty ? "" : " (\(place))"
+        let context = [self.route, self.module].compactMap(\.self).joined(separator: " of ").onShortLine
+        let route = context.isEmpty ? "" : " (\(context))"
         let reason =
-            self.cause.map { " (cause: \(SafeText.line("\($0)", limit: Self.longestSentence)))" } ?? ""
+            self.cause.map { " (cause: \(SafeText.line("\($0)", limit: Self.maximumLength)))" } ?? ""
         return "\(self.code)\(url)\(route): \(self.message)\(reason)"
     }
 }

@@ -1,31 +1,31 @@
-/// What went wrong on the way of a message: where it was going, why it did not get there, and what caused it.
+/// A failure of a message: its code, the URL or pattern, the reason, and the underlying error.
 ///
-/// The code says which kind of failure it is and is meant for programs; ``message`` is one sentence for a person and
-/// says how to mend it where that is known. A caller can always tell "nobody is there" (``Code/noRoute``) from
-/// "somebody is slow" (``Code/deadlineExceeded``) from "somebody failed" (``Code/handlerFailed``).
+/// The code is for programs; ``message`` is one sentence for people, and says how to fix the problem where
+/// that is known. The code tells a missing route (``Code/noRoute``) from a late reply
+/// (``Code/deadlineExceeded``) and from a handler that threw (``Code/handlerFailed``).
 ///
-/// A handler that routes on and lets the error of that through has failed: its caller gets
+/// A handler that forwards a message and rethrows its error has failed itself: its caller gets
 /// ``Code/handlerFailed``, and ``rootCause`` is the error of the message that failed first.
 ///
-/// An error is one reference wide, so that throwing functions on the way of a message return in registers.
+/// An error is one reference wide, so a throwing function returns it in a register.
 public struct RoutingError: Error {
     private let storage: Storage
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - url: the URL, or the pattern, that the failure is about.
-    ///   - message: one sentence for a person; what would break the line in which it is printed is escaped,
-    ///     and it is cut at 1,000 characters (``SafeText``).
-    ///   - cause: the error underneath, if another one led to this.
+    ///   - message: one sentence for people; line breaks and control characters are escaped, and it is cut at
+    ///     1,000 characters (``SafeText``).
+    ///   - cause: the underlying error, if there is one.
     public init(_ code: Code, url: String = "", message: String, cause: (any Error)? = nil) {
-        let message = SafeText.line(message, limit: Self.longestSentence)
+        let message = SafeText.line(message, limit: Self.maximumLength)
         self.storage = Storage(code: code, url: url, message: message, cause: cause, route: nil, module: nil)
     }
 
-    /// How many characters a sentence, or the description of a cause, may have.
-    static let longestSentence = 1_000
+    /// The maximum length, in characters, of a message and of a cause's description.
+    static let maximumLength = 1_000
 
     private init(_ error: RoutingError, route: String?, module: String?) {
         self.storage = Storage(
@@ -44,29 +44,28 @@ public struct RoutingError: Error {
     /// The URL, or the pattern, that the failure is about.
     public var url: String { self.storage.url }
 
-    /// The pattern of the route that the URL leads to, where the failure is that of a message that had found one.
+    /// The pattern of the matched route; nil when the message failed before a route was found.
     public var route: String? { self.storage.route }
 
-    /// The type of the module that the route belongs to, if it belongs to one.
+    /// The type of the module that owns the route, if a module does.
     public var module: String? { self.storage.module }
 
-    /// The error, with the route and the module that it is about, unless it names them already.
+    /// Returns the error with this route and module, unless it already names one.
     package func at(route: String?, module: String?) -> RoutingError {
         guard self.route == nil, route != nil || module != nil else { return self }
         return RoutingError(self, route: route, module: module)
     }
 
-    /// What happened, in one sentence for a person.
+    /// What happened, in one sentence for people.
     public var message: String { self.storage.message }
 
-    /// The error underneath: what a handler threw, for example.
+    /// The underlying error, such as the error that a handler threw.
     public var cause: (any Error)? { self.storage.cause }
 
-    /// The error that began it: the last `RoutingError` in the chain of causes, or this one if it has no such
-    /// cause.
+    /// The first failure: the last `RoutingError` in the chain of causes, or this error if its cause is none.
     ///
-    /// A handler that routes on fails with ``Code/handlerFailed`` when the message that it routed fails,
-    /// however many handlers there are between the caller and that message. This tells why:
+    /// When handlers forward messages, each level between the caller and the failure adds a
+    /// ``Code/handlerFailed``; this property skips those levels:
     ///
     /// ```swift
     /// do throws(RoutingError) {
@@ -76,7 +75,7 @@ public struct RoutingError: Error {
     /// }
     /// ```
     ///
-    /// An error that is no `RoutingError` ends the chain: it is the ``cause`` of what this returns.
+    /// An error that is not a `RoutingError` ends the chain: it is the ``cause`` of the returned error.
     public var rootCause: RoutingError {
         var error = self
         while let cause = error.cause as? RoutingError { error = cause }

@@ -1,13 +1,13 @@
-/// The routes nearest to an address that matched none.
+/// The routes most similar to an address that matched none.
 struct Suggestions {
-    /// The most that are named.
+    /// The maximum number of suggestions.
     static let limit = 3
-    /// The most routes that are looked at, so that a miss stays cheap in a table of any size.
-    static let searched = 2_000
-    /// The most segments that are compared; nobody mistypes a longer path.
-    static let longestPath = 24
-    /// How far a suggestion may be away at most, however much was typed.
-    static let farthest = 12
+    /// The maximum number of routes compared, which bounds the cost of a miss in a large table.
+    static let maximumRoutes = 2_000
+    /// The maximum number of segments of an address that is compared.
+    static let maximumSegments = 24
+    /// The maximum edit distance of a suggestion, for an address of any length.
+    static let maximumDistance = 12
 
     private struct Candidate {
         var distance: Int
@@ -19,22 +19,22 @@ struct Suggestions {
     private let segments: [[UInt8]]
     private let tolerance: Int
     private var candidates: [Candidate] = []
-    /// The first parameter, by registration, that had the wrong type where all else was right.
+    /// The first value, in order of registration, whose wrong type alone prevents a match.
     private(set) var failure: Explanation.Failure?
 
-    init(_ core: TableCore, _ address: Address) {
+    init(_ trie: RouteTrie, _ address: Address) {
         self.scheme = Array(address.scheme.utf8)
         self.segments = address.segments.map { Array($0.utf8) }
-        // A third of what was typed: at more, what is suggested has nothing to do with it.
+        // A third of the address; routes at a larger distance are unrelated.
         let typed = self.segments.reduce(self.scheme.count) { $0 + $1.count }
-        self.tolerance = min((typed + 2) / 3, Self.farthest)
-        for index in core.routes.indices.prefix(Self.searched) {
-            guard let pattern = core.pattern(at: UInt32(index)) else { continue }
-            self.consider(pattern, core.routes[index].generation)
+        self.tolerance = min((typed + 2) / 3, Self.maximumDistance)
+        for index in trie.routes.indices.prefix(Self.maximumRoutes) {
+            guard let pattern = trie.pattern(at: UInt32(index)) else { continue }
+            self.consider(pattern, trie.routes[index].generation)
         }
     }
 
-    /// The patterns of the nearest routes, nearest first.
+    /// The patterns of the most similar routes, best first.
     var nearest: [String] {
         self.candidates.sorted { ($0.distance, $0.generation) < ($1.distance, $1.generation) }
             .prefix(Self.limit).map(\.text)
@@ -55,9 +55,9 @@ struct Suggestions {
         )
     }
 
-    /// How far the segments are from a pattern: letters that differ, or whole segments, which count as three at most.
+    /// The edit distance of the address and a pattern; a missing or additional segment counts three at most.
     private func distance(to variant: [PatternSegment]) -> Int? {
-        guard self.segments.count <= Self.longestPath,
+        guard self.segments.count <= Self.maximumSegments,
             abs(self.segments.count - variant.count) <= 2 || variant.contains(where: \.isRest)
         else { return nil }
         var previous = [0]
@@ -80,12 +80,12 @@ struct Suggestions {
         return previous[self.segments.count]
     }
 
-    /// The value of the wrong type, if a pattern would match but for it.
+    /// The value of the wrong type, if nothing else prevents a match.
     private func wrongType(in variant: [PatternSegment], _ pattern: RoutePattern) -> Explanation.Failure? {
         guard variant.count == self.segments.count else { return nil }
         var wrong: Explanation.Failure?
         for (part, segment) in zip(variant, self.segments) where part.distance(to: segment, limit: 0) != 0 {
-            guard wrong == nil, case .mixed(let pieces) = part, pieces.count == 1,
+            guard wrong == nil, case .compound(let pieces) = part, pieces.count == 1,
                 case .value(let name, let constraint) = pieces[0]
             else { return nil }
             let text = String(decoding: segment, as: UTF8.self)
@@ -104,11 +104,11 @@ struct Suggestions {
 extension PatternSegment {
     var isRest: Bool { if case .rest = self { true } else { false } }
 
-    /// How many bytes of text there are in the segment.
+    /// The number of literal bytes in the segment, counting each value as one.
     fileprivate var literalLength: Int {
         switch self {
         case .literal(let text): text.count
-        case .mixed(let pieces):
+        case .compound(let pieces):
             pieces.reduce(0) { sum, piece in
                 if case .literal(let text) = piece { sum + text.count } else { sum + 1 }
             }
@@ -116,18 +116,17 @@ extension PatternSegment {
         }
     }
 
-    /// How many letters would have to change for a segment to match; nil if more than a limit, or all of
-    /// them.
+    /// The edit distance of a segment to the pattern's; nil if it exceeds a limit or if every byte differs.
     fileprivate func distance(to segment: [UInt8], limit: Int) -> Int? {
         switch self {
         case .literal(let text):
             let distance = EditDistance.between(segment, text, limit: limit)
             return distance == max(segment.count, text.count) ? nil : distance
         case .placeholder, .any, .rest: return 0
-        case .mixed(let pieces):
-            var walk = LargeWalk()
+        case .compound(let pieces):
+            var state = HeapMatchState()
             let matcher = SegmentMatcher(pieces, folding: false)
-            return matcher.matches(segment.span, 0..<segment.count, &walk) ? 0 : 2
+            return matcher.matches(segment.span, 0..<segment.count, &state) ? 0 : 2
         }
     }
 }

@@ -1,24 +1,25 @@
-/// A segment that is neither literal nor a plain placeholder, ready to be matched, whatever its names are.
+/// Matches one compound segment: a typed value, a glob, or several pieces side by side; independent of
+/// parameter names.
 struct SegmentMatcher: Sendable {
-    /// A piece without its name.
+    /// A piece of the segment, without its name.
     enum Piece: Sendable {
         case literal([UInt8])
         case value(PatternConstraint, isCaptured: Bool)
     }
 
-    /// How the segment is matched.
+    /// The algorithm for the segment.
     enum Kind: Sendable {
-        /// One value that is the whole segment.
+        /// One constrained value is the whole segment.
         case whole(PatternConstraint, isCaptured: Bool)
-        /// Text and values that may be anything.
+        /// Text and unconstrained values.
         case glob
-        /// Text and values of which some are constrained.
-        case mixed
+        /// Text and values, some of them constrained.
+        case constrained
     }
 
     let pieces: [Piece]
     let kind: Kind
-    /// The same for all segments that match the same texts with the same specificity.
+    /// A text that is equal for segments that match the same texts with the same specificity.
     let shape: String
     private let literalLength: Int
     private let isConstrained: Bool
@@ -30,7 +31,7 @@ struct SegmentMatcher: Sendable {
         self.pieces = pieces.map { piece in
             switch piece {
             case .literal(let text):
-                // What could be taken for the sign of a value is told apart from it.
+                // Encoding keeps literal text apart from the signs of values.
                 shape += PercentCoding.encode(text)
                 length += text.count
                 return .literal(folding ? text.map(ASCII.lowercased) : text)
@@ -46,14 +47,201 @@ struct SegmentMatcher: Sendable {
         if self.pieces.count == 1, case .value(let constraint, let isCaptured) = self.pieces[0] {
             self.kind = .whole(constraint, isCaptured: isCaptured)
         } else {
-            self.kind = isConstrained ? .mixed : .glob
+            self.kind = isConstrained ? .constrained : .glob
         }
     }
 
-    /// Whether this one is tried before another: more text first, then what is constrained, then by its own text.
+    /// The order of compound edges: more literal text first, then constrained ones, then by shape.
     func precedes(_ other: Self) -> Bool {
         if self.literalLength != other.literalLength { return self.literalLength > other.literalLength }
         if self.isConstrained != other.isConstrained { return self.isConstrained }
         return self.shape.utf8.lexicographicallyPrecedes(other.shape.utf8)
+    }
+}
+
+extension SegmentMatcher {
+    /// Whether the segment matches; its captures are added to the state.
+    func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ state: inout some MatchState & ~Copyable) -> Bool
+    {
+        switch self.kind {
+        case .whole(let constraint, let isCaptured):
+            guard constraint.allows(text, range) else { return false }
+            if isCaptured { state.capture(URLRange(range)) }
+            return true
+        case .glob: return self.matchesGlob(text, range, &state)
+        case .constrained: return self.matchesConstrained(text, range, &state)
+        }
+    }
+
+    /// Matches each text at its first occurrence; a later one could not help the pieces after it.
+    private func matchesGlob(
+        _ text: Span<UInt8>,
+        _ range: Range<Int>,
+        _ state: inout some MatchState & ~Copyable
+    ) -> Bool {
+        let before = state.captureCount
+        var index = range.lowerBound
+        var piece = 0
+        while piece < self.pieces.count {
+            switch self.pieces[piece] {
+            case .literal(let literal):
+                guard Self.matchesLiteral(literal, text, index, range.upperBound) else { return false }
+                index += literal.count
+                piece += 1
+            case .value(_, let isCaptured):
+                guard index < range.upperBound,
+                    let end = self.end(ofValue: piece, text, index, range.upperBound)
+                else {
+                    state.truncateCaptures(to: before)
+                    return false
+                }
+                if isCaptured { state.capture(URLRange(index..<end)) }
+                index = end
+                piece += 1
+            }
+        }
+        if index == range.upperBound { return true }
+        state.truncateCaptures(to: before)
+        return false
+    }
+
+    /// The end of an unconstrained value that begins at an index.
+    private func end(ofValue piece: Int, _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+        guard piece + 1 < self.pieces.count else { return end }
+        var next = start + 1
+        while next < end, UTF8Decoder.isContinuation(text[next]) { next += 1 }
+        guard case .literal(let literal) = self.pieces[piece + 1] else { return next }
+        if piece + 2 == self.pieces.count {
+            let literalStart = end - literal.count
+            return literalStart >= next && Self.matchesLiteral(literal, text, literalStart, end)
+                ? literalStart : nil
+        }
+        while next + literal.count <= end {
+            if Self.matchesLiteral(literal, text, next, end) { return next }
+            next += 1
+        }
+        return nil
+    }
+
+    static func matchesLiteral(_ literal: [UInt8], _ text: Span<UInt8>, _ index: Int, _ end: Int) -> Bool {
+        guard index + literal.count <= end else { return false }
+        for offset in literal.indices where text[index + offset] != literal[offset] { return false }
+        return true
+    }
+}
+
+extension SegmentMatcher {
+    /// Matches several constrained values side by side, each as short as possible, in linear time.
+    ///
+    /// A backward pass finds the offsets from which the remaining pieces can match; in the forward pass each
+    /// value ends at the first such offset.
+    func matchesConstrained(
+        _ text: Span<UInt8>,
+        _ range: Range<Int>,
+        _ state: inout some MatchState & ~Copyable
+    ) -> Bool {
+        let count = range.count
+        var reachable = [[Bool]](repeating: [], count: self.pieces.count + 1)
+        reachable[self.pieces.count] = (0...count).map { $0 == count }
+        for index in self.pieces.indices.reversed() {
+            reachable[index] = self.starts(
+                of: self.pieces[index],
+                text,
+                range,
+                endingAt: reachable[index + 1]
+            )
+        }
+        guard reachable[0][0] else { return false }
+        var start = 0
+        for (index, piece) in self.pieces.enumerated() {
+            switch piece {
+            case .literal(let literal): start += literal.count
+            case .value(let constraint, let isCaptured):
+                let allowed = reachable[index + 1]
+                let base = range.lowerBound
+                let end: Int?
+                if let automaton = constraint.automaton {
+                    end = automaton.shortestEnd(text, base + start..<range.upperBound) { allowed[$0 - base] }
+                        .map { $0 - base }
+                } else {
+                    end = (start + 1...count).first { allowed[$0] && Self.isBoundary(text, base + $0, range) }
+                }
+                guard let end else { return false }
+                if isCaptured { state.capture(URLRange(base + start..<base + end)) }
+                start = end
+            }
+        }
+        return true
+    }
+
+    /// The offsets from which a piece can match and end at an allowed offset.
+    private func starts(
+        of piece: Piece,
+        _ text: Span<UInt8>,
+        _ range: Range<Int>,
+        endingAt allowed: [Bool]
+    ) -> [Bool] {
+        let base = range.lowerBound
+        switch piece {
+        case .literal(let literal):
+            return allowed.indices.map { offset in
+                offset + literal.count < allowed.count && allowed[offset + literal.count]
+                    && Self.matchesLiteral(literal, text, base + offset, range.upperBound)
+            }
+        case .value(let constraint, _):
+            if let automaton = constraint.automaton {
+                return automaton.starts(text, range, endingAt: allowed)
+            }
+            var result = allowed
+            var isReachable = false
+            for offset in allowed.indices.reversed() {
+                result[offset] = isReachable && Self.isBoundary(text, base + offset, range)
+                if allowed[offset], Self.isBoundary(text, base + offset, range) { isReachable = true }
+            }
+            return result
+        }
+    }
+
+    /// Whether a character begins at an index, or the segment ends there.
+    private static func isBoundary(_ text: Span<UInt8>, _ index: Int, _ range: Range<Int>) -> Bool {
+        index == range.upperBound || !UTF8Decoder.isContinuation(text[index])
+    }
+}
+
+/// A decoded and folded segment, with the offsets in the URL that its bytes came from.
+struct DecodedSegment {
+    private(set) var bytes: [UInt8] = []
+    private var offsets: [Int] = []
+
+    init(_ text: Span<UInt8>, _ segment: ScannedSegment, folding: Bool) {
+        var index = segment.range.start
+        while index < segment.range.end {
+            let (byte, length) = PercentCoding.byte(text, index, segment.range.end)
+            self.bytes.append(folding ? ASCII.lowercased(byte) : byte)
+            self.offsets.append(index)
+            index += length
+        }
+        self.offsets.append(segment.range.end)
+    }
+
+    /// Maps a range of the decoded segment back to the URL.
+    func original(_ range: URLRange) -> URLRange {
+        URLRange(self.offsets[range.start], self.offsets[range.end])
+    }
+}
+
+/// The matchers of a table; segments of one shape share a matcher.
+struct MatcherPool: Sendable {
+    private(set) var all: [SegmentMatcher] = []
+    private var numbers: [String: UInt32] = [:]
+
+    func number(of shape: String) -> UInt32? { self.numbers[shape] }
+
+    mutating func number(of matcher: SegmentMatcher) -> UInt32 {
+        if let number = self.numbers[matcher.shape] { return number }
+        self.all.append(matcher)
+        let number = UInt32(self.all.count - 1)
+        self.numbers[matcher.shape] = number
+        return number
     }
 }

@@ -1,8 +1,8 @@
 extension Parameters {
-    /// A value, as the type that is needed.
+    /// A required value of a type.
     ///
-    /// - Throws: ``RoutingError/Code/missingParameter`` when there is no value of that name, and
-    ///   ``RoutingError/Code/invalidParameter`` when there is one that is no `Value`.
+    /// - Throws: ``RoutingError/Code/missingParameter`` when no value has this name, and
+    ///   ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
     @inlinable
     public func require<Value: LosslessStringConvertible>(
         _ name: String,
@@ -12,9 +12,9 @@ extension Parameters {
         return value
     }
 
-    /// A value, as the type that is needed, or nil when there is none of that name.
+    /// A value of a type, or nil when no value has this name.
     ///
-    /// - Throws: ``RoutingError/Code/invalidParameter`` when there is a value that is no `Value`.
+    /// - Throws: ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
     @inlinable
     public func value<Value: LosslessStringConvertible>(
         _ name: String,
@@ -22,16 +22,16 @@ extension Parameters {
     ) throws(RoutingError) -> Value? {
         if Value.self == Int.self {
             switch self.readInt(name) {
-            // Casting the number and not the optional lets the compiler do away with the cast.
+            // The compiler removes a cast of the number; it does not remove one of the optional.
             case .number(let number): if let value = number as? Value { return value }
             case .missing: return nil
-            case .unread: break
+            case .needsText: break
             }
         }
         return try self.readText(name, as: type)
     }
 
-    /// A value of any type that is made from text.
+    /// Reads a value of any type that is initialized from text.
     @inlinable
     @inline(never)
     func readText<Value: LosslessStringConvertible>(
@@ -56,7 +56,7 @@ extension Parameters {
         throw self.mismatch(name, type, text)
     }
 
-    /// A truth value in any of the spellings of the route language.
+    /// A Boolean in any spelling of the route language.
     @usableFromInline
     package static func bool(_ text: String) -> Bool? {
         switch text.lowercased() {
@@ -64,5 +64,135 @@ extension Parameters {
         case "false", "0": false
         default: nil
         }
+    }
+}
+
+/// The fast path for `Int`, the most common type: parses the bytes of the URL without creating a `String`.
+extension Parameters {
+    /// The result of the fast path.
+    @usableFromInline
+    enum IntReading {
+        case number(Int)
+        /// No value has this name.
+        case missing
+        /// The value needs the general path: it is not a plain number, or was passed with the call.
+        case needsText
+    }
+
+    @usableFromInline
+    func readInt(_ name: String) -> IntReading {
+        if let names = self.names, !names.isTrivial { return self.readNamedInt(name, names) }
+        if self.layout.hasEscapes { return .needsText }
+        let bytes = self.text.utf8.span
+        let range = UnescapedQuery.value(of: name.utf8.span, in: bytes, self.layout)
+        if range == URLRange() { return .missing }
+        return Self.reading(bytes, range)
+    }
+
+    @inline(__always)
+    private static func reading(_ bytes: Span<UInt8>, _ range: URLRange) -> IntReading {
+        let (start, end) = (range.start, range.end)
+        guard let number = Decimal.digits(bytes, start, end) ?? Decimal.int(bytes, start, end) else {
+            return .needsText
+        }
+        return .number(number)
+    }
+
+    /// Reads a number that may come from the path or the call.
+    @inline(never)
+    private func readNamedInt(_ name: String, _ names: ParameterNames) -> IntReading {
+        if let call = names.call, call[name] != nil { return .needsText }
+        guard let location = self.locate(name) else { return .missing }
+        return Self.reading(self.text.utf8.span, location.range)
+    }
+}
+
+/// Conversion of values that are passed with the call.
+extension Parameters {
+    /// The text of a passed value; nil if it is not text, because a description is not a value.
+    @usableFromInline
+    package static func givenText(_ passed: Any) -> String? {
+        passed as? String ?? (passed as? Substring).map { String($0) }
+    }
+
+    /// A passed integer as another numeric type, if that can represent it exactly.
+    @usableFromInline
+    package static func exactNumber<Value>(_ passed: Any, as type: Value.Type) -> Value? {
+        guard let number = passed as? any BinaryInteger, let type = type as? any Numeric.Type
+        else { return nil }
+        return self.exactNumber(number, as: type) as? Value
+    }
+
+    private static func exactNumber<Number: Numeric>(_ number: some BinaryInteger, as: Number.Type) -> Number?
+    {
+        Number(exactly: number)
+    }
+
+    /// Whether a passed value is an optional without a value.
+    ///
+    /// Such a value wins over one of the URL. Where no optional is expected, the parameter is missing; it is
+    /// not the text "nil".
+    @usableFromInline
+    package static func isNil(_ value: Any) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
+}
+
+/// Errors that name the expected type and the value found.
+extension Parameters {
+    /// The error for a parameter without a value: `missingParameter`.
+    @usableFromInline
+    @inline(never)
+    package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
+        let isNil = self.call[name].map { Self.isNil($0) } ?? false
+        let found = isNil ? "`\(name)` is nil" : "there is no parameter `\(name)`"
+        return self.error(.missingParameter, type, found)
+    }
+
+    /// The error for a value of another type: `invalidParameter`.
+    ///
+    /// - Parameters:
+    ///   - name: the parameter's name.
+    ///   - type: the expected type.
+    ///   - value: the value; it is shown if it is text, a number or a Boolean.
+    ///   - isText: whether a URL could give a value of the type.
+    /// - Returns: the error.
+    @usableFromInline
+    @inline(never)
+    package func mismatch(
+        _ name: String,
+        _ type: any Any.Type,
+        _ value: Any,
+        isText: Bool = true
+    ) -> RoutingError {
+        let found = "`\(name)` is \(Self.shown(value))"
+        return self.error(.invalidParameter, type, isText ? found : "\(found): pass the value with the call")
+    }
+
+    private func error(_ code: RoutingError.Code, _ type: any Any.Type, _ found: String) -> RoutingError {
+        let cases = (type as? any CaseIterable.Type).map { Self.cases(of: $0) } ?? ""
+        let message = "expected \(TypeName.of(type))\(cases), but \(found)"
+        return RoutingError(code, url: self.url, message: message)
+    }
+
+    private static func shown(_ value: Any) -> String {
+        if self.isNil(value) { return "nil" }
+        if let text = self.givenText(value) {
+            return "String \"\(text.onShortLine)\""
+        }
+        let type = TypeName.of(Swift.type(of: value))
+        return value is any Numeric || value is Bool ? "\(type) \(value)" : type
+    }
+
+    /// The texts of an enumeration's cases in brackets; empty if cases have no texts or are more than 20.
+    private static func cases<Value: CaseIterable>(of type: Value.Type) -> String {
+        let texts = type.allCases.prefix(21).compactMap { self.text(ofCase: $0) }
+        guard let last = texts.last, texts.count <= 20 else { return "" }
+        let others = texts.dropLast().joined(separator: ", ")
+        return others.isEmpty ? " (\(last))" : " (\(others) or \(last))"
+    }
+
+    private static func text(ofCase value: Any) -> String? {
+        if let value = value as? any LosslessStringConvertible { return value.description }
+        guard let value = value as? any RawRepresentable else { return nil }
+        return (value.rawValue as? any LosslessStringConvertible)?.description
     }
 }

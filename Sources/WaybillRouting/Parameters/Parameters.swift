@@ -1,14 +1,15 @@
-/// What an address, and its caller, say to a handler: one view of the values of path, query and call.
+/// The parameters of a message: one view of the values of path, query and call.
 ///
-/// A value that was passed with the call wins; between path and query the conventions decide, and by default the path
-/// wins. Nothing is decoded before it is read.
+/// A value passed with the call wins; between path and query the conventions decide, and by default the path
+/// wins. Values are decoded when they are read.
 public struct Parameters: Sendable {
     @usableFromInline let text: String
     @usableFromInline let layout: AddressLayout
-    /// Nil when the pattern names nothing and the rules are the usual ones: then there are no references to count.
-    @usableFromInline var names: RouteNames?
+    /// Nil when the pattern captures nothing and the rules are the default ones, so that no references are
+    /// counted.
+    @usableFromInline var names: ParameterNames?
     @usableFromInline let captures: Captures
-    /// The bits of the route that was matched: with them here, a match is nothing but its parameters.
+    /// The bits of the matched ``RouteID``; stored here, so that a match consists of its parameters alone.
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.
@@ -22,10 +23,10 @@ public struct Parameters: Sendable {
         self.names = (self.names ?? .none).with(call: call)
     }
 
-    /// How the address is read.
-    var rules: AddressRules { self.names?.rules ?? .waybill }
+    /// The rules by which the address was read.
+    var rules: RoutingRules { self.names?.rules ?? .waybill }
 
-    /// Where a captured value is.
+    /// The range of a capture.
     @inline(__always)
     func captured(_ index: Int) -> URLRange {
         if index < Captures.capacity { return self.captures[index] }
@@ -35,22 +36,22 @@ public struct Parameters: Sendable {
     /// The address that the values come from.
     public var address: Address { Address(text: self.text, layout: self.layout, rules: self.rules) }
 
-    /// The same parameters with more values from the call, which win over those that were there.
+    /// A copy with more values passed with the call, which win over existing ones.
     public func merging(call: [String: any Sendable]) -> Self {
         var merged = self
         merged.call.merge(call) { _, new in new }
         return merged
     }
 
-    /// Adds what was passed with the call, which wins over what is there.
+    /// Adds values passed with the call, which win over existing ones.
     package mutating func pass(_ call: [String: any Sendable]) {
         guard let present = self.names?.call else { return self.setCall(call) }
         self.setCall(present.merging(call) { _, new in new })
     }
 
-    /// The text of a value, or nil when there is none of that name.
+    /// The text of a value, or nil when no value has this name.
     ///
-    /// A value that was passed with the call and is not text is described.
+    /// A value passed with the call that is not text is described.
     public subscript(name: String) -> String? {
         if let value = self.names?.call?[name] { return Self.isNil(value) ? nil : Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
@@ -63,15 +64,75 @@ public struct Parameters: Sendable {
 }
 
 extension Parameters {
-    /// Makes the parameters of an address that no pattern matched.
+    /// Creates the parameters of an address that matched no pattern.
     public init(address: Address, call: [String: any Sendable] = [:]) {
-        let isUsual = call.isEmpty && address.rules === AddressRules.waybill
+        let isUsual = call.isEmpty && address.rules === RoutingRules.waybill
         self.init(
             text: address.text,
             layout: address.layout,
-            names: isUsual ? nil : RouteNames(rules: address.rules, call: call.isEmpty ? nil : call),
+            names: isUsual ? nil : ParameterNames(rules: address.rules, call: call.isEmpty ? nil : call),
             captures: Captures(),
             route: 0
         )
     }
+}
+
+extension Parameters {
+    /// The values of the path alone.
+    public var path: [String: String] {
+        var values: [String: String] = [:]
+        guard let names = self.names else { return values }
+        for (index, name) in names.names.enumerated() {
+            let location = Location(range: self.captured(index), isRest: names.areRests[index])
+            values[name] = self.text(at: location)
+        }
+        return values
+    }
+
+    /// The values of the query alone; the conventions choose among several of one name.
+    public var query: [String: String] {
+        let firstWins = self.rules.conventions.duplicateQueryNames == .firstWins
+        var values: [String: String] = [:]
+        for (name, value) in self.address.queryItems where !firstWins || values[name] == nil {
+            values[name] = value
+        }
+        return values
+    }
+
+    /// All values as text, by precedence.
+    public var all: [String: String] {
+        let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
+        var values = self.query
+        for (name, value) in self.path where isPathFirst || values[name] == nil { values[name] = value }
+        for (name, value) in self.call { values[name] = Self.isNil(value) ? nil : Self.text(of: value) }
+        return values
+    }
+
+    /// All values of a name: those of a repeated query item in the order of the URL.
+    ///
+    /// A value of the call or the path is returned alone.
+    public func all(_ name: String) -> [String] {
+        if let value = self.names?.call?[name] { return Self.isNil(value) ? [] : [Self.text(of: value)] }
+        let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
+        if let path = self.locateInPath(name) {
+            let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
+            if isPathFirst || items.isEmpty { return [self.text(at: path)] }
+        }
+        return items
+    }
+}
+
+extension Parameters {
+    /// The text of the address, without creating an `Address`.
+    @inlinable package var url: String { self.text }
+
+    /// The value for "no parameters", where an optional would be copied by the runtime.
+    @inline(__always)
+    package static var none: Self { RouteMatch.none.parameters }
+
+    /// The matched route.
+    package var routeID: RouteID { RouteID(bits: self.route) }
+
+    /// Whether the address has a fragment.
+    package var hasFragment: Bool { self.layout.hasFragment }
 }

@@ -1,4 +1,4 @@
-/// What a value has to look like.
+/// The type or expression that a value must match.
 enum PatternConstraint: Sendable, Hashable {
     case none
     case int
@@ -7,7 +7,7 @@ enum PatternConstraint: Sendable, Hashable {
     case uuid
     case regex(RegularExpression)
 
-    /// The constraint that a type of the route language stands for, or nil when it is none.
+    /// The constraint of a type of the route language; nil for an unknown type.
     static func named(_ type: String) -> Self? {
         switch type {
         case "string": PatternConstraint.none
@@ -19,7 +19,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// How the type is spelled.
+    /// The type as patterns spell it.
     var typeName: String {
         switch self {
         case .none: "string"
@@ -31,7 +31,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// What a value that fails is not, for a sentence.
+    /// The noun for error messages: "is not an int".
     var noun: String {
         switch self {
         case .none: "text"
@@ -43,7 +43,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// How the constraint stands in the shape of a segment, in which names do not matter.
+    /// The constraint as part of a segment's shape, in which names do not count.
     var shape: String {
         switch self {
         case .none: ":"
@@ -52,7 +52,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// Whether a value, which is not empty, is as it has to be.
+    /// Whether the constraint accepts a non-empty value.
     func allows(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         switch self {
         case .none: true
@@ -69,7 +69,8 @@ enum PatternConstraint: Sendable, Hashable {
         guard range.count == 4 || range.count == 5, range.count <= text.count else { return false }
         var word: UInt64 = 0
         for index in range { word = word << 8 | UInt64(text[index] | 0x20) }
-        // The fifth bit is set in the letters of both words anyway, and in no letter that is not meant.
+        // Setting bit 5 folds the letters of both words to lower case; `isWord` excludes bytes that are not
+        // letters.
         let isWord = range.allSatisfy { ASCII.isLetter(text[$0]) }
         return isWord && (word == 0x74_72_75_65 || word == 0x66_61_6c_73_65)
     }
@@ -82,5 +83,104 @@ enum PatternConstraint: Sendable, Hashable {
             guard isHyphen ? byte == UInt8(ascii: "-") : ASCII.hexValue(byte) != nil else { return false }
         }
         return true
+    }
+}
+
+/// The types as automata, for segments with several pieces side by side.
+extension PatternConstraint {
+    /// The automaton of the constraint; nil when it accepts every text.
+    var automaton: RegexAutomaton? {
+        switch self {
+        case .none: nil
+        case .int: Self.ints
+        case .double: Self.doubles
+        case .bool: Self.bools
+        case .uuid: Self.uuids
+        case .regex(let expression): expression.automaton
+        }
+    }
+
+    private static let ints = Self.automaton(
+        .choice([
+            .sequence([.optional(.text("+")), Self.upTo("9223372036854775807")]),
+            .sequence([.text("-"), Self.upTo("9223372036854775808")]),
+        ])
+    )
+
+    private static let doubles = Self.automaton(
+        .sequence([
+            .optional(.set(Self.signs)),
+            .choice([
+                .sequence([
+                    .many(.set(.digit)),
+                    .optional(.sequence([.text("."), .repetition(.set(.digit), from: 0, to: nil)])),
+                ]),
+                .sequence([.text("."), .many(.set(.digit))]),
+            ]),
+            .optional(
+                .sequence([
+                    .set(CharacterSet([69...69, 101...101])), .optional(.set(Self.signs)),
+                    .many(.set(.digit)),
+                ])
+            ),
+        ])
+    )
+
+    private static let bools = Self.automaton(
+        .choice([
+            .set(CharacterSet([48...49])), Self.anyCase("true"), Self.anyCase("false"),
+        ])
+    )
+
+    private static let uuids = Self.automaton(
+        .sequence(
+            [8, 4, 4, 4, 12].enumerated()
+                .flatMap { index, count in
+                    (index == 0 ? [] : [RegexNode.text("-")])
+                        + [.repetition(.set(Self.hexadecimals), from: count, to: count)]
+                }
+        )
+    )
+
+    private static let signs = CharacterSet([43...43, 45...45])
+    private static let hexadecimals = CharacterSet([48...57, 65...70, 97...102])
+
+    private static func anyCase(_ word: String) -> RegexNode {
+        .sequence(
+            word.unicodeScalars.map { letter in
+                .set(CharacterSet([letter.value...letter.value, letter.value - 32...letter.value - 32]))
+            }
+        )
+    }
+
+    /// Builds an automaton that is known to be within the limit of states.
+    private static func automaton(_ node: RegexNode) -> RegexAutomaton {
+        do {
+            return try RegexAutomaton(node)
+        } catch {
+            preconditionFailure("a type of the route language is too large: \(error.message)")
+        }
+    }
+
+    /// The whole numbers up to a largest one, with any number of leading zeros.
+    private static func upTo(_ largest: String) -> RegexNode {
+        let digits = Array(largest.unicodeScalars.map(\.value))
+        return .sequence([
+            .repetition(.text("0"), from: 0, to: nil),
+            .choice([.repetition(.set(.digit), from: 1, to: digits.count - 1), self.upTo(digits[...])]),
+        ])
+    }
+
+    /// The numbers with this many digits that are not larger: at the first digit that differs, theirs is
+    /// smaller.
+    private static func upTo(_ digits: ArraySlice<UInt32>) -> RegexNode {
+        guard let digit = digits.first else { return .empty }
+        let same = RegexNode.sequence([
+            .set(CharacterSet([digit...digit])), self.upTo(digits.dropFirst()),
+        ])
+        guard digit > 48 else { return same }
+        let left = digits.count - 1
+        let smaller = RegexNode.set(CharacterSet([48...digit - 1]))
+        return .choice([.sequence([smaller, .repetition(.set(.digit), from: left, to: left)]), same])
     }
 }

@@ -1,12 +1,12 @@
-/// Turns the text of a pattern into its segments.
+/// Parses the text of a pattern into its scheme and segments.
 struct PatternParser {
     let text: String
-    let rules: AddressRules
+    let rules: RoutingRules
 
-    /// What a pattern says.
+    /// A parsed pattern.
     struct Result {
         var scheme: String
-        /// The ways to match it, the longest first.
+        /// The segment sequences that the pattern matches, the longest first.
         var variants: [[PatternSegment]]
     }
 
@@ -25,16 +25,16 @@ struct PatternParser {
                 scheme: String(decoding: bytes[..<schemeEnd], as: UTF8.self)
             )
         } else if self.rules.requiresScheme {
-            throw self.error("the pattern has no scheme, and here there is no default one")
+            throw self.error("the pattern has no scheme, and there is no default scheme")
         }
         let path = self.path(Array(bytes[(schemeEnd > 0 ? schemeEnd + 1 : 0)...]))
         let hasGroups = self.rules.conventions.placeholders == .all
-        let texts = hasGroups ? try PatternGroups(path, self.error).expanded() : [path]
+        let texts = hasGroups ? try OptionalGroups(path, self.error).expanded() : [path]
         var variants: [[PatternSegment]] = []
         for text in texts {
-            var splitter = SegmentSplitter(text, self.rules.conventions)
+            var parser = SegmentParser(text, self.rules.conventions)
             do {
-                variants.append(try splitter.segments())
+                variants.append(try parser.segments())
             } catch {
                 throw self.error(error.message)
             }
@@ -47,7 +47,7 @@ struct PatternParser {
         return Result(scheme: scheme, variants: variants)
     }
 
-    /// The path without a host that is no segment and a query that is not looked at.
+    /// The path, without a host that is not a segment and without a query that is ignored.
     private func path(_ bytes: [UInt8]) -> [UInt8] {
         var path = bytes[...]
         let conventions = self.rules.conventions
@@ -68,7 +68,7 @@ struct PatternParser {
         return Array(isQueryIgnored ? path.prefix { $0 != UInt8(ascii: "?") } : path)
     }
 
-    /// Where the scheme ends; 0 when there is none.
+    /// The end of the scheme; 0 when there is none.
     private static func schemeEnd(_ bytes: [UInt8]) -> Int {
         for (index, byte) in bytes.enumerated() {
             if ASCII.isLetter(byte) || (index > 0 && ASCII.isSchemeTail(byte)) { continue }
@@ -87,5 +87,71 @@ struct PatternParser {
             self.text.utf8.count > self.rules.limits.patternLength
             ? String(self.text.prefix(64)) + "..." : self.text
         return RoutingError(.invalidPattern, url: text, message: message)
+    }
+}
+
+/// Expands optional groups: `a(/b)(/c)` becomes `a/b/c`, `a/b`, `a/c` and `a`.
+struct OptionalGroups {
+    /// The maximum number of groups; each doubles the number of expansions.
+    static let limit = 6
+
+    private let path: [UInt8]
+    private let error: (String) -> RoutingError
+
+    init(_ path: [UInt8], _ error: @escaping (String) -> RoutingError) {
+        self.path = path
+        self.error = error
+    }
+
+    func expanded() throws(RoutingError) -> [[UInt8]] {
+        var done: [[UInt8]] = []
+        var open = [self.path]
+        var groups = 0
+        while let path = open.popLast() {
+            guard let group = try self.firstGroup(in: path) else {
+                if !done.contains(path) { done.append(path) }
+                continue
+            }
+            let without = Array(path[..<group.lowerBound] + path[group.upperBound...])
+            let with = Array(
+                path[..<group.lowerBound] + path[(group.lowerBound + 1)..<(group.upperBound - 1)]
+                    + path[group.upperBound...]
+            )
+            // Group n is found once for each expansion of the groups before it.
+            groups += 1
+            guard groups < 1 << Self.limit else {
+                throw self.error("the pattern has more than \(Self.limit) optional groups")
+            }
+            open += [without, with]
+        }
+        return done
+    }
+
+    /// The range of the first group, brackets included.
+    private func firstGroup(in path: [UInt8]) throws(RoutingError) -> Range<Int>? {
+        var index = 0
+        var start: Int?
+        var depth = 0
+        while index < path.count {
+            if let end = SegmentParser.regexEnd(path, at: index) {
+                index = end
+                continue
+            }
+            switch path[index] {
+            case UInt8(ascii: "("):
+                if start == nil, index + 1 < path.count, path[index + 1] == UInt8(ascii: "/") {
+                    start = index
+                }
+                if start != nil { depth += 1 }
+            case UInt8(ascii: ")"):
+                guard let start else { break }
+                depth -= 1
+                if depth == 0 { return start..<index + 1 }
+            default: break
+            }
+            index += 1
+        }
+        if start != nil { throw self.error("an optional group is not closed") }
+        return nil
     }
 }

@@ -1,10 +1,10 @@
-/// What a registration matches: literal segments, placeholders, types and wildcards.
+/// The pattern of a route: literal segments, placeholders, types and wildcards.
 ///
 /// `Docs/Routing.md` shows every form with an example.
 public struct RoutePattern: Sendable {
     /// A parameter that a pattern names.
     public struct Parameter: Sendable, Hashable {
-        /// The name under which handlers find the value.
+        /// The name under which handlers read the value.
         public let name: String
         /// The type as patterns spell it: `string`, `int`, `double`, `bool`, `uuid`, `path` or `regex`.
         public let type: String
@@ -14,18 +14,19 @@ public struct RoutePattern: Sendable {
     public let text: String
     /// The scheme, as tables compare it; the default scheme when the pattern names none.
     public let scheme: String
-    /// What the pattern matches: one way, or several where it has optional groups, the longest first.
+    /// The segment sequences that the pattern matches, the longest first; more than one where it has optional
+    /// groups.
     let variants: [[PatternSegment]]
-    let rules: AddressRules
+    let rules: RoutingRules
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// - Parameters:
     ///   - text: the pattern, with or without a scheme.
-    ///   - conventions: which forms it may have and what they mean.
+    ///   - conventions: the forms that it may have, and their meaning.
     ///   - defaultScheme: the scheme of a pattern that names none.
     ///   - limits: how large it may be.
-    /// - Throws: ``RoutingError/Code/invalidPattern`` with a sentence that says what is wrong.
+    /// - Throws: ``RoutingError/Code/invalidPattern`` with a message that says what is wrong.
     public init(
         _ text: String,
         conventions: RoutingConventions = .waybill,
@@ -35,7 +36,7 @@ public struct RoutePattern: Sendable {
         try self.init(text, .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
     }
 
-    init(_ text: String, _ rules: AddressRules) throws(RoutingError) {
+    init(_ text: String, _ rules: RoutingRules) throws(RoutingError) {
         let result = try PatternParser(text: text, rules: rules).parse()
         self.text = text
         self.rules = rules
@@ -43,7 +44,7 @@ public struct RoutePattern: Sendable {
         self.variants = result.variants
     }
 
-    /// The parameters in the order of the pattern; those of optional groups are among them.
+    /// The parameters in the order of the pattern, including those of optional groups.
     public var parameters: [Parameter] {
         var seen: [Parameter] = []
         for parameter in self.variants.joined().flatMap(\.parameters)
@@ -55,12 +56,12 @@ public struct RoutePattern: Sendable {
 }
 
 extension RoutePattern: Hashable {
-    /// Whether two patterns match the same addresses and give their values the same names.
+    /// Compares what the patterns match and what they name, not their spelling.
     public static func == (left: Self, right: Self) -> Bool {
         left.scheme == right.scheme && left.variants == right.variants
     }
 
-    /// Hashes what patterns are compared by.
+    /// Hashes scheme and segments.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.scheme)
         hasher.combine(self.variants)
@@ -70,4 +71,46 @@ extension RoutePattern: Hashable {
 extension RoutePattern: CustomStringConvertible {
     /// The pattern as it was written.
     public var description: String { self.text }
+}
+
+/// One segment of a pattern.
+enum PatternSegment: Sendable, Hashable {
+    /// Text, decoded, that must be equal.
+    case literal([UInt8])
+    /// Typed values, wildcards, or several pieces side by side.
+    case compound([PatternPiece])
+    /// Any one segment, captured as a parameter.
+    case placeholder(String)
+    /// Any one segment.
+    case any
+    /// One or more segments, captured as one parameter.
+    case rest(String)
+}
+
+/// A piece of a compound segment.
+enum PatternPiece: Sendable, Hashable {
+    /// Text, decoded.
+    case literal([UInt8])
+    /// A value; captured if it has a name.
+    case value(name: String?, PatternConstraint)
+}
+
+extension PatternSegment {
+    /// The parameters that the segment captures, in the order of its text.
+    var parameters: [RoutePattern.Parameter] {
+        switch self {
+        case .literal, .any: []
+        case .placeholder(let name): [.init(name: name, type: "string")]
+        case .rest(let name): [.init(name: name, type: "path")]
+        case .compound(let pieces):
+            pieces.compactMap { piece in
+                guard case .value(let name?, let constraint) = piece else { return nil }
+                return .init(name: name, type: constraint.typeName)
+            }
+        }
+    }
+
+    var isLiteral: Bool {
+        if case .literal = self { true } else { false }
+    }
 }

@@ -1,19 +1,19 @@
-/// A regular expression as an automaton without backtracking: one state per character of the expression (Glushkov).
+/// A regular expression as a Glushkov automaton: one state per character of the expression, no backtracking.
 ///
-/// All states that the text read so far may lead to are followed side by side, as bits of a few words, so the time is
-/// at most length of text times length of expression, whatever the two are. It runs in both directions.
+/// All active states are bits of a few words and advance together, so matching takes time proportional to the
+/// length of the text times the length of the expression at most. The automaton runs in both directions.
 struct RegexAutomaton: Sendable, Hashable {
-    /// The most states; counted repetitions are written out, so they count as often as they repeat.
+    /// The maximum number of states; counted repetitions are expanded, so each repetition adds states.
     static let limit = 512
 
     let sets: [CharacterSet]
-    /// Words per set of states.
+    /// The number of words in a set of states.
     let width: Int
     let first: [UInt64]
     let last: [UInt64]
-    /// For each state, the states that may come next, one set behind the other.
+    /// The sets of successors of all states, concatenated.
     let follow: [UInt64]
-    /// For each state, the states that may have come before.
+    /// The sets of predecessors of all states, concatenated.
     let precede: [UInt64]
 
     init(_ node: RegexNode) throws(RegexParser.Failure) {
@@ -39,5 +39,192 @@ struct RegexAutomaton: Sendable, Hashable {
         var words = [UInt64](repeating: 0, count: width)
         for state in states { words[state / 64] |= 1 << UInt64(state % 64) }
         return words
+    }
+}
+
+extension RegexAutomaton {
+    /// Whether the whole range matches.
+    func matches(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        self.width == 1
+            ? self.matchesNarrowly(text, range)
+            : self.shortestEnd(text, range) { $0 == range.upperBound } != nil
+    }
+
+    /// Like `matches`, for automata of at most 64 states; allocates nothing.
+    private func matchesNarrowly(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        var index = range.lowerBound
+        var next = self.first[0]
+        var states: UInt64 = 0
+        while index < range.upperBound {
+            let (scalar, length) = UTF8Decoder.scalar(text, index, range.upperBound)
+            states = 0
+            var candidates = next
+            next = 0
+            while candidates != 0 {
+                let state = candidates.trailingZeroBitCount
+                candidates &= candidates &- 1
+                guard self.sets[state].contains(scalar) else { continue }
+                states |= 1 &<< UInt64(state)
+                next |= self.follow[state]
+            }
+            if states == 0 { return false }
+            index += length
+        }
+        return states & self.last[0] != 0
+    }
+
+    /// The end of the shortest match that begins at the start of the range and ends where `allows` is true.
+    func shortestEnd(_ text: Span<UInt8>, _ range: Range<Int>, where allows: (Int) -> Bool) -> Int? {
+        var index = range.lowerBound
+        var next = self.first
+        var states = [UInt64](repeating: 0, count: self.width)
+        while index < range.upperBound {
+            let (scalar, length) = UTF8Decoder.scalar(text, index, range.upperBound)
+            self.step(scalar, &states, &next, self.follow)
+            index += length
+            if self.intersects(states, self.last), allows(index) { return index }
+            if states.allSatisfy({ $0 == 0 }) { return nil }
+        }
+        return nil
+    }
+
+    /// For each offset of the range, whether a match can begin there and end at an allowed offset.
+    ///
+    /// Offsets count from the start of the range and include its end.
+    func starts(_ text: Span<UInt8>, _ range: Range<Int>, endingAt allowed: [Bool]) -> [Bool] {
+        var result = [Bool](repeating: false, count: range.count + 1)
+        var states = [UInt64](repeating: 0, count: self.width)
+        var before = states
+        var end = range.upperBound
+        while end > range.lowerBound {
+            if allowed[end - range.lowerBound] {
+                for word in before.indices { before[word] |= self.last[word] }
+            }
+            var start = end - 1
+            while start > range.lowerBound, UTF8Decoder.isContinuation(text[start]) { start -= 1 }
+            let (scalar, _) = UTF8Decoder.scalar(text, start, range.upperBound)
+            self.step(scalar, &states, &before, self.precede)
+            result[start - range.lowerBound] = self.intersects(states, self.first)
+            end = start
+        }
+        return result
+    }
+
+    /// Reduces the candidates in `next` to the states that accept the character, and sets `next` to their
+    /// successors.
+    private func step(
+        _ scalar: UInt32,
+        _ states: inout [UInt64],
+        _ next: inout [UInt64],
+        _ edges: [UInt64]
+    ) {
+        for word in states.indices { states[word] = 0 }
+        var following = states
+        for word in next.indices {
+            var candidates = next[word]
+            while candidates != 0 {
+                let state = word * 64 + candidates.trailingZeroBitCount
+                candidates &= candidates &- 1
+                guard self.sets[state].contains(scalar) else { continue }
+                states[word] |= 1 &<< UInt64(state % 64)
+                for other in 0..<self.width { following[other] |= edges[state * self.width + other] }
+            }
+        }
+        next = following
+    }
+
+    private func intersects(_ left: [UInt64], _ right: [UInt64]) -> Bool {
+        left.indices.contains { left[$0] & right[$0] != 0 }
+    }
+}
+
+/// Decodes characters from valid UTF-8.
+enum UTF8Decoder {
+    static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
+
+    /// The character at an index and its length in bytes.
+    @inline(__always)
+    static func scalar(_ text: Span<UInt8>, _ index: Int, _ end: Int) -> (UInt32, Int) {
+        let byte = text[index]
+        if byte < 0x80 { return (UInt32(byte), 1) }
+        var length = 1
+        var value = UInt32(byte & (byte < 0xe0 ? 0x1f : byte < 0xf0 ? 0x0f : 0x07))
+        while index + length < end, length < 4, self.isContinuation(text[index + length]) {
+            value = value << 6 | UInt32(text[index + length] & 0x3f)
+            length += 1
+        }
+        return (value, length)
+    }
+}
+
+/// Builds the states of an automaton and their successors.
+struct RegexBuilder {
+    /// A part of the expression: the states with which it may begin and end.
+    struct Part {
+        var first: Set<Int> = []
+        var last: Set<Int> = []
+        var isOptional = true
+    }
+
+    private(set) var sets: [CharacterSet] = []
+    private(set) var follow: [Set<Int>] = []
+
+    mutating func build(_ node: RegexNode) throws(RegexParser.Failure) -> Part {
+        switch node {
+        case .empty, .start, .end: return Part()
+        case .set(let set):
+            guard self.sets.count < RegexAutomaton.limit else {
+                throw .init("it has more than \(RegexAutomaton.limit) states")
+            }
+            self.sets.append(set)
+            self.follow.append([])
+            let state = self.sets.count - 1
+            return Part(first: [state], last: [state], isOptional: false)
+        case .sequence(let nodes):
+            var whole = Part()
+            for node in nodes { whole = self.join(whole, try self.build(node)) }
+            return whole
+        case .choice(let nodes):
+            var whole = Part(isOptional: false)
+            for node in nodes {
+                let part = try self.build(node)
+                whole.first.formUnion(part.first)
+                whole.last.formUnion(part.last)
+                whole.isOptional = whole.isOptional || part.isOptional
+            }
+            return whole
+        case .repetition(let node, let from, let to):
+            return try self.repeated(node, from, to)
+        }
+    }
+
+    private mutating func repeated(
+        _ node: RegexNode,
+        _ from: Int,
+        _ to: Int?
+    ) throws(RegexParser.Failure) -> Part {
+        var whole = Part()
+        let copies = to ?? max(from, 1)
+        guard copies <= RegexAutomaton.limit else {
+            throw .init("it has more than \(RegexAutomaton.limit) states")
+        }
+        for copy in 0..<copies {
+            var part = try self.build(node)
+            if copy >= from { part.isOptional = true }
+            if to == nil, copy == copies - 1 {
+                for state in part.last { self.follow[state].formUnion(part.first) }
+            }
+            whole = self.join(whole, part)
+        }
+        return whole
+    }
+
+    private mutating func join(_ left: Part, _ right: Part) -> Part {
+        for state in left.last { self.follow[state].formUnion(right.first) }
+        return Part(
+            first: left.isOptional ? left.first.union(right.first) : left.first,
+            last: right.isOptional ? right.last.union(left.last) : right.last,
+            isOptional: left.isOptional && right.isOptional
+        )
     }
 }

@@ -1,6 +1,6 @@
-/// Reads a regular expression: characters, classes, groups, alternatives, repetitions and anchors.
+/// Parses regular expressions: characters, classes, groups, alternatives, repetitions and anchors.
 ///
-/// What an automaton cannot do in linear time, looking around and referring back, is refused.
+/// Lookaround and backreferences are refused, because an automaton cannot match them in linear time.
 struct RegexParser {
     private let scalars: [Unicode.Scalar]
     private var index = 0
@@ -63,9 +63,9 @@ struct RegexParser {
         default: break
         }
         guard let (from, to) = bounds else { return atom }
-        // Bounds in brackets have been read up to the closing one.
+        // `bounds()` stops before the closing bracket, so this skips the last character of every quantifier.
         self.index += 1
-        // Values bind as little as they can in any case, so a lazy repetition is like any other.
+        // Values are always as short as possible, so a lazy quantifier means the same as a greedy one.
         _ = self.take("?")
         if let next = self.next, "*+?".unicodeScalars.contains(next) {
             throw Failure("a repetition repeats a repetition")
@@ -73,7 +73,7 @@ struct RegexParser {
         return .repetition(atom, from: from, to: to)
     }
 
-    /// Reads `{n}`, `{n,}` or `{n,m}` up to the closing bracket; anything else is text.
+    /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing bracket; anything else is text.
     private mutating func bounds() throws(Failure) -> (Int, Int?)? {
         let start = self.index
         self.index += 1
@@ -137,7 +137,7 @@ struct RegexParser {
         }
     }
 
-    /// Reads what stands between square brackets.
+    /// Parses the inside of square brackets.
     private mutating func set() throws(Failure) -> CharacterSet {
         let isNegated = self.take("^")
         var ranges: [ClosedRange<UInt32>] = []
@@ -153,7 +153,7 @@ struct RegexParser {
             }
             self.index += 1
             guard let end = self.take(), let high = try self.member(end, &ranges) else {
-                // A class cannot end a range: both stand for themselves, and so does the hyphen.
+                // A class cannot end a range: the character, the hyphen and the class are all members.
                 ranges += [low.value...low.value, 45...45]
                 continue
             }
@@ -163,7 +163,7 @@ struct RegexParser {
         throw Failure("a set is not closed")
     }
 
-    /// One character of a set, or nil when it was a whole class, which is added.
+    /// One character of a set; nil when it was a class such as `\d`, whose ranges are added.
     private mutating func member(
         _ scalar: Unicode.Scalar,
         _ ranges: inout [ClosedRange<UInt32>]

@@ -1,6 +1,6 @@
-/// A regular expression that a value has to match from its beginning to its end, in linear time.
+/// A regular expression that matches whole values in linear time.
 struct RegularExpression: Sendable {
-    /// The expression as it was written, without anchors at its ends.
+    /// The source of the expression, without anchors at its ends.
     let source: String
     let automaton: RegexAutomaton
 
@@ -22,4 +22,121 @@ extension RegularExpression: Hashable {
     static func == (left: Self, right: Self) -> Bool { left.source == right.source }
 
     func hash(into hasher: inout Hasher) { hasher.combine(self.source) }
+}
+
+/// The syntax tree of a regular expression.
+indirect enum RegexNode: Sendable, Hashable {
+    case empty
+    case set(CharacterSet)
+    case sequence([RegexNode])
+    case choice([RegexNode])
+    case repetition(RegexNode, from: Int, to: Int?)
+    /// `^`: the start of the value.
+    case start
+    /// `$`: the end of the value.
+    case end
+
+    /// A text as a sequence of characters.
+    static func text(_ text: String) -> Self { .sequence(text.unicodeScalars.map { .set(CharacterSet($0)) }) }
+
+    static func optional(_ node: Self) -> Self { .repetition(node, from: 0, to: 1) }
+    static func many(_ node: Self) -> Self { .repetition(node, from: 1, to: nil) }
+}
+
+extension RegexNode {
+    /// The expression without anchors, or nil when its anchors make a match impossible.
+    ///
+    /// An expression is always matched against the whole value, so an anchor is either redundant or makes its
+    /// alternative impossible.
+    func withoutAnchors() -> RegexNode? { self.strip(atStart: true, atEnd: true) }
+
+    private func strip(atStart: Bool, atEnd: Bool) -> RegexNode? {
+        switch self {
+        case .empty, .set: return self
+        case .start: return atStart ? .empty : nil
+        case .end: return atEnd ? .empty : nil
+        case .choice(let choices):
+            let left = choices.compactMap { $0.strip(atStart: atStart, atEnd: atEnd) }
+            return left.isEmpty ? nil : .choice(left)
+        case .repetition(let node, let from, let to):
+            if let stripped = node.strip(atStart: false, atEnd: false) {
+                return .repetition(stripped, from: from, to: to)
+            }
+            guard from <= 1 else { return nil }
+            guard atStart || atEnd else { return from == 0 ? .empty : nil }
+            guard let once = node.strip(atStart: atStart, atEnd: atEnd) else {
+                return from == 0 ? .empty : nil
+            }
+            return from == 0 ? .optional(once) : once
+        case .sequence(let parts):
+            // Nodes that match only the empty text may stand between an anchor and the edge.
+            var stripped: [RegexNode] = []
+            for (index, part) in parts.enumerated() {
+                let isFirst = atStart && parts[..<index].allSatisfy(\.isEmptyText)
+                let isLast = atEnd && parts[(index + 1)...].allSatisfy(\.isEmptyText)
+                guard let part = part.strip(atStart: isFirst, atEnd: isLast) else { return nil }
+                stripped.append(part)
+            }
+            return .sequence(stripped)
+        }
+    }
+
+    /// Whether the node matches only the empty text.
+    private var isEmptyText: Bool {
+        switch self {
+        case .empty, .start, .end: true
+        case .set: false
+        case .choice(let parts), .sequence(let parts): parts.allSatisfy(\.isEmptyText)
+        case .repetition(let node, _, let to): to == 0 || node.isEmptyText
+        }
+    }
+}
+
+/// A set of characters that one position of a regular expression matches.
+struct CharacterSet: Sendable, Hashable {
+    /// The members, or, when the set is negated, the characters that are not members.
+    private(set) var ranges: [ClosedRange<UInt32>]
+    var isNegated = false
+    /// Membership of ASCII characters, as a bit set.
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    init(_ ranges: [ClosedRange<UInt32>], isNegated: Bool = false) {
+        self.ranges = ranges
+        self.isNegated = isNegated
+        for value in 0..<UInt32(128) where self.search(value) {
+            if value < 64 { self.low |= 1 << UInt64(value) } else { self.high |= 1 << UInt64(value - 64) }
+        }
+    }
+
+    init(_ scalar: Unicode.Scalar) { self.init([scalar.value...scalar.value]) }
+
+    @inline(__always)
+    func contains(_ value: UInt32) -> Bool {
+        if value < 64 { return self.low >> UInt64(value) & 1 != 0 }
+        if value < 128 { return self.high >> UInt64(value - 64) & 1 != 0 }
+        return self.search(value)
+    }
+
+    private func search(_ value: UInt32) -> Bool {
+        self.ranges.contains { $0.contains(value) } != self.isNegated
+    }
+
+    static let any = Self([], isNegated: true)
+    static let digit = Self([48...57])
+    static let word = Self([48...57, 65...90, 95...95, 97...122])
+    static let space = Self([9...13, 32...32, 0xa0...0xa0, 0x2028...0x2029])
+
+    /// The sets of `\d`, `\w`, `\s` and their negations.
+    static func escape(_ letter: Unicode.Scalar) -> Self? {
+        switch letter {
+        case "d": .digit
+        case "w": .word
+        case "s": .space
+        case "D": Self(Self.digit.ranges, isNegated: true)
+        case "W": Self(Self.word.ranges, isNegated: true)
+        case "S": Self(Self.space.ranges, isNegated: true)
+        default: nil
+        }
+    }
 }

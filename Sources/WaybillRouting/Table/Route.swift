@@ -1,6 +1,6 @@
-/// A registration, as a table lists it.
+/// A registered route, as a table lists it.
 public struct Route: Sendable {
-    /// What the registration is known by.
+    /// The identifier of the registration.
     public let id: RouteID
     /// The pattern, as it was written.
     public let pattern: RoutePattern
@@ -8,6 +8,75 @@ public struct Route: Sendable {
     public let fileID: String
     /// The line of the registration.
     public let line: Int
-    /// What the pattern names, with types.
+    /// The parameters of the pattern, with their types.
     public var parameters: [RoutePattern.Parameter] { self.pattern.parameters }
+}
+
+/// The identifier of a registration in a table.
+///
+/// An identifier is never reused within a table: after its route was removed, it finds nothing.
+public struct RouteID: Sendable, Hashable {
+    @usableFromInline let bits: UInt64
+
+    @inlinable
+    init(bits: UInt64) { self.bits = bits }
+
+    init(index: UInt32, generation: UInt32) { self.bits = UInt64(generation) << 32 | UInt64(index) }
+
+    /// The index of the route in the table.
+    @inlinable var index: Int { Int(truncatingIfNeeded: self.bits & 0xffff_ffff) }
+
+    /// The number of the registration, counted from 1 over the lifetime of the table.
+    var generation: UInt32 { UInt32(truncatingIfNeeded: self.bits >> 32) }
+}
+
+extension RouteTable {
+    /// The routes of the table, in the order of their registration.
+    public var routes: [Route] { self.trie.allRoutes }
+
+    /// Parses a pattern with the table's conventions, as an insertion does.
+    package func pattern(_ text: String) throws(RoutingError) -> RoutePattern {
+        try RoutePattern(text, self.trie.rules)
+    }
+
+    /// The route with this identifier, or nil if it was removed.
+    public func route(_ id: RouteID) -> Route? { self.trie.route(id) }
+}
+
+extension RouteTrie {
+    var allRoutes: [Route] {
+        self.routes.enumerated()
+            .compactMap { index, record in
+                self.route(RouteID(index: UInt32(index), generation: record.generation))
+            }
+            .sorted { $0.id.generation < $1.id.generation }
+    }
+
+    func route(_ id: RouteID) -> Route? {
+        guard let index = self.index(of: id), let pattern = self.pattern(at: index) else { return nil }
+        let record = self.routes[Int(index)]
+        let file = self.files.names[Int(record.file)]
+        return Route(id: id, pattern: pattern, fileID: file, line: Int(record.line))
+    }
+}
+
+extension RouteTable {
+    /// The routes that no URL seems to reach because another route matches better, each with that route and
+    /// one of its URLs.
+    ///
+    /// This is decided by random examples, so it can name a route that some rare URL does reach.
+    package func shadowed() -> [(route: Route, by: Route, url: String)] {
+        // A fixed seed makes the result reproducible.
+        var generator = SeededGenerator(seed: 1)
+        return self.routes.compactMap { route in
+            var rival: (by: Route, url: String)?
+            for _ in 0..<16 {
+                let url = route.pattern.example(using: &generator)
+                guard let match = try? self.match(url) else { continue }
+                if match.route == route.id { return nil }
+                rival = self.route(match.route).map { ($0, url) } ?? rival
+            }
+            return rival.map { (route, $0.by, $0.url) }
+        }
+    }
 }

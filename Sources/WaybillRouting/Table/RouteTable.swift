@@ -1,39 +1,159 @@
-/// The patterns that can be routed, each with its handler.
+/// A set of patterns, each with a handler.
 ///
-/// A table is a value. While only one place holds it, an insertion changes it where it is; where somebody else still
-/// reads a copy, the copy stays as it was. Matching runs no handler and needs no lock.
+/// A table is a value. An insertion changes it in place while it is uniquely referenced; a copy that is read
+/// elsewhere keeps its contents. Matching calls no handler and takes no lock.
 public struct RouteTable<Handler: Sendable>: Sendable {
-    @usableFromInline var box: TableBox
+    @usableFromInline var frozen: FrozenTrie
     @usableFromInline var handlers: [Handler?] = []
 
-    /// Makes an empty table.
+    /// Creates an empty table.
     ///
     /// - Parameters:
     ///   - conventions: how addresses and patterns are read and matched.
-    ///   - defaultScheme: the scheme of what names none.
-    ///   - limits: how large what is routed may be.
+    ///   - defaultScheme: the scheme of URLs and patterns that name none.
+    ///   - limits: how large URLs, patterns and the table may be.
     public init(
         conventions: RoutingConventions = .waybill,
         defaultScheme: String = "app",
         limits: RoutingLimits = .default
     ) {
-        self.box = TableBox(
-            TableCore(rules: .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
+        self.frozen = FrozenTrie(
+            RouteTrie(rules: .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
         )
     }
 
     /// How addresses and patterns are read and matched.
-    public var conventions: RoutingConventions { self.core.rules.conventions }
+    public var conventions: RoutingConventions { self.trie.rules.conventions }
 
-    /// How large what is routed may be.
-    public var limits: RoutingLimits { self.core.rules.limits }
+    /// Upper bounds on URLs, patterns and the table itself.
+    public var limits: RoutingLimits { self.trie.rules.limits }
 
-    /// The scheme of what names none.
-    public var defaultScheme: String { self.core.rules.defaultScheme }
+    /// The scheme of URLs and patterns that name none.
+    public var defaultScheme: String { self.trie.rules.defaultScheme }
 
-    /// How many routes there are.
-    public var count: Int { self.core.count }
+    /// The number of routes.
+    public var count: Int { self.trie.count }
 
-    /// Whether there is no route.
-    public var isEmpty: Bool { self.core.count == 0 }
+    /// Whether the table has no routes.
+    public var isEmpty: Bool { self.trie.count == 0 }
+}
+
+extension RouteTable {
+    /// Adds a pattern and its handler.
+    ///
+    /// - Parameters:
+    ///   - pattern: the pattern of the route.
+    ///   - handler: the handler that a match returns.
+    ///   - fileID: the file of the registration, for conflict messages.
+    ///   - line: the line of the registration, for conflict messages.
+    /// - Returns: the identifier of the registration.
+    /// - Throws: ``RoutingError/Code/invalidPattern``, or ``RoutingError/Code/conflict`` when the table has a
+    ///   pattern of the same shape and the conventions do not replace it.
+    @discardableResult
+    public mutating func insert(
+        _ pattern: String,
+        _ handler: Handler,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> RouteID {
+        let read = try RoutePattern(pattern, self.trie.rules)
+        let id = try self.update { (trie) throws(RoutingError) in
+            try trie.insert(read, fileID: fileID, line: line)
+        }
+        self.store(handler, for: id)
+        return id
+    }
+
+    /// Registers a scheme, for conventions that refuse URLs of other schemes.
+    ///
+    /// Inserting a pattern registers its scheme; the default scheme of the table is always registered.
+    public mutating func register(scheme: String) {
+        let scheme = self.conventions.folded(scheme: scheme)
+        _ = self.update { $0.schemes.insert(scheme) }
+    }
+
+    /// The registered schemes: those of patterns, and those registered by themselves.
+    public var schemes: Set<String> { self.trie.schemes }
+
+    /// The schemes that have at least one route.
+    package var schemesWithRoutes: Set<String> {
+        self.trie.schemes.filter { self.trie.existingRoot(of: $0) != nil }
+    }
+}
+
+extension RouteTable {
+    /// Removes a route and returns its handler, or nil if it was already removed.
+    @discardableResult
+    public mutating func remove(_ id: RouteID) -> Handler? {
+        guard let index = self.trie.index(of: id) else { return nil }
+        return self.remove(at: index)
+    }
+
+    /// Removes the route of a pattern and returns its handler.
+    ///
+    /// A route of the same shape with other parameter names stays.
+    @discardableResult
+    public mutating func remove(_ pattern: String) -> Handler? {
+        guard let pattern = try? RoutePattern(pattern, self.trie.rules),
+            let index = self.trie.rival(of: pattern), self.trie.pattern(at: index) == pattern
+        else { return nil }
+        return self.remove(at: index)
+    }
+
+    /// Removes the routes that have the shape of a pattern, and returns their handlers.
+    package mutating func removeRivals(of pattern: String) throws(RoutingError) -> [Handler] {
+        let pattern = try RoutePattern(pattern, self.trie.rules)
+        var removed: [Handler?] = []
+        while let index = self.trie.rival(of: pattern) {
+            removed.append(self.remove(at: index))
+        }
+        return removed.compactMap(\.self)
+    }
+
+    /// Removes all routes of a scheme, and its registration.
+    public mutating func removeAll(scheme: String) {
+        let scheme = self.trie.rules.conventions.folded(scheme: scheme)
+        for route in self.routes where route.pattern.scheme == scheme { self.remove(route.id) }
+        _ = self.update { $0.schemes.remove(scheme) }
+    }
+
+    /// Removes all routes and schemes.
+    public mutating func removeAll() {
+        self.update { trie in
+            let generation = trie.generation
+            trie = RouteTrie(rules: trie.rules)
+            trie.generation = generation
+            trie.schemes = []
+        }
+        self.handlers = []
+    }
+}
+
+extension RouteTable {
+    var trie: RouteTrie { self.frozen.trie }
+
+    /// Changes the trie: in place if no copy of the table refers to it.
+    mutating func update<Result, Failure>(
+        _ body: (inout RouteTrie) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var trie = self.frozen.trie
+        self.frozen = .empty
+        defer { self.frozen = FrozenTrie(trie) }
+        return try body(&trie)
+    }
+
+    /// Stores the handler of a route that was inserted.
+    mutating func store(_ handler: Handler, for id: RouteID) {
+        if id.index < self.handlers.count {
+            self.handlers[id.index] = handler
+        } else {
+            self.handlers.append(handler)
+        }
+    }
+
+    /// Removes a route and returns its handler.
+    private mutating func remove(at index: UInt32) -> Handler? {
+        self.update { $0.remove(at: index) }
+        return self.handlers[Int(index)].take()
+    }
 }

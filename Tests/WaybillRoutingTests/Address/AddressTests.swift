@@ -14,13 +14,13 @@ import WaybillRouting
     }
 
     @Test(arguments: ["", "app://a/%FF", "?a=%C3", "a/%E5%80"])
-    func `what is no URL is refused`(text: String) throws {
+    func `an invalid URL is refused`(text: String) throws {
         let error = #expect(throws: RoutingError.self) { try Address(text) }
         #expect(error?.code == .invalidURL)
     }
 
-    /// The scanner takes eight bytes at a time; this takes the text apart at its signs.
-    @Test func `the parts of any URL are where its signs are`() throws {
+    /// Compares the scanner, which reads eight bytes at a time, with splitting the text at its delimiters.
+    @Test func `any URL is split at its delimiters`() throws {
         var random = SeededGenerator(seed: 6)
         for _ in 0..<4_000 {
             var text = random.chance(50) ? "app:" : "/"

@@ -41,7 +41,7 @@ import WaybillRouting
         try table.insert("/c", 3)
     }
 
-    @Test func `what is within the limits is not refused`() throws {
+    @Test func `a URL within the limits is accepted`() throws {
         let address = try Address("/a/b/c/d?e=1&f=2&&=&", limits: Self.limits)
         #expect(address.segments.count == 4)
     }

@@ -21,7 +21,7 @@ import WaybillRouting
         #expect(parameters.all == ["id": "3", "name": "Anna"])
     }
 
-    @Test func `what is missing or wrong is an error that names it`() throws {
+    @Test func `an error names the parameter that is missing or has the wrong type`() throws {
         let parameters = try self.parameters("/user", "/user?uid=abc&on=1")
         #expect(try parameters.require("on") == true)
         #expect(try parameters.value("none", as: Int.self) == nil)
@@ -34,7 +34,7 @@ import WaybillRouting
         #expect(missing?.message == "expected Int, but there is no parameter `id`")
     }
 
-    @Test func `a passed value that is no text is not read through its description`() throws {
+    @Test func `a passed value that is not text is not converted by its description`() throws {
         let parameters = try self.parameters("/user", "/user?v=1").merging(call: [
             "number": 5, "list": [5], "part": "x5".dropFirst(), "negative": -1,
         ])
@@ -63,5 +63,20 @@ import WaybillRouting
             message { _ = try parameters.require("negative", as: UInt8.self) }
                 == "expected UInt8, but `negative` is Int -1"
         )
+    }
+
+    @Test func `a passed nil is a missing parameter`() throws {
+        let none: Int? = nil
+        let some: Int? = 7
+        let parameters = try Parameters(
+            address: Address("app://a?none=1"),
+            call: ["none": none, "some": some]
+        )
+        #expect(parameters["none"] == nil)
+        #expect(try parameters.value("none", as: Int.self) == nil)
+        #expect(try parameters.value("some", as: Int.self) == 7)
+        #expect(parameters.all("none").isEmpty)
+        #expect(parameters.all["none"] == nil)
+        #expect(throws: RoutingError.self) { try parameters.require("none", as: String.self) }
     }
 }

@@ -25,9 +25,9 @@ import WaybillRouting
         ("/:id(^)", "empty text"), ("/%FF", "not UTF-8"),
         ("/a(/b)(/b)(/b)(/b)(/b)(/b)(/b)", "more than 6 optional groups"),
     ])
-    func `what is no pattern says why`(text: String, message: String) throws {
+    func `an invalid pattern is refused with a reason`(text: String, message: String) throws {
         if message == "a/b" {
-            // A bracket that never closes is text like any other sign.
+            // A bracket that is never closed is text.
             #expect(try RoutePattern(text).parameters.map(\.name) == ["id"])
             return
         }
@@ -42,7 +42,7 @@ import WaybillRouting
         ("/a/:x(\\d+)", "/a/:y(^\\d+$)"), ("/a(/b)", "/a/b"), ("/a b", "/a%20b"), ("/é", "/%C3%A9"),
         ("/a//b/", "/a/b"),
     ])
-    func `patterns of one shape are a conflict`(first: String, second: String) throws {
+    func `patterns of one shape conflict`(first: String, second: String) throws {
         var table = RouteTable<Int>()
         try table.insert(first, 1)
         let error = #expect(throws: RoutingError.self) { try table.insert(second, 2) }

@@ -51,7 +51,7 @@ import WaybillRouting
         #expect(table.count == 1)
     }
 
-    @Test func `removing leaves what is above and below`() throws {
+    @Test func `removing a route keeps the routes above and below`() throws {
         var table = RouteTable<Int>()
         let id = try table.insert("/a", 1)
         try table.insert("/a/b", 2)

@@ -1,0 +1,107 @@
+/// The result of one pass over a URL: its layout, and its segments with their lookup keys.
+///
+/// ``InlineScan`` holds up to 16 segments without allocating; when it overflows, the scan is repeated into a
+/// ``HeapScan``. Accessors are mutating even where they only read: a mutating method receives the address of
+/// the scan, a non-mutating one its value, which the compiler would copy to memory whole to read one element.
+protocol AddressScan: ~Copyable {
+    var layout: AddressLayout { get set }
+    var count: Int { get }
+    /// Whether a segment did not fit, which makes the whole result unusable.
+    var hasOverflowed: Bool { get }
+
+    init()
+    mutating func append(_ segment: ScannedSegment)
+    mutating func segment(_ index: Int) -> ScannedSegment
+    mutating func range(_ index: Int) -> URLRange
+    mutating func replace(_ index: Int, with segment: ScannedSegment)
+    /// Removes the first segment and moves the start of the path behind it.
+    mutating func dropFirst()
+}
+
+/// One segment: its byte range, not decoded, and its lookup key.
+struct ScannedSegment {
+    var range = URLRange()
+    /// The ``SegmentKey`` of the segment's compared form: decoded, and case-folded if the conventions say so.
+    var key: UInt64 = 0
+}
+
+/// A scan of up to 16 segments in inline storage.
+struct InlineScan: AddressScan, ~Copyable {
+    static let capacity = 16
+
+    var layout = AddressLayout()
+    private(set) var count = 0
+    private(set) var hasOverflowed = false
+    // Literals with 16 elements are initialized in place; `repeating:` would build a temporary and copy it.
+    private var ranges: InlineArray<16, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    private var keys: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+    @inline(__always)
+    init() {}
+
+    @inline(__always)
+    mutating func append(_ segment: ScannedSegment) {
+        guard self.count < Self.capacity else {
+            self.hasOverflowed = true
+            return
+        }
+        self.replace(self.count, with: segment)
+        self.count &+= 1
+    }
+
+    @inline(__always)
+    mutating func segment(_ index: Int) -> ScannedSegment {
+        ScannedSegment(range: URLRange(bits: self.ranges[index]), key: self.keys[index])
+    }
+
+    @inline(__always)
+    mutating func range(_ index: Int) -> URLRange { URLRange(bits: self.ranges[index]) }
+
+    @inline(__always)
+    mutating func replace(_ index: Int, with segment: ScannedSegment) {
+        self.ranges[index] = segment.range.bits
+        self.keys[index] = segment.key
+    }
+
+    mutating func dropFirst() {
+        for index in 1..<self.count { self.replace(index - 1, with: self.segment(index)) }
+        self.count -= 1
+        self.layout.pathStart = self.count > 0 ? self.range(0).start : self.layout.pathEnd
+    }
+}
+
+/// A scan of any number of segments in an array.
+struct HeapScan: AddressScan, ~Copyable {
+    var layout = AddressLayout()
+    private var segments: [ScannedSegment] = []
+
+    var count: Int { self.segments.count }
+    var hasOverflowed: Bool { false }
+
+    mutating func append(_ segment: ScannedSegment) { self.segments.append(segment) }
+
+    mutating func segment(_ index: Int) -> ScannedSegment { self.segments[index] }
+
+    mutating func range(_ index: Int) -> URLRange { self.segments[index].range }
+
+    mutating func replace(_ index: Int, with segment: ScannedSegment) { self.segments[index] = segment }
+
+    mutating func dropFirst() {
+        self.segments.removeFirst()
+        self.layout.pathStart = self.segments.first?.range.start ?? self.layout.pathEnd
+    }
+}
+
+extension HeapScan {
+    /// Parses a URL into an address and keeps the segments that were found.
+    mutating func address(_ text: String, _ rules: RoutingRules) throws(RoutingError) -> Address {
+        guard let failure = self.read(text.utf8.span, rules) else {
+            return Address(text: text, layout: self.layout, rules: rules)
+        }
+        guard let whole = rules.wholeURL(decodedFrom: text, failure) else {
+            throw failure.routingError(text, rules.limits)
+        }
+        self = HeapScan()
+        return try self.address(whole, rules)
+    }
+}

@@ -1,0 +1,144 @@
+// Publishing needs every matching route, not the best one.
+extension FrozenTrie {
+    /// Every route that matches a URL, each once, in no particular order.
+    func matchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
+        var scan = InlineScan()
+        let bytes = text.utf8.span
+        if scan.read(bytes, self.trie.rules) == nil, !scan.hasOverflowed {
+            var state = CollectingMatchState<InlineMatchState>()
+            self.collect(&state, bytes, &scan)
+            if !state.hasOverflowed { return self.matches(state.found, text, scan.layout) }
+        }
+        return try self.slowMatchAll(text)
+    }
+
+    /// `matchAll` for URLs that have to be decoded as a whole or do not fit the inline state.
+    @inline(never)
+    private func slowMatchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
+        var scan = HeapScan()
+        let bytes = text.utf8.span
+        if let failure = scan.read(bytes, self.trie.rules) {
+            guard let whole = self.trie.rules.wholeURL(decodedFrom: text, failure) else {
+                throw failure.routingError(text, self.trie.rules.limits)
+            }
+            return try self.matchAll(whole)
+        }
+        var state = CollectingMatchState<HeapMatchState>()
+        self.collect(&state, bytes, &scan)
+        return self.matches(state.found, text, scan.layout)
+    }
+
+    private func collect(
+        _ state: inout some MatchState & ~Copyable,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable
+    ) {
+        let root = self.root(bytes, scan.layout)
+        guard root != RouteTrie.none else { return }
+        _ = self.search(&state, from: root, to: scan.count, bytes, &scan)
+    }
+
+    private func matches<State>(
+        _ found: [CollectingMatchState<State>.Found],
+        _ text: String,
+        _ layout: AddressLayout
+    ) -> [RouteMatch] where State: ~Copyable {
+        let matches = found.map { found in
+            let leaf = self.trie.leaves[Int(found.leaf)]
+            let names = found.overflow.isEmpty ? leaf.names : leaf.names?.with(overflow: found.overflow)
+            return RouteMatch(
+                parameters: Parameters(
+                    text: text,
+                    layout: layout,
+                    names: names,
+                    captures: found.captures,
+                    route: leaf.route
+                )
+            )
+        }
+        // Only optional groups give a table more leaves than routes.
+        guard matches.count > 1, self.trie.leaves.count - self.trie.freeLeaves.count - 1 > self.trie.count
+        else { return matches }
+        return self.bestPerRoute(matches, found.map { self.trie.leaves[Int($0.leaf)].literals })
+    }
+
+    /// Keeps the better match of each route that was reached through several leaves.
+    private func bestPerRoute(_ matches: [RouteMatch], _ literals: [UInt32]) -> [RouteMatch] {
+        let wantsLiterals =
+            !self.trie.rules.stopsAtFirst && self.trie.rules.conventions.bestMatch != .firstRegistered
+        var best: [UInt64: Int] = [:]
+        for (index, match) in matches.enumerated() {
+            let route = match.parameters.route
+            guard let rival = best[route] else {
+                best[route] = index
+                continue
+            }
+            if wantsLiterals, literals[index] > literals[rival] { best[route] = index }
+        }
+        return best.values.sorted().map { matches[$0] }
+    }
+}
+
+/// A match state under which the search visits every leaf, and which collects them.
+struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyable {
+    /// A leaf and its captures.
+    struct Found {
+        let leaf: UInt32
+        let captures: Captures
+        /// The captures after the first eight.
+        let overflow: [URLRange]
+    }
+
+    private var base = State()
+    private(set) var found: [Found] = []
+    /// The leaves found so far; used from the moment that a leaf can be reached twice.
+    private var leaves: Set<UInt32> = []
+    private var tracksVisits = false
+
+    static var collectsAll: Bool { true }
+
+    mutating func collect(_ leaf: UInt32) -> Bool {
+        // The first captures of a leaf are the best.
+        if self.tracksVisits, !self.leaves.insert(leaf).inserted { return true }
+        var overflow: [URLRange] = []
+        var index = Captures.capacity
+        while index < self.captureCount {
+            overflow.append(self.base.capture(at: index))
+            index += 1
+        }
+        self.found.append(Found(leaf: leaf, captures: self.base.firstCaptures(), overflow: overflow))
+        return true
+    }
+
+    /// Every leaf is collected, so there is no best one.
+    var best: MatchCandidate? {
+        get { nil }
+        set {}
+    }
+
+    var captureCount: Int { self.base.captureCount }
+    var hasOverflowed: Bool { self.base.hasOverflowed }
+
+    mutating func push(_ choice: ChoicePoint) { self.base.push(choice) }
+
+    mutating func pop() -> ChoicePoint? { self.base.pop() }
+
+    mutating func trackVisits() {
+        self.base.trackVisits()
+        guard !self.tracksVisits else { return }
+        self.tracksVisits = true
+        self.leaves = Set(self.found.map(\.leaf))
+    }
+
+    mutating func markVisited(_ position: TriePosition) -> Bool { self.base.markVisited(position) }
+
+    mutating func capture(_ range: URLRange) { self.base.capture(range) }
+
+    mutating func capture(at index: Int) -> URLRange { self.base.capture(at: index) }
+
+    mutating func replace(_ index: Int, with range: URLRange) { self.base.replace(index, with: range) }
+
+    mutating func truncateCaptures(to count: Int) { self.base.truncateCaptures(to: count) }
+
+    mutating func firstCaptures() -> Captures { self.base.firstCaptures() }
+}

@@ -1,0 +1,246 @@
+extension FrozenTrie {
+    /// Searches the trie, depth first with backtracking, and returns the best leaf.
+    ///
+    /// At each node the edges are tried from the most to the least specific. If more than one edge is left,
+    /// the search pushes a choice point and returns to it when it fails. This loop handles literals and
+    /// placeholders only, so that its state stays in registers; other edges are handled out of line.
+    @inline(__always)
+    func search<State: MatchState & ~Copyable>(
+        _ state: inout State,
+        from root: UInt32,
+        to end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable
+    ) -> UInt32 {
+        let isPlain = !scan.layout.hasEscapes && !self.trie.rules.foldsCase
+        let backtracks = self.trie.rules.backtracks
+        var position = TriePosition(node: root, index: 0)
+        while true {
+            // Reads single fields: loading the whole node would spill the unused ones.
+            var next = RouteTrie.none
+            if position.index == end {
+                let leaf = self.trie.nodes[Int(position.node)].leaf
+                if leaf != RouteTrie.none {
+                    if self.trie.rules.stopsAtFirst, !State.collectsAll { return leaf }
+                    self.consider(leaf, &state)
+                }
+            } else {
+                if self.trie.nodes[Int(position.node)].literals > 0 {
+                    let segment = scan.segment(position.index)
+                    next = self.literalChild(of: position.node, segment, bytes, isPlain: isPlain)
+                    if next != RouteTrie.none, backtracks,
+                        self.trie.nodes[Int(position.node)].hasNonLiteralEdges
+                    {
+                        state.push(ChoicePoint(position, state.captureCount))
+                    }
+                }
+                if next == RouteTrie.none {
+                    let node = self.trie.nodes[Int(position.node)]
+                    if node.compound | node.any | node.rest != 0 {
+                        let choice = ChoicePoint(position, state.captureCount)
+                        let found = self.nextBranch(choice, &state, end, bytes, &scan, isPlain: isPlain)
+                        if found.node != RouteTrie.none {
+                            position = found
+                            continue
+                        }
+                    } else if node.placeholder != RouteTrie.none {
+                        state.capture(scan.range(position.index))
+                        next = node.placeholder
+                    }
+                }
+            }
+            if next != RouteTrie.none {
+                position = TriePosition(node: next, index: position.index &+ 1)
+                if state.markVisited(position) { continue }
+            }
+            position = self.backtrack(&state, end, bytes, &scan, isPlain: isPlain)
+            if position.node == RouteTrie.none { return self.bestLeaf(&state) }
+        }
+    }
+
+    /// Pops choice points until one has an edge left, and takes it.
+    @inline(never)
+    private func backtrack(
+        _ state: inout some MatchState & ~Copyable,
+        _ end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable,
+        isPlain: Bool
+    ) -> TriePosition {
+        while let choice = state.pop() {
+            state.truncateCaptures(to: Int(choice.captures))
+            let position = self.nextBranch(choice, &state, end, bytes, &scan, isPlain: isPlain)
+            if position.node != RouteTrie.none { return position }
+        }
+        return .none
+    }
+
+    /// Takes the next edge of a choice point; `.none` if it leads to a visited position.
+    @inline(never)
+    private func nextBranch(
+        _ choice: ChoicePoint,
+        _ state: inout some MatchState & ~Copyable,
+        _ end: Int,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable,
+        isPlain: Bool
+    ) -> TriePosition {
+        var choice = choice
+        let node = self.trie.nodes[Int(choice.node)]
+        if choice.branch < .rest {
+            let next = self.singleChild(node, &choice, &state, bytes, &scan, isPlain: isPlain)
+            if next != RouteTrie.none {
+                let position = TriePosition(node: next, index: Int(choice.index) &+ 1)
+                return state.markVisited(position) ? position : .none
+            }
+            choice.branch = .rest
+        }
+        guard node.rest != RouteTrie.none else { return .none }
+        return self.positionAfterRest(node.rest, &choice, &state, end, &scan)
+    }
+
+    /// The child by the next edge that takes one segment and is not literal; pushes a choice point for the
+    /// edges left.
+    private func singleChild(
+        _ node: RouteTrie.Node,
+        _ choice: inout ChoicePoint,
+        _ state: inout some MatchState & ~Copyable,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable,
+        isPlain: Bool
+    ) -> UInt32 {
+        let segment = scan.segment(Int(choice.index))
+        choice.captures = UInt16(truncatingIfNeeded: state.captureCount)
+        let keepsChoices = self.trie.rules.backtracks
+        if choice.branch == .compound {
+            var edge = choice.detail == 0 ? node.compound : choice.detail
+            while edge != RouteTrie.none, edge != UInt32.max {
+                let (next, child, number) = {
+                    let edge = self.trie.compoundEdges[Int(edge)]
+                    return (edge.next, edge.child, Int(edge.matcher))
+                }()
+                if self.matches(number, segment, bytes, &state, isPlain: isPlain) {
+                    if keepsChoices {
+                        choice.detail = next == RouteTrie.none ? UInt32.max : next
+                        state.push(choice)
+                        choice.detail = 0
+                    }
+                    return child
+                }
+                edge = next
+            }
+            choice.detail = 0
+            choice.branch = .placeholder
+        }
+        if choice.branch == .placeholder {
+            if node.placeholder != RouteTrie.none {
+                if keepsChoices, node.any | node.rest != 0 {
+                    choice.branch = .any
+                    state.push(choice)
+                }
+                state.capture(segment.range)
+                return node.placeholder
+            }
+            choice.branch = .any
+        }
+        guard node.any != RouteTrie.none else { return RouteTrie.none }
+        if keepsChoices, node.rest != RouteTrie.none {
+            choice.branch = .rest
+            state.push(choice)
+        }
+        return node.any
+    }
+
+    /// The position after a rest, which takes one segment first, and one more each time the search
+    /// backtracks.
+    private func positionAfterRest(
+        _ child: UInt32,
+        _ choice: inout ChoicePoint,
+        _ state: inout some MatchState & ~Copyable,
+        _ count: Int,
+        _ scan: inout some AddressScan & ~Copyable
+    ) -> TriePosition {
+        let start = scan.range(Int(choice.index)).start
+        // The last segment of the rest. A rest that ends all its patterns takes every segment at once.
+        let isEnd = !self.trie.nodes[Int(child)].hasChildren
+        let least = choice.branch == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
+        let end = isEnd ? count &- 1 : least
+        guard end < count else { return .none }
+        let position = TriePosition(node: child, index: end &+ 1)
+        choice.captures = UInt16(truncatingIfNeeded: state.captureCount)
+        if !isEnd {
+            state.trackVisits()
+            // The first visit has tried every longer rest as well.
+            guard state.markVisited(position) else { return .none }
+            if end &+ 1 < count {
+                choice.branch = .longerRest
+                choice.detail = UInt32(truncatingIfNeeded: end)
+                state.push(choice)
+            }
+        }
+        state.capture(URLRange(start, scan.range(end).end))
+        return position
+    }
+
+    /// Whether the matcher of a compound edge accepts a segment; captures its values.
+    private func matches(
+        _ matcher: Int,
+        _ segment: ScannedSegment,
+        _ bytes: Span<UInt8>,
+        _ state: inout some MatchState & ~Copyable,
+        isPlain: Bool
+    ) -> Bool {
+        let range = segment.range.range
+        if isPlain { return self.trie.matchers.all[matcher].matches(bytes, range, &state) }
+        let decoded = DecodedSegment(bytes, segment, folding: self.trie.rules.foldsCase)
+        let before = state.captureCount
+        let whole = 0..<decoded.bytes.count
+        guard self.trie.matchers.all[matcher].matches(decoded.bytes.span, whole, &state) else { return false }
+        for index in before..<state.captureCount {
+            state.replace(index, with: decoded.original(state.capture(at: index)))
+        }
+        return true
+    }
+}
+
+extension FrozenTrie {
+    /// The child for a segment of an address, or `none`.
+    @inline(__always)
+    func literalChild(
+        of parent: UInt32,
+        _ segment: ScannedSegment,
+        _ bytes: Span<UInt8>,
+        isPlain: Bool
+    ) -> UInt32 {
+        var at = self.trie.edges.start(parent, segment.key)
+        while true {
+            let slot = self.trie.edges.slots[at]
+            if slot.key == segment.key, slot.parent == parent,
+                !SegmentKey.isHash(segment.key) || self.equals(slot.child, segment, bytes, isPlain: isPlain)
+            {
+                return slot.child
+            }
+            if slot.child == RouteTrie.none { return RouteTrie.none }
+            at = self.trie.edges.next(at)
+        }
+    }
+
+    @inline(__always)
+    private func equals(
+        _ child: UInt32,
+        _ segment: ScannedSegment,
+        _ bytes: Span<UInt8>,
+        isPlain: Bool
+    ) -> Bool {
+        let text = self.trie.nodes[Int(child)].text
+        guard isPlain else {
+            return self.trie.texts.equals(
+                text,
+                decoding: segment,
+                of: bytes,
+                folding: self.trie.rules.foldsCase
+            )
+        }
+        return self.trie.texts.equals(text, segment, of: bytes)
+    }
+}

@@ -1,0 +1,233 @@
+/// An immutable trie behind one reference; matching is implemented here.
+///
+/// Reading a constant of a final class needs neither a copy nor an exclusivity check. To change its trie, a
+/// table takes it out, releases this object, and stores the trie in a new one; a trie without other
+/// references is changed in place.
+@usableFromInline
+final class FrozenTrie: Sendable {
+    let trie: RouteTrie
+
+    init(_ trie: RouteTrie) { self.trie = trie }
+
+    /// The placeholder of a table whose trie is being changed.
+    static let empty = FrozenTrie(RouteTrie(rules: .waybill))
+
+    /// The index of a route, or nil if it was removed.
+    @usableFromInline
+    func index(of id: RouteID) -> Int? { self.trie.index(of: id).map(Int.init) }
+}
+
+extension FrozenTrie {
+    /// The best route for a URL, or nil.
+    @inlinable
+    func match(_ text: String) throws(RoutingError) -> RouteMatch? {
+        // The runtime copies and destroys an optional of this size; made in an inlined function, it is
+        // optimized away.
+        let match = try self.lookUp(text)
+        return match.isFound ? match : nil
+    }
+
+    @usableFromInline
+    func lookUp(_ text: consuming String) throws(RoutingError) -> RouteMatch {
+        var scan = InlineScan()
+        var state = InlineMatchState()
+        let leaf = try self.find(text, &scan, &state)
+        if leaf == RouteTrie.none { return .none }
+        if leaf == Self.needsSlowMatch { return try self.slowMatch(text) }
+        return RouteMatch(
+            parameters: Parameters(
+                text: text,
+                layout: scan.layout,
+                names: self.trie.leaves[Int(leaf)].names,
+                captures: state.firstCaptures(),
+                route: self.trie.leaves[Int(leaf)].route
+            )
+        )
+    }
+
+    /// The result of `find` for a URL that needs `slowMatch`: not a plain URL, too large for the inline
+    /// state, or under conventions that need a second look.
+    private static var needsSlowMatch: UInt32 { .max }
+
+    /// Scans a URL and searches for the leaf of its best route.
+    @inline(__always)
+    private func find(
+        _ text: String,
+        _ scan: inout some AddressScan & ~Copyable,
+        _ state: inout some MatchState & ~Copyable
+    ) throws(RoutingError) -> UInt32 {
+        let rules = self.trie.rules
+        let bytes = text.utf8.span
+        guard rules.firstMatchIsBest, scan.read(bytes, rules) == nil, !scan.hasOverflowed else {
+            return Self.needsSlowMatch
+        }
+        let root = self.root(bytes, scan.layout)
+        guard root != RouteTrie.none else {
+            if rules.conventions.schemeMustBeRegistered { try self.checkScheme(text, scan.layout) }
+            return RouteTrie.none
+        }
+        let leaf = self.search(&state, from: root, to: scan.count, bytes, &scan)
+        return state.hasOverflowed ? Self.needsSlowMatch : leaf
+    }
+
+    /// Matches URLs that have to be decoded as a whole, need heap storage, or are subject to unusual
+    /// conventions.
+    @inline(never)
+    private func slowMatch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
+        var scan = HeapScan()
+        var state = HeapMatchState()
+        let bytes = text.utf8.span
+        if let failure = scan.read(bytes, self.trie.rules) {
+            guard let whole = self.trie.rules.wholeURL(decodedFrom: text, failure) else {
+                throw failure.routingError(text, self.trie.rules.limits)
+            }
+            return try self.lookUp(whole)
+        }
+        let root = self.root(bytes, scan.layout)
+        if root == RouteTrie.none { return .none }
+        var leaf = self.search(&state, from: root, to: scan.count, bytes, &scan)
+        if leaf == RouteTrie.none, self.trie.rules.fallsBack {
+            leaf = self.fallBack(&state, from: root, bytes, &scan)
+        }
+        if leaf == RouteTrie.none { return .none }
+        let found = self.trie.leaves[Int(leaf)]
+        var names = found.names
+        if self.trie.rules.valuesNeedExactCase, !self.isExactCase(found.index, text) {
+            names = ParameterNames(rules: self.trie.rules)
+        } else if state.captureCount > Captures.capacity {
+            names = names?.with(overflow: Array(state.captures[Captures.capacity...]))
+        }
+        return RouteMatch(
+            parameters: Parameters(
+                text: text,
+                layout: scan.layout,
+                names: names,
+                captures: state.firstCaptures(),
+                route: found.route
+            )
+        )
+    }
+
+    /// The root node of the address's scheme.
+    @inline(__always)
+    func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
+        layout.hasDefaultScheme || layout.schemeEnd == 0
+            ? self.trie.defaultRoot : self.nonDefaultRoot(bytes, layout.schemeEnd)
+    }
+
+    @inline(never)
+    private func nonDefaultRoot(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
+        guard end < 8, self.trie.rules.schemesDifferInCaseOnly else { return self.decodedRoot(bytes, end) }
+        // Setting this bit folds letters and leaves the other characters of a scheme unchanged.
+        let word = ByteWord.prefix(ByteWord.load(bytes, 0) | (ByteWord.ones &* 0x20), end)
+        let key = SegmentKey.short(word, end)
+        return self.literalChild(of: RouteTrie.top, .init(key: key), bytes, isPlain: true)
+    }
+
+    @inline(never)
+    private func decodedRoot(_ bytes: Span<UInt8>, _ end: Int) -> UInt32 {
+        let scheme = PercentCoding.text(bytes, 0..<end)
+        return self.trie.existingRoot(of: self.trie.rules.conventions.folded(scheme: scheme))
+            ?? RouteTrie.none
+    }
+
+    /// Throws `refused` if the scheme is not registered.
+    @inline(never)
+    private func checkScheme(_ text: String, _ layout: AddressLayout) throws(RoutingError) {
+        let scheme = Address(text: text, layout: layout, rules: self.trie.rules).scheme
+        guard !self.trie.schemes.contains(scheme) else { return }
+        throw RoutingError(
+            .refused,
+            url: text,
+            message: "the scheme `\(scheme.onShortLine)` is not registered"
+        )
+    }
+
+    /// Whether the route also matches with case-sensitive segments.
+    @inline(never)
+    private func isExactCase(_ route: UInt32, _ text: String) -> Bool {
+        var conventions = self.trie.rules.conventions
+        conventions.segmentsIgnoreCase = false
+        conventions.valuesNeedExactCase = false
+        let rules = RoutingRules(
+            conventions: conventions,
+            defaultScheme: self.trie.rules.defaultScheme,
+            limits: self.trie.rules.limits
+        )
+        var exact = RouteTrie(rules: rules)
+        guard
+            let pattern = try? RoutePattern(self.trie.texts.string(self.trie.routes[Int(route)].text), rules),
+            (try? exact.insert(pattern, fileID: "", line: 0)) != nil
+        else { return true }
+        return (try? FrozenTrie(exact).lookUp(text))?.isFound == true
+    }
+
+    /// The leaf of the longest registered prefix of an address that matches nothing.
+    @inline(never)
+    private func fallBack(
+        _ state: inout some MatchState & ~Copyable,
+        from root: UInt32,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable
+    ) -> UInt32 {
+        if !self.trie.rules.backtracks {
+            return self.deepestLeaf(&state, from: root, bytes, &scan)
+        }
+        for end in (0..<scan.count).reversed() {
+            state = .init()
+            let leaf = self.search(&state, from: root, to: end, bytes, &scan)
+            if leaf != RouteTrie.none { return leaf }
+        }
+        return RouteTrie.none
+    }
+
+    /// The leaf at which a search without backtracking ends, if there is one.
+    private func deepestLeaf(
+        _ state: inout some MatchState & ~Copyable,
+        from root: UInt32,
+        _ bytes: Span<UInt8>,
+        _ scan: inout some AddressScan & ~Copyable
+    ) -> UInt32 {
+        state = .init()
+        let isPlain = !scan.layout.hasEscapes && !self.trie.rules.conventions.segmentsIgnoreCase
+        var node = root
+        for index in 0..<scan.count {
+            var next = self.literalChild(of: node, scan.segment(index), bytes, isPlain: isPlain)
+            if next == RouteTrie.none {
+                next = self.trie.nodes[Int(node)].placeholder
+                guard next != RouteTrie.none else { return self.trie.nodes[Int(node)].leaf }
+                state.capture(scan.range(index))
+            }
+            node = next
+        }
+        return RouteTrie.none
+    }
+}
+
+/// Conventions under which the first leaf need not be the best: the search continues and keeps the best so
+/// far.
+extension FrozenTrie {
+    @inline(never)
+    func consider(_ candidate: UInt32, _ state: inout some MatchState & ~Copyable) {
+        if state.collect(candidate) { return }
+        if let rival = state.best?.leaf {
+            let (new, old) = (self.trie.leaves[Int(candidate)], self.trie.leaves[Int(rival)])
+            let isBetter =
+                self.trie.rules.conventions.bestMatch == .firstRegistered
+                ? new.generation < old.generation : new.literals > old.literals
+            guard isBetter else { return }
+        }
+        var captures: [URLRange] = []
+        for index in 0..<state.captureCount { captures.append(state.capture(at: index)) }
+        state.best = MatchCandidate(leaf: candidate, captures: captures)
+    }
+
+    /// The best leaf that was considered; restores its captures.
+    @inline(never)
+    func bestLeaf(_ state: inout some MatchState & ~Copyable) -> UInt32 {
+        guard let best = state.best else { return RouteTrie.none }
+        state.truncateCaptures(to: 0)
+        for range in best.captures { state.capture(range) }
+        return best.leaf
+    }
+}

@@ -1,0 +1,92 @@
+/// The state of one search: captures, the stack of choice points, and the visited positions.
+///
+/// ``InlineMatchState`` allocates nothing; when it overflows, the search is repeated with a
+/// ``HeapMatchState``.
+protocol MatchState: ~Copyable {
+    /// Whether the search visits every leaf, and not only the best.
+    static var collectsAll: Bool { get }
+    /// Collects a leaf; false if the search is for the best leaf only.
+    mutating func collect(_ leaf: UInt32) -> Bool
+
+    /// The number of captures.
+    var captureCount: Int { get }
+    /// Whether something did not fit, which makes the result of the search unusable.
+    var hasOverflowed: Bool { get }
+
+    /// The best leaf so far, under conventions where the first one need not be the best.
+    var best: MatchCandidate? { get set }
+
+    init()
+
+    mutating func push(_ choice: ChoicePoint)
+    mutating func pop() -> ChoicePoint?
+
+    /// Starts recording visited positions: only after a rest can a position be reached twice.
+    mutating func trackVisits()
+    /// Records a visit; false if the position was visited before.
+    mutating func markVisited(_ position: TriePosition) -> Bool
+
+    mutating func capture(_ range: URLRange)
+    /// The capture at an index.
+    mutating func capture(at index: Int) -> URLRange
+    /// Replaces the capture at an index.
+    mutating func replace(_ index: Int, with range: URLRange)
+    /// Drops all but the first captures.
+    mutating func truncateCaptures(to count: Int)
+    /// The first eight captures, packed as a match stores them.
+    mutating func firstCaptures() -> Captures
+}
+
+extension MatchState where Self: ~Copyable {
+    @inline(__always)
+    static var collectsAll: Bool { false }
+
+    mutating func collect(_ leaf: UInt32) -> Bool { false }
+}
+
+/// A leaf that matches, with its captures.
+struct MatchCandidate {
+    let leaf: UInt32
+    let captures: [URLRange]
+}
+
+/// A position of the search: a node, and the number of segments consumed.
+struct TriePosition {
+    let node: UInt32
+    let index: Int
+
+    static var none: Self { Self(node: RouteTrie.none, index: 0) }
+}
+
+/// A choice point: a position with edges left to try when the taken one fails.
+struct ChoicePoint {
+    var node: UInt32
+    var index: UInt16
+    var captures: UInt16
+    /// The next compound edge, or the last segment of the previous rest.
+    var detail: UInt32 = 0
+    /// The kind of edge to try next.
+    var branch = Branch.compound
+}
+
+extension ChoicePoint {
+    /// The choice point of all non-literal edges of a position.
+    @inline(__always)
+    init(_ position: TriePosition, _ captureCount: Int) {
+        self.node = position.node
+        self.index = UInt16(truncatingIfNeeded: position.index)
+        self.captures = UInt16(truncatingIfNeeded: captureCount)
+    }
+}
+
+/// The non-literal edges of a node, most specific first.
+enum Branch: UInt8, Comparable {
+    case compound
+    case placeholder
+    case any
+    case rest
+    case longerRest
+
+    @inline(__always)
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

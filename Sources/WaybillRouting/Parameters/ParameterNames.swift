@@ -1,0 +1,89 @@
+/// The names of a pattern's captures, shared by all matches of all patterns with the same names.
+///
+/// It also holds what few matches have: captures after the eighth, and values passed with the call. Such a
+/// match has an instance of its own; all others are smaller for it.
+@usableFromInline
+final class ParameterNames: Sendable {
+    /// The key under which a trie shares instances.
+    struct Key: Hashable, Sendable {
+        var names: [String] = []
+        /// For each capture, whether it is a rest.
+        var areRests: [Bool] = []
+    }
+
+    /// The instance for parameters without captures.
+    static let none = ParameterNames(rules: .waybill)
+
+    let rules: RoutingRules
+    let names: [String]
+    let areRests: [Bool]
+    let count: Int
+    /// Whether lookups can ignore this object: no captures, no values of the call, default query rules.
+    let isTrivial: Bool
+    /// The captures of one match after the first eight.
+    let overflow: [URLRange]
+    /// The values passed with one call; nil when there are none.
+    @usableFromInline let call: [String: any Sendable]?
+
+    init(
+        rules: RoutingRules,
+        _ key: Key = Key(),
+        overflow: [URLRange] = [],
+        call: [String: any Sendable]? = nil
+    ) {
+        self.rules = rules
+        self.names = key.names
+        self.areRests = key.areRests
+        self.count = key.names.count
+        self.overflow = overflow
+        self.call = call
+        self.isTrivial = key.names.isEmpty && call == nil && rules.usesDefaultQueryRules
+    }
+
+    /// A copy for one match with more than eight captures.
+    @inline(never)
+    func with(overflow: [URLRange]) -> ParameterNames {
+        ParameterNames(rules: self.rules, Key(names: self.names, areRests: self.areRests), overflow: overflow)
+    }
+
+    /// A copy for one call that passes values.
+    @inline(never)
+    func with(call: [String: any Sendable]) -> ParameterNames {
+        ParameterNames(
+            rules: self.rules,
+            Key(names: self.names, areRests: self.areRests),
+            overflow: self.overflow,
+            call: call.isEmpty ? nil : call
+        )
+    }
+}
+
+/// The first eight captures of a match, in the order of the pattern.
+///
+/// Two ranges are packed into each word, so that a match is passed in registers and not copied as memory.
+@usableFromInline
+struct Captures: Sendable {
+    static let capacity = 8
+
+    private let first: UInt64
+    private let second: UInt64
+    private let third: UInt64
+    private let fourth: UInt64
+
+    @inline(__always)
+    init(_ first: UInt64 = 0, _ second: UInt64 = 0, _ third: UInt64 = 0, _ fourth: UInt64 = 0) {
+        (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> URLRange {
+        let word =
+            switch index &>> 1 {
+            case 0: self.first
+            case 1: self.second
+            case 2: self.third
+            default: self.fourth
+            }
+        return URLRange(bits: UInt32(truncatingIfNeeded: index & 1 == 1 ? word &>> 32 : word))
+    }
+}

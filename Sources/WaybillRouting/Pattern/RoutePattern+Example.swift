@@ -1,0 +1,104 @@
+extension RoutePattern {
+    /// A URL that the pattern matches, with random values of the right types; for tests and checks.
+    ///
+    /// - Parameter generator: the source of randomness; a seeded generator yields the same URL each time.
+    /// - Returns: a URL. Another pattern of a table may match it better.
+    public func example(using generator: inout some RandomNumberGenerator) -> String {
+        let variant = self.variants.randomElement(using: &generator) ?? []
+        var sampler = PatternSampler(generator: generator)
+        let segments = variant.map { sampler.text(of: $0) }
+        generator = sampler.generator
+        let hasHost = self.rules.conventions.host == .isFirstSegment
+        return self.scheme + (hasHost ? "://" : ":/") + segments.joined(separator: "/")
+    }
+}
+
+/// Generates random text that a pattern's segments match.
+struct PatternSampler<Generator: RandomNumberGenerator> {
+    var generator: Generator
+
+    /// The text of a segment, percent-encoded; several segments for a rest.
+    mutating func text(of segment: PatternSegment) -> String {
+        switch segment {
+        case .literal(let text): return PercentCoding.encode(text)
+        case .placeholder, .any: return self.word()
+        case .rest:
+            let count = Int.random(in: 1...3, using: &self.generator)
+            return (0..<count).map { _ in self.word() }.joined(separator: "/")
+        case .compound(let pieces):
+            return pieces.reduce(into: "") { text, piece in
+                switch piece {
+                case .literal(let literal): text += PercentCoding.encode(literal)
+                case .value(_, let constraint): text += PercentCoding.encode(self.value(constraint).utf8)
+                }
+            }
+        }
+    }
+
+    /// A value that a constraint allows.
+    mutating func value(_ constraint: PatternConstraint) -> String {
+        switch constraint {
+        case .none: return self.word()
+        case .int: return "\(Int.random(in: -999_999...999_999, using: &self.generator))"
+        case .double: return "\(Int.random(in: 0...99_999, using: &self.generator)).25"
+        case .bool: return Bool.random(using: &self.generator) ? "true" : "false"
+        case .uuid:
+            return [8, 4, 4, 4, 12].map { self.letters($0, of: "0123456789abcdef") }.joined(separator: "-")
+        case .regex(let expression):
+            var parser = RegexParser(expression.source)
+            guard let node = try? parser.parse() else { return self.word() }
+            return self.text(of: node)
+        }
+    }
+
+    private mutating func word() -> String {
+        self.letters(Int.random(in: 6...10, using: &self.generator), of: "abcdefghijklmnopqrstuvwxyz")
+    }
+
+    private mutating func letters(_ count: Int, of alphabet: String) -> String {
+        String((0..<count).compactMap { _ in alphabet.randomElement(using: &self.generator) })
+    }
+
+    private mutating func text(of node: RegexNode) -> String {
+        switch node {
+        case .empty, .start, .end: return ""
+        case .set(let set): return self.character(of: set)
+        case .sequence(let nodes): return nodes.map { self.text(of: $0) }.joined()
+        case .choice(let nodes):
+            return nodes.randomElement(using: &self.generator).map { self.text(of: $0) } ?? ""
+        case .repetition(let node, let from, let to):
+            // The least number of repetitions, at least one since a value may not be empty, and up to two
+            // more.
+            let most = min(to ?? from + 2, from + 2)
+            let count = Int.random(in: min(max(from, 1), most)...most, using: &self.generator)
+            return (0..<count).map { _ in self.text(of: node) }.joined()
+        }
+    }
+
+    private mutating func character(of set: CharacterSet) -> String {
+        if set.isNegated {
+            let readable = (UInt32(33)...126).filter { set.contains($0) }
+            let value = readable.randomElement(using: &self.generator) ?? 0xe9
+            return Unicode.Scalar(value).map { String(Character($0)) } ?? ""
+        }
+        let range = set.ranges.randomElement(using: &self.generator) ?? 97...97
+        let value = UInt32.random(in: range, using: &self.generator)
+        // Surrogates are not characters.
+        return (Unicode.Scalar(value) ?? Unicode.Scalar(range.lowerBound)).map { String(Character($0)) } ?? ""
+    }
+}
+
+/// A random number generator whose sequence depends on its seed alone, so that a failure can be reproduced.
+package struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    package init(seed: UInt64) { self.state = seed }
+
+    package mutating func next() -> UInt64 {
+        self.state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = self.state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

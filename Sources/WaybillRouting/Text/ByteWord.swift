@@ -1,0 +1,92 @@
+/// Eight bytes in a `UInt64`: finds delimiters without a loop over bytes (SIMD within a register).
+enum ByteWord {
+    static let ones: UInt64 = 0x0101_0101_0101_0101
+    static let highs: UInt64 = 0x8080_8080_8080_8080
+
+    /// Loads the eight bytes at `index`, first byte lowest; bytes beyond the end are zero.
+    @inline(__always)
+    static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
+        if index &+ 8 <= bytes.count { return self.first(bytes.extracting(index..<(index &+ 8))) }
+        // Loads the last eight bytes and shifts out those before `index`.
+        guard index < bytes.count, bytes.count >= 8 else { return self.loadFew(bytes, index) }
+        return self.last(bytes) &>> UInt64((index &+ 8 &- bytes.count) &* 8)
+    }
+
+    /// The first eight bytes of a span of at least eight.
+    ///
+    /// The compiler turns this spelling into one check and one load.
+    @inline(__always)
+    static func first(_ bytes: Span<UInt8>) -> UInt64 {
+        guard bytes.count >= 8 else { return 0 }
+        return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16
+            | UInt64(bytes[3]) &<< 24 | UInt64(bytes[4]) &<< 32 | UInt64(bytes[5]) &<< 40
+            | UInt64(bytes[6]) &<< 48 | UInt64(bytes[7]) &<< 56
+    }
+
+    /// The last eight bytes of a span of at least eight.
+    @inline(__always)
+    static func last(_ bytes: Span<UInt8>) -> UInt64 {
+        self.first(bytes.extracting(droppingFirst: bytes.count &- 8))
+    }
+
+    @inline(never)
+    private static func loadFew(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
+        index < bytes.count ? self.few(bytes.extracting(droppingFirst: index)) : 0
+    }
+
+    /// The bytes of a span of fewer than eight, from two loads at its ends, which may overlap.
+    @inline(__always)
+    static func few(_ bytes: Span<UInt8>) -> UInt64 {
+        let count = bytes.count
+        if count >= 4 {
+            let tail = bytes.extracting(droppingFirst: count &- 4)
+            return self.four(bytes) | self.four(tail) &<< UInt64((count &- 4) &* 8)
+        }
+        guard count > 0 else { return 0 }
+        let middle = count &>> 1
+        return UInt64(bytes[0]) | UInt64(bytes[middle]) &<< UInt64(middle &* 8)
+            | UInt64(bytes[count &- 1]) &<< UInt64((count &- 1) &* 8)
+    }
+
+    @inline(__always)
+    private static func four(_ bytes: Span<UInt8>) -> UInt64 {
+        guard bytes.count >= 4 else { return 0 }
+        return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16 | UInt64(bytes[3]) &<< 24
+    }
+
+    /// A mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
+    ///
+    /// Only the lowest set bit is exact.
+    @inline(__always)
+    static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
+        self.zeros(word ^ (Self.ones &* UInt64(byte)))
+    }
+
+    /// Like `mask` for `/` and `?`, the delimiters of a segment, which differ in one bit.
+    @inline(__always)
+    static func segmentEnds(_ word: UInt64) -> UInt64 {
+        self.zeros((word | (Self.ones &* 0x10)) ^ (Self.ones &* UInt64(UInt8(ascii: "?"))))
+    }
+
+    /// Marks the bytes `#` and `%`; `!` and `'` are marked as well, since they differ only in ignored bits.
+    @inline(__always)
+    static func signs(_ word: UInt64) -> UInt64 {
+        let signs = (word | (Self.ones &* 0x06)) ^ (Self.ones &* 0x27)
+        return (signs &- Self.ones) & ~word
+    }
+
+    /// Whether any byte is marked, in the marks of one word or of several words joined by `|`.
+    @inline(__always)
+    static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
+
+    @inline(__always)
+    private static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
+
+    /// The index of the byte that holds the lowest set bit of a non-zero mask.
+    @inline(__always)
+    static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
+
+    /// Keeps the first `count` bytes, fewer than eight, and clears the others.
+    @inline(__always)
+    static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
+}

@@ -1,0 +1,73 @@
+/// Parses decimal numbers from UTF-8 bytes.
+enum Decimal {
+    /// The value of `[+-]?[0-9]+`, or nil if the bytes are anything else or the value does not fit.
+    static func int(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+        guard start < end else { return nil }
+        let sign = bytes[start]
+        let isNegative = sign == UInt8(ascii: "-")
+        let first = isNegative || sign == UInt8(ascii: "+") ? start &+ 1 : start
+        guard first < end else { return nil }
+        if let number = Self.digits(bytes, first, end) { return isNegative ? 0 &- number : number }
+        return Self.long(bytes, first, end, isNegative)
+    }
+
+    /// The value of at most 18 digits, which cannot overflow.
+    @inline(__always)
+    static func digits(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+        guard start < end, end &- start < 19 else { return nil }
+        var value = 0
+        for index in start..<end {
+            let digit = bytes[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value &* 10 &+ Int(digit)
+        }
+        return value
+    }
+
+    @inline(never)
+    private static func long(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, _ isNegative: Bool) -> Int? {
+        var value = 0
+        for index in start..<end {
+            let digit = bytes[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (tenfold, overflowed) = value.multipliedReportingOverflow(by: 10)
+            // Subtracting for negative numbers reaches `Int.min`.
+            let (sum, carried) =
+                isNegative
+                ? tenfold.subtractingReportingOverflow(Int(digit))
+                : tenfold.addingReportingOverflow(Int(digit))
+            guard !overflowed, !carried else { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// Whether the bytes are a decimal number with an optional fraction and exponent.
+    static func isDouble(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        var index = range.lowerBound
+        self.skipSign(bytes, range, &index)
+        var digits = self.skipDigits(bytes, range, &index)
+        if index < range.upperBound, bytes[index] == UInt8(ascii: ".") {
+            index &+= 1
+            digits += self.skipDigits(bytes, range, &index)
+        }
+        guard digits > 0 else { return false }
+        if index < range.upperBound, bytes[index] | 0x20 == UInt8(ascii: "e") {
+            index &+= 1
+            self.skipSign(bytes, range, &index)
+            guard self.skipDigits(bytes, range, &index) > 0 else { return false }
+        }
+        return index == range.upperBound
+    }
+
+    private static func skipSign(_ bytes: Span<UInt8>, _ range: Range<Int>, _ index: inout Int) {
+        guard index < range.upperBound else { return }
+        if bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index &+= 1 }
+    }
+
+    private static func skipDigits(_ bytes: Span<UInt8>, _ range: Range<Int>, _ index: inout Int) -> Int {
+        let start = index
+        while index < range.upperBound, ASCII.isDigit(bytes[index]) { index &+= 1 }
+        return index - start
+    }
+}

@@ -1,0 +1,33 @@
+/// The edit distance of two texts: insertions, deletions, substitutions and transpositions of neighbours.
+package enum EditDistance {
+    /// The distance, or nil if it exceeds a limit.
+    ///
+    /// Texts whose lengths differ by more than the limit are not compared, and a comparison ends as soon as
+    /// the limit is exceeded, because a text from outside may have thousands of bytes.
+    package static func between(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
+        if left == right { return 0 }
+        guard abs(left.count - right.count) <= limit else { return nil }
+        var before: [Int] = []
+        var previous = Array(0...right.count)
+        for (row, byte) in left.enumerated() {
+            var current = [row + 1]
+            current.reserveCapacity(right.count + 1)
+            for column in right.indices {
+                var best = min(previous[column + 1], current[column]) + 1
+                best = min(best, previous[column] + (byte == right[column] ? 0 : 1))
+                if row > 0, column > 0, byte == right[column - 1], left[row - 1] == right[column] {
+                    best = min(best, before[column - 1] + 1)
+                }
+                current.append(best)
+            }
+            // A transposition reads two rows back, so two rows above the limit end the comparison.
+            if let least = current.min(), least > limit, let last = previous.min(), last > limit {
+                return nil
+            }
+            before = previous
+            previous = current
+        }
+        let distance = previous[right.count]
+        return distance <= limit ? distance : nil
+    }
+}

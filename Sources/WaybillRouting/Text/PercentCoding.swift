@@ -1,0 +1,100 @@
+/// Percent-encoding by RFC 3986, except that a `%` without two hexadecimal digits stands for itself.
+enum PercentCoding {
+    /// Decodes the byte at `index` and returns its value and the number of bytes that it takes in the text.
+    @inline(__always)
+    static func byte(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) -> (value: UInt8, length: Int) {
+        let byte = bytes[index]
+        guard byte == UInt8(ascii: "%"), index &+ 2 < end, let high = ASCII.hexValue(bytes[index &+ 1]),
+            let low = ASCII.hexValue(bytes[index &+ 2])
+        else { return (byte, 1) }
+        return (high &<< 4 | low, 3)
+    }
+
+    /// Whether every run of encoded bytes is valid UTF-8 by itself.
+    ///
+    /// Delimiters are never encoded, so a run never crosses the end of a URL's part.
+    @inline(never)
+    static func isValid(_ bytes: Span<UInt8>) -> Bool {
+        var index = 0
+        var run: [UInt8] = []
+        while index < bytes.count {
+            let (value, length) = self.byte(bytes, index, bytes.count)
+            if length == 3 {
+                run.append(value)
+            } else if !run.isEmpty {
+                guard String(validating: run, as: UTF8.self) != nil else { return false }
+                run.removeAll(keepingCapacity: true)
+            }
+            index += length
+        }
+        return run.isEmpty || String(validating: run, as: UTF8.self) != nil
+    }
+
+    /// The decoded bytes of a range.
+    static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let (value, length) = self.byte(bytes, index, range.upperBound)
+            result.append(value)
+            index += length
+        }
+        return result
+    }
+
+    /// The decoded text of a range that is known to be valid.
+    static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+        String(decoding: self.decode(bytes, range), as: UTF8.self)
+    }
+
+    /// Encodes every byte except the unreserved characters of RFC 3986.
+    static func encode(_ text: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        for byte in text {
+            if ASCII.isLetter(byte) || ASCII.isDigit(byte) || "-._~".utf8.contains(byte) {
+                result.append(byte)
+            } else {
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+/// Classification of ASCII bytes.
+enum ASCII {
+    @inline(__always)
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+    @inline(__always)
+    static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
+
+    /// Whether the byte may follow the first letter of a scheme (RFC 3986, 3.1).
+    @inline(__always)
+    static func isSchemeTail(_ byte: UInt8) -> Bool {
+        self.isLetter(byte) || self.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
+    }
+
+    /// Whether the byte may begin a parameter's name.
+    @inline(__always)
+    static func isNameHead(_ byte: UInt8) -> Bool { self.isLetter(byte) || byte == UInt8(ascii: "_") }
+
+    /// Whether the byte may continue a parameter's name.
+    @inline(__always)
+    static func isNameTail(_ byte: UInt8) -> Bool { self.isNameHead(byte) || self.isDigit(byte) }
+
+    /// The byte in lower case.
+    @inline(__always)
+    static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
+
+    /// The value of a hexadecimal digit.
+    @inline(__always)
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        if self.isDigit(byte) { return byte &- UInt8(ascii: "0") }
+        let lower = byte | 0x20
+        return lower &- UInt8(ascii: "a") < 6 ? lower &- UInt8(ascii: "a") &+ 10 : nil
+    }
+}

@@ -1,0 +1,79 @@
+/// Escapes text from outside for one line of a log, an error message or a terminal.
+///
+/// ```swift
+/// logger.info("not found", metadata: ["url": "\(SafeText.line(url, limit: SafeText.limit))"])
+/// ```
+///
+/// URLs and their values come from outside: a line break would forge a log line, an escape sequence would
+/// control the terminal, and a bidirectional control would reorder the rest of the line. Waybill passes
+/// everything that it logs or puts into an error message through this type.
+public enum SafeText {
+    /// The maximum length of outside text that is quoted within a sentence: 200 characters.
+    public static let limit = 200
+
+    /// The text on one line: characters that break a line or control a terminal are escaped, as in `\n`,
+    /// `\u{1B}`, `\u{202E}`.
+    ///
+    /// Those are control characters, line and paragraph separators, and the marks, embeddings, overrides and
+    /// isolates of bidirectional text. Text that is already escaped is unchanged.
+    ///
+    /// - Parameters:
+    ///   - text: any text.
+    ///   - limit: the maximum number of characters (Unicode scalars); a longer text ends with `…` and its
+    ///     length in bytes.
+    /// - Returns: the text on one line.
+    public static func line(_ text: some StringProtocol, limit: Int = .max) -> String {
+        // A text has no more scalars than bytes, so most texts need not be counted.
+        let end =
+            text.utf8.count <= limit
+            ? nil
+            : text.unicodeScalars.index(text.startIndex, offsetBy: max(0, limit), limitedBy: text.endIndex)
+        guard let end, end < text.endIndex else { return Self.escaped(text) }
+        return "\(Self.escaped(text[..<end]))… (\(Self.grouped(text.utf8.count)) bytes)"
+    }
+
+    private static func escaped(_ text: some StringProtocol) -> String {
+        guard Self.mayNeedEscapes(text.utf8) else { return String(text) }
+        return text.unicodeScalars.reduce(into: "") { line, scalar in
+            if Self.isUnsafe(scalar) {
+                line += scalar.escaped(asASCII: true)
+            } else {
+                line.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// Whether the text may contain a character to escape: a cheap test of bytes that is false for nearly all
+    /// texts.
+    private static func mayNeedEscapes(_ bytes: some Sequence<UInt8>) -> Bool {
+        // 0xc2 begins U+0080 to U+00BF, 0xd8 U+061C, and 0xe2 all other characters to escape.
+        bytes.contains { $0 < 0x20 || $0 == 0x7f || $0 == 0xc2 || $0 == 0xd8 || $0 == 0xe2 }
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0: true
+        case 0x061c, 0x200e, 0x200f: true
+        case 0x2028...0x202e: true
+        case 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// A number with digit groups: `8,000`.
+    private static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number))
+        return digits.indices.reduce(into: "") { text, index in
+            if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+            text.append(digits[index])
+        }
+    }
+}
+
+extension String {
+    /// The text on one line, whole.
+    package var onOneLine: String { SafeText.line(self) }
+
+    /// The text on one line, cut at ``SafeText/limit``.
+    package var onShortLine: String { SafeText.line(self, limit: SafeText.limit) }
+}

@@ -1,0 +1,90 @@
+/// Texts of the table, concatenated in one array.
+struct TextPool: Sendable {
+    private(set) var bytes: [UInt8] = []
+    /// The number of bytes of removed texts.
+    private(set) var garbage = 0
+
+    mutating func add(_ text: some Collection<UInt8>) -> TextRange {
+        let start = self.bytes.count
+        self.bytes.append(contentsOf: text)
+        return TextRange(start..<self.bytes.count)
+    }
+
+    mutating func remove(_ text: TextRange) { self.garbage += text.range.count }
+
+    subscript(text: TextRange) -> ArraySlice<UInt8> { self.bytes[text.range] }
+
+    func string(_ text: TextRange) -> String { String(decoding: self[text], as: UTF8.self) }
+}
+
+extension TextPool {
+    /// Whether a text of at least eight bytes equals a segment.
+    ///
+    /// Not inlined: the search loop needs the registers.
+    @inline(never)
+    func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
+        guard segment.range.count == Int(text.end &- text.start) else { return false }
+        var left = self.bytes.span.extracting(text.range)
+        var right = other.extracting(segment.range.range)
+        // The last eight bytes overlap those before.
+        guard ByteWord.last(left) == ByteWord.last(right) else { return false }
+        while left.count > 8 {
+            if ByteWord.first(left) != ByteWord.first(right) { return false }
+            left = left.extracting(droppingFirst: 8)
+            right = right.extracting(droppingFirst: 8)
+        }
+        return true
+    }
+
+    /// Whether a text equals a segment that is percent-decoded, and folded if needed, for the comparison.
+    @inline(never)
+    func equals(
+        _ text: TextRange,
+        decoding segment: ScannedSegment,
+        of other: Span<UInt8>,
+        folding: Bool
+    ) -> Bool {
+        var index = segment.range.start
+        var offset = Int(text.start)
+        while index < segment.range.end {
+            let (byte, length) = PercentCoding.byte(other, index, segment.range.end)
+            let wanted = folding ? ASCII.lowercased(byte) : byte
+            guard offset < Int(text.end), self.bytes[offset] == wanted else { return false }
+            index += length
+            offset += 1
+        }
+        return offset == Int(text.end)
+    }
+}
+
+/// A byte range of the pool.
+struct TextRange: Sendable, Hashable {
+    var start: UInt32 = 0
+    var end: UInt32 = 0
+
+    var range: Range<Int> { Int(self.start)..<Int(self.end) }
+}
+
+extension TextRange {
+    @inline(__always)
+    init(_ range: Range<Int>) {
+        self.init(
+            start: UInt32(truncatingIfNeeded: range.lowerBound),
+            end: UInt32(truncatingIfNeeded: range.upperBound)
+        )
+    }
+}
+
+/// The names of the files in which routes were registered; far fewer than routes.
+struct FilePool: Sendable {
+    private(set) var names: [String] = []
+    private var numbers: [String: UInt32] = [:]
+
+    mutating func number(of name: String) -> UInt32 {
+        if let number = self.numbers[name] { return number }
+        self.names.append(name)
+        let number = UInt32(self.names.count - 1)
+        self.numbers[name] = number
+        return number
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+import WaybillRouting
+
+@Suite struct ExplanationTests {
+    func table(_ patterns: String...) throws -> RouteTable<String> {
+        var table = RouteTable<String>()
+        for pattern in patterns { try table.insert(pattern, pattern) }
+        return table
+    }
+
+    @Test func `a match is explained by its steps`() throws {
+        let explanation = try self.table("/user/:id", "/user/me").explain("/user/me?x=1")
+        #expect(explanation.route?.pattern.text == "/user/me")
+        #expect(explanation.parameters?["x"] == "1")
+        #expect(explanation.error == nil)
+        #expect(explanation.trace.last?.contains("matches /user/me") == true)
+    }
+
+    @Test func `a value of the wrong type is named`() throws {
+        let table = try self.table("/user/<int:uid>", "/settings")
+        let explanation = table.explain("/user/abc")
+        #expect(explanation.failure?.message == "`uid` is not an int: abc")
+        #expect(explanation.stoppedAt == 1)
+        #expect(explanation.error?.code == .noRoute)
+        #expect(explanation.error?.message.contains("`uid` is not an int: abc") == true)
+    }
+
+    @Test(arguments: [
+        ("app://usr/detail", "app://user/detail"), ("/user/detial", "app://user/detail"),
+        ("/user", "app://user/detail"),
+        ("ap://user/detail", "app://user/detail"), ("/settngs/7/x", "/settings/:id/x"),
+        ("/user/detail/more", "app://user/detail"),
+    ])
+    func `a miss names the nearest route`(url: String, nearest: String) throws {
+        let table = try self.table("app://user/detail", "/settings/:id/x", "/entirely/different")
+        #expect(table.explain(url).nearest.first == nearest)
+        #expect(table.noRoute(for: url).message.contains(nearest))
+    }
+
+    @Test func `dissimilar routes are not suggested`() throws {
+        let explanation = try self.table("app://user/detail").explain("/zzzz/qqqqq")
+        #expect(explanation.nearest.isEmpty)
+        #expect(explanation.stoppedAt == 0)
+    }
+
+    @Test(arguments: [
+        ("app://abc", "app://xyz"), ("app://a", "app://b"), ("app://nobody/home", "app://cart/show"),
+        ("app://cart/add", "app://user/list"),
+    ])
+    func `routes with only the scheme in common are not suggested`(url: String, pattern: String) throws {
+        let table = try self.table(pattern)
+        #expect(table.explain(url).nearest.isEmpty)
+        #expect(table.noRoute(for: url).message == "no pattern matches")
+    }
+
+    @Test(arguments: ["scheme", "segment", "path"])
+    func `a long URL makes a short message`(place: String) throws {
+        let long = String(repeating: "s", count: 8_000)
+        let url =
+            switch place {
+            case "scheme": "\(long)://user/1"
+            case "segment": "app://user/\(long)"
+            default: "app://user" + String(repeating: "/s", count: 100)
+            }
+        var table = try self.table("app://user/<int:uid>", "app://files/**")
+        for number in 0..<2_000 { try table.insert("app://many/of/them/\(number)", "\(number)") }
+        let error = table.noRoute(for: url)
+        #expect(error.code == .noRoute && error.message.utf8.count < 300 && "\(error)".utf8.count < 600)
+        #expect(error.url == url)
+        if place == "segment" { #expect(error.message.contains("`uid` is not an int: sss")) }
+    }
+
+    @Test func `an invalid URL is explained by its error`() throws {
+        #expect(try self.table("/a").explain("").error?.code == .invalidURL)
+    }
+}
