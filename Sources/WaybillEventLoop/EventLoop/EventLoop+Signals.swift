@@ -34,3 +34,47 @@ extension EventLoop {
         return SignalSequence(eventLoop: self, stream: try result.get())
     }
 }
+
+extension LoopCore {
+    /// Starts to watch for signals, on the loop's thread.
+    ///
+    /// - Parameter signals: What to watch for.
+    /// - Returns: Where they arrive.
+    /// - Throws: ``EventLoopError`` if the loop has shut down, or a signal cannot be caught.
+    func subscribe(to signals: Set<Signal>) throws(EventLoopError) -> SignalSequence.Stream {
+        guard unsafe self.state.pointee.handles != nil else { throw .shutDown(self.name) }
+        let (stream, continuation) = SignalSequence.Stream.makeStream(
+            bufferingPolicy: .bufferingNewest(SignalSequence.limit)
+        )
+        let subscription = try SignalSubscription(
+            signals,
+            on: self.uv,
+            continuation: continuation,
+            closing: { self.close($0) }
+        )
+        let id = unsafe self.state.pointee.nextSubscription
+        unsafe self.state.pointee.nextSubscription += 1
+        unsafe self.state.pointee.subscriptions[id] = subscription
+        continuation.onTermination = { _ in self.submit(WorkItem { self.unsubscribe(id) }) }
+        return stream
+    }
+
+    /// Fails every sequence: the loop shuts down.
+    func endSubscriptions() {
+        let subscriptions = unsafe self.state.pointee.subscriptions.values
+        unsafe self.state.pointee.subscriptions = [:]
+        for subscription in subscriptions {
+            subscription.end(throwing: .shutDown(self.name)) { self.close($0) }
+        }
+    }
+
+    private func unsubscribe(_ id: UInt64) {
+        let subscription = unsafe self.state.pointee.subscriptions.removeValue(forKey: id)
+        subscription?.end(throwing: nil) { self.close($0) }
+    }
+
+    private func close(_ handle: SignalHandle) {
+        unsafe self.state.pointee.openHandles += 1
+        handle.close { self.handleClosed() }
+    }
+}

@@ -2,6 +2,42 @@ internal import CLibUV
 internal import Synchronization
 
 extension LoopCore {
+    /// Runs the loop on the calling thread until it has shut down.
+    ///
+    /// The caller must have attached itself to the lifecycle.
+    func runToTheEnd() {
+        let outer = unsafe CurrentLoop.core
+        self.enter()
+        self.uv.run()
+        self.uv.close()
+        unsafe self.leave(restoring: outer)
+    }
+
+    /// Makes the calling thread the loop's.
+    func enter() {
+        unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
+        let now = MonotonicTime.now
+        unsafe self.state.pointee.polledAt = now
+        unsafe self.state.pointee.budget.refill(at: now)
+        self.thread.store(ThreadID.current, ordering: .relaxed)
+        if let threshold = self.configuration.watchdogThreshold {
+            Watchdog.shared.add(self, threshold: threshold)
+        }
+    }
+
+    /// Ends the loop's claim on its thread; what has not run by now runs elsewhere.
+    func leave(restoring outer: Unmanaged<LoopCore>?) {
+        var rest = unsafe self.state.pointee.ready
+        unsafe self.state.pointee.ready = WorkList()
+        // From here on nobody is on the loop's thread, so whoever submits meets the inbox.
+        self.thread.store(ThreadID.none, ordering: .relaxed)
+        unsafe CurrentLoop.core = outer
+        rest.append(self.inbox.close())
+        Watchdog.shared.remove(self)
+        self.leaveToAfterlife(rest)
+        self.lifecycle.close()
+    }
+
     /// libuv is about to poll: run what there is, then let it block or not.
     func beforePoll() {
         unsafe self.state.pointee.isTurning = true

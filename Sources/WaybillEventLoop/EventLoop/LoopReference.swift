@@ -1,5 +1,11 @@
 internal import CLibUV
 
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
 /// The way from a loop's works to the loop, which may be gone.
 ///
 /// A weak variable would do, but an object that was ever weakly referenced has its counts in a side table, and every
@@ -23,5 +29,25 @@ struct LoopReference {
         else { return nil }
         // The runtime has counted the reference already.
         return unsafe Unmanaged<EventLoop>.fromOpaque(retained).takeRetainedValue()
+    }
+}
+
+/// Which loop the calling thread runs, if any.
+///
+/// A POSIX key, because a task-local value would follow tasks and not threads.
+enum CurrentLoop {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let status = unsafe pthread_key_create(&key, nil)
+        precondition(status == 0, "the process has no thread-specific key left")
+        return key
+    }()
+
+    /// The core of the loop that this thread runs; only the thread itself sets it, and it keeps the core alive.
+    static var core: Unmanaged<LoopCore>? {
+        get { unsafe pthread_getspecific(self.key).map { unsafe Unmanaged.fromOpaque($0) } }
+        set {
+            _ = unsafe pthread_setspecific(self.key, newValue.map { unsafe UnsafeRawPointer($0.toOpaque()) })
+        }
     }
 }

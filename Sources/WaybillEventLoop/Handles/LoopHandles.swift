@@ -1,0 +1,168 @@
+internal import CLibUV
+
+/// The libuv handles that every loop has, apart from the one that wakes it.
+struct LoopHandles {
+    let prepare: PrepareHandle
+    let check: CheckHandle
+    let idle: IdleHandle
+    let timer: TimerHandle
+
+    init(
+        on loop: UVLoop,
+        beforePoll: @escaping () -> Void,
+        afterPoll: @escaping () -> Void,
+        onTimer: @escaping () -> Void
+    ) throws(EventLoopError) {
+        self.prepare = try PrepareHandle(on: loop, onEvent: beforePoll)
+        self.check = try CheckHandle(on: loop, onEvent: afterPoll)
+        // Started while work is queued: it has nothing to do but keep the poll from blocking.
+        self.idle = try IdleHandle(on: loop) {}
+        self.timer = try TimerHandle(on: loop, onEvent: onTimer)
+        self.prepare.start()
+        self.check.start()
+        // They fire on every turn for ever, so they must not be what keeps a host's loop alive.
+        self.prepare.unreference()
+        self.check.unreference()
+    }
+
+    /// How many times ``close(onClosed:)`` will call back.
+    static var count: Int { 4 }
+
+    func close(onClosed: @escaping () -> Void) {
+        self.prepare.close(onClosed: onClosed)
+        self.check.close(onClosed: onClosed)
+        self.idle.close(onClosed: onClosed)
+        self.timer.close(onClosed: onClosed)
+    }
+}
+
+/// Runs a closure each time the loop is about to poll.
+@safe
+struct PrepareHandle {
+    private let handle: LoopHandle
+
+    init(on loop: UVLoop, onEvent: @escaping () -> Void) throws(EventLoopError) {
+        self.handle = try unsafe LoopHandle(UV_PREPARE, onEvent: onEvent) { memory in
+            unsafe uv_prepare_init(loop.pointer, memory.assumingMemoryBound(to: uv_prepare_t.self))
+        }
+    }
+
+    /// Starts the handle; starting it twice is harmless.
+    func start() {
+        _ = unsafe uv_prepare_start(self.handle.memory.assumingMemoryBound(to: uv_prepare_t.self)) { handle in
+            unsafe LoopHandle.fire(handle)
+        }
+    }
+
+    /// Stops the handle; stopping it twice is harmless.
+    func stop() {
+        _ = unsafe uv_prepare_stop(self.handle.memory.assumingMemoryBound(to: uv_prepare_t.self))
+    }
+
+    /// Lets the loop end although the handle is started.
+    func unreference() { self.handle.unreference() }
+
+    /// Closes the handle.
+    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
+}
+
+/// Runs a closure each time the loop has polled.
+@safe
+struct CheckHandle {
+    private let handle: LoopHandle
+
+    init(on loop: UVLoop, onEvent: @escaping () -> Void) throws(EventLoopError) {
+        self.handle = try unsafe LoopHandle(UV_CHECK, onEvent: onEvent) { memory in
+            unsafe uv_check_init(loop.pointer, memory.assumingMemoryBound(to: uv_check_t.self))
+        }
+    }
+
+    /// Starts the handle; starting it twice is harmless.
+    func start() {
+        _ = unsafe uv_check_start(self.handle.memory.assumingMemoryBound(to: uv_check_t.self)) { handle in
+            unsafe LoopHandle.fire(handle)
+        }
+    }
+
+    /// Stops the handle; stopping it twice is harmless.
+    func stop() {
+        _ = unsafe uv_check_stop(self.handle.memory.assumingMemoryBound(to: uv_check_t.self))
+    }
+
+    /// Lets the loop end although the handle is started.
+    func unreference() { self.handle.unreference() }
+
+    /// Closes the handle.
+    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
+}
+
+/// Keeps the loop from blocking in its poll while it is started.
+@safe
+struct IdleHandle {
+    private let handle: LoopHandle
+
+    init(on loop: UVLoop, onEvent: @escaping () -> Void) throws(EventLoopError) {
+        self.handle = try unsafe LoopHandle(UV_IDLE, onEvent: onEvent) { memory in
+            unsafe uv_idle_init(loop.pointer, memory.assumingMemoryBound(to: uv_idle_t.self))
+        }
+    }
+
+    /// Starts the handle; starting it twice is harmless.
+    func start() {
+        _ = unsafe uv_idle_start(self.handle.memory.assumingMemoryBound(to: uv_idle_t.self)) { handle in
+            unsafe LoopHandle.fire(handle)
+        }
+    }
+
+    /// Stops the handle; stopping it twice is harmless.
+    func stop() {
+        _ = unsafe uv_idle_stop(self.handle.memory.assumingMemoryBound(to: uv_idle_t.self))
+    }
+
+    /// Lets the loop end although the handle is started.
+    func unreference() { self.handle.unreference() }
+
+    /// Closes the handle.
+    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
+}
+
+/// The one libuv timer of a loop.
+@safe
+struct TimerHandle {
+    private let handle: LoopHandle
+
+    init(on loop: UVLoop, onEvent: @escaping () -> Void) throws(EventLoopError) {
+        self.handle = try unsafe LoopHandle(UV_TIMER, onEvent: onEvent) { memory in
+            unsafe uv_timer_init(loop.pointer, memory.assumingMemoryBound(to: uv_timer_t.self))
+        }
+    }
+
+    private var timer: UnsafeMutablePointer<uv_timer_t> {
+        unsafe self.handle.memory.assumingMemoryBound(to: uv_timer_t.self)
+    }
+
+    /// Arms the timer, once.
+    ///
+    /// libuv counts whole milliseconds of a clock it reads once per turn, and a timer that it fires early would only
+    /// have to be armed again: so the deadline is rounded up on that very clock.
+    ///
+    /// - Parameter delay: Nanoseconds from this moment; zero or less fires in the loop's next turn.
+    func start(after delay: Int64) {
+        let now = uv_hrtime()
+        let due = now.addingReportingOverflow(UInt64(max(delay, 0)))
+        let milliseconds = due.overflow ? .max / 1_000_000 : (due.partialValue &+ 999_999) / 1_000_000
+        let loopTime = unsafe uv_now(uv_handle_get_loop(self.handle.base))
+        _ = unsafe uv_timer_start(
+            self.timer,
+            { handle in unsafe LoopHandle.fire(handle) },
+            milliseconds > loopTime ? milliseconds - loopTime : 0,
+            0
+        )
+    }
+
+    /// Disarms the timer.
+    func stop() { _ = unsafe uv_timer_stop(self.timer) }
+
+    /// Closes the handle.
+    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
+}
