@@ -15,7 +15,7 @@ extension EventLoop {
         /// Where the loop logs.
         public var logger: Logger
 
-        /// What timers have the time from; only tests have another than the system's.
+        /// The time that timers read; only tests set another than the system's.
         package var time = TimeSource.system
 
         /// Creates a configuration.
@@ -23,7 +23,8 @@ extension EventLoop {
         /// - Parameters:
         ///   - idlePolicy: What the loop does when it has nothing to do.
         ///   - timeSlice: How long the loop runs jobs before it looks at I/O and timers again.
-        ///   - watchdogThreshold: How long one job may hold the loop before that is logged; nil to never look.
+        ///   - watchdogThreshold: How long one job may hold the loop before that is logged; nil to never
+        ///     look.
         ///   - logger: Where the loop logs.
         public init(
             idlePolicy: IdlePolicy = .park,
@@ -41,8 +42,8 @@ extension EventLoop {
 
 /// What a loop does when it has nothing to do.
 ///
-/// A thread that sleeps takes tens of microseconds to wake. A loop that spins first answers within one or two, and burns
-/// a core meanwhile: worth it when an answer is on its way and a core is free.
+/// A thread that sleeps takes tens of microseconds to wake. A loop that spins first answers within one or
+/// two, and burns a core meanwhile: worth it when an answer is on its way and a core is free.
 public struct IdlePolicy: Hashable, Sendable {
     let nanoseconds: Int64
 

@@ -19,7 +19,8 @@ extension EventLoop: SerialExecutor {
 extension EventLoop {
     /// Runs tasks on this loop: `Task(executorPreference: loop.taskExecutor) { ... }`.
     ///
-    /// Code that belongs to no actor then runs on the loop's thread. Calls between actors of the loop are cheaper without it.
+    /// Code that belongs to no actor then runs on the loop's thread. Calls between actors of the loop are
+    /// cheaper without it.
     public var taskExecutor: EventLoopTaskExecutor {
         self.taskExecutorReference.withLock { reference in
             if let executor = reference.executor { return executor }
@@ -32,8 +33,8 @@ extension EventLoop {
 
 /// Runs tasks, and not only actors, on an event loop; see ``EventLoop/taskExecutor``.
 ///
-/// It is an object of its own because the two ways of running a job differ: an actor's job that carried a task executor
-/// would be queued anew at each `await` between two actors of the loop.
+/// It is an object of its own because the two ways of running a job differ: an actor's job that carried a
+/// task executor would be queued anew at each `await` between two actors of the loop.
 public final class EventLoopTaskExecutor: TaskExecutor {
     /// The loop that runs the tasks; the executor keeps it alive.
     public let eventLoop: EventLoop
@@ -48,7 +49,7 @@ public final class EventLoopTaskExecutor: TaskExecutor {
     }
 }
 
-/// The way from a loop to its task executor, which holds the loop.
+/// A weak reference from a loop to its task executor, which holds the loop.
 struct WeakTaskExecutor {
     weak var executor: EventLoopTaskExecutor?
 }

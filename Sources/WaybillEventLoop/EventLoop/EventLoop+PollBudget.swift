@@ -1,27 +1,28 @@
 extension EventLoop {
     /// Counts one delivery against what the loop may do before it polls for I/O and timers again.
     ///
-    /// For the loop's thread only. Once it answers false the caller must suspend, with ``turn()``: the loop then polls before it
-    /// runs anything else.
+    /// For the loop's thread only. Once it returns false the caller must suspend, with ``turn()``: the loop
+    /// then polls before it runs anything else.
     ///
-    /// - Returns: Whether the caller may go on without suspending.
+    /// - Returns: Whether the caller may continue without suspending.
     @inline(__always)
     package func consumeDeliveryBudget() -> Bool {
         assert(self.isInEventLoop, "the budget belongs to the loop's thread")
         return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
     }
 
-    /// Counts one unit of work against the budget of the loop that the caller is on, if it is on one, and lets the loop
-    /// poll when the budget is used up.
+    /// Counts one unit of work against the budget of the loop that the caller is on, if it is on one, and
+    /// lets the loop poll when the budget is used up.
     ///
-    /// Every public call that may return without having suspended begins with this: a caller on a loop that repeats it
-    /// for ever keeps neither timers nor I/O waiting. A caller that belongs to no actor may start on the loop's thread and
-    /// be elsewhere when this returns.
+    /// Every public call that may return without having suspended begins with this: a caller on a loop that
+    /// repeats it for ever delays neither timers nor I/O. A caller that is not isolated to an actor may start
+    /// on the loop's thread and be on another when this returns.
     package static nonisolated(nonsending) func yieldIfDue() async {
         while let loop = EventLoop.current, !loop.consumeDeliveryBudget() { await loop.turn() }
     }
 
-    /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is used up.
+    /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is
+    /// used up.
     package nonisolated(nonsending) func turn() async {
         let pause = Pause<Void>(on: self)
         self.execute { pause.resume(returning: ()) }
@@ -31,8 +32,9 @@ extension EventLoop {
 
 /// How long a loop may run work before it polls for I/O and timers again.
 ///
-/// Work is counted and the clock is read once per grain. Grains shrink when the work is slow and grow when it is fast,
-/// so that neither a clock read per job nor a slow job among many is noticed.
+/// Work is counted, and the clock is read once per grain of 1 to 64 units. Grains shrink when the work is
+/// slow and grow when it is fast, so that reading the clock costs little and the slice is not exceeded by
+/// much.
 struct PollBudget {
     private static let largestGrain = 64
 
@@ -66,7 +68,7 @@ struct PollBudget {
         return self.startGrain(at: now())
     }
 
-    /// Whether the last unit is gone, as far as is known without reading the clock.
+    /// Whether the last unit is used up, as far as is known without reading the clock.
     var isExhausted: Bool { self.left < 0 }
 
     @inline(never)

@@ -1,16 +1,17 @@
 internal import Synchronization
 
 extension EventLoop {
-    /// Whether the loop has been asked to shut down, by whatever way.
+    /// Whether the loop has been asked to shut down.
     public var isShutDown: Bool { self.core.lifecycle.isRequested }
 
     /// Shuts the loop down and waits until every handle is closed.
     ///
-    /// Whoever sleeps on the loop's clock or waits for a signal gets an ``EventLoopError`` with the code `shutDown`. Jobs
-    /// still run, on a thread that is started for them, one at a time and with ``isInEventLoop`` true: no task hangs.
+    /// Tasks that sleep on the loop's clock or wait for a signal get an ``EventLoopError`` with the code
+    /// `shutDown`. Jobs still run, on a thread that is started for them, one at a time and with
+    /// ``isInEventLoop`` true: no task hangs.
     ///
-    /// May be called from any context, the loop itself included, and as often as wanted. For an adopted loop it returns
-    /// once the host has run its loop.
+    /// May be called from any context, the loop itself included, and as often as wanted. For an adopted loop
+    /// it returns once the host has run its loop.
     public func shutDown() async {
         await Self.yieldIfDue()
         self.beginShutDown()
@@ -20,12 +21,12 @@ extension EventLoop {
     /// Asks the loop to shut down and does not wait; see ``shutDown()``.
     public func beginShutDown() { self.core.requestShutDown() }
 
-    /// Has a closure run when the loop begins to shut down, to fail what waits on it.
+    /// Registers a closure to run when the loop begins to shut down, to fail what waits on it.
     ///
-    /// It runs once, on the loop's thread, before the handles close; if the loop has begun already it runs as soon as
-    /// it can.
+    /// It runs once, on the loop's thread, before the handles close; if the loop has begun already it runs as
+    /// soon as it can.
     ///
-    /// - Returns: What takes it back.
+    /// - Returns: The registration, to cancel it.
     @discardableResult
     package func onShutDown(_ body: @escaping @Sendable () -> Void) -> ShutDownHook {
         let id = self.core.lifecycle.addHook(body)
@@ -34,26 +35,26 @@ extension EventLoop {
     }
 }
 
-/// A closure that waits for a loop's end.
+/// A registration of a closure that runs when a loop begins to shut down.
 package struct ShutDownHook: Sendable {
     let core: LoopCore
     let id: UInt64?
 
-    /// Forgets the closure, unless its time has come.
+    /// Removes the closure, unless it has run.
     package func cancel() {
         if let id = self.id { self.core.lifecycle.removeHook(id) }
     }
 }
 
-/// Where a loop is between its birth and its end, and who wants to know.
+/// The stage of a loop's life, the shutdown hooks, and the callers that wait for the end.
 struct LoopLifecycle: ~Copyable {
-    /// What a call has to do about a loop's thread.
+    /// The result of an attempt to attach a thread to a loop.
     enum Attachment {
-        /// Nobody ran the loop: the caller does now.
+        /// No thread ran the loop: the calling thread does now.
         case attached
-        /// Somebody runs it.
+        /// Another thread runs the loop.
         case running
-        /// It is over.
+        /// The loop has shut down.
         case closed
     }
 
@@ -63,7 +64,7 @@ struct LoopLifecycle: ~Copyable {
 
     struct State {
         var stage = Stage.idle
-        var isHookTurnOver = false
+        var haveHooksRun = false
         var waiters: [CheckedContinuation<Void, Never>] = []
         var hooks: [(id: UInt64, body: @Sendable () -> Void)] = []
         var nextHook: UInt64 = 0
@@ -83,7 +84,7 @@ struct LoopLifecycle: ~Copyable {
     /// Whether every handle has been closed.
     var isClosed: Bool { self.state.withLock { $0.stage == .closed } }
 
-    /// Makes the caller the one who runs the loop, if nobody does.
+    /// Attaches the calling thread to the loop, unless another thread runs it.
     func attach() -> Attachment {
         self.state.withLock { state in
             switch state.stage {
@@ -96,7 +97,7 @@ struct LoopLifecycle: ~Copyable {
         }
     }
 
-    /// Marks the loop as over and wakes everybody who waited for that.
+    /// Marks the loop as closed and resumes the callers that waited for that.
     func close() {
         let waiters = self.state.withLock { state in
             state.stage = .closed
@@ -107,41 +108,41 @@ struct LoopLifecycle: ~Copyable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Resumes the waiter when the loop is over.
+    /// Resumes the waiter when the loop is closed.
     func wait(_ waiter: CheckedContinuation<Void, Never>) {
-        let isOver = self.state.withLock { state in
+        let isClosed = self.state.withLock { state in
             if state.stage != .closed { state.waiters.append(waiter) }
             return state.stage == .closed
         }
-        if isOver { waiter.resume() }
+        if isClosed { waiter.resume() }
     }
 
-    /// Adds a closure for the end.
+    /// Adds a closure to run when the shutdown begins.
     ///
-    /// - Returns: What to remove it by, or nil if its time has passed.
+    /// - Returns: Its ID, or nil if the shutdown has begun.
     func addHook(_ body: @escaping @Sendable () -> Void) -> UInt64? {
         self.state.withLock { state in
-            guard !state.isHookTurnOver else { return nil }
+            guard !state.haveHooksRun else { return nil }
             state.nextHook += 1
             state.hooks.append((state.nextHook, body))
             return state.nextHook
         }
     }
 
-    /// Forgets a closure that waits for the end.
+    /// Removes a closure that has not run.
     func removeHook(_ id: UInt64) {
         let removed = self.state.withLock { state -> (@Sendable () -> Void)? in
             guard let index = state.hooks.firstIndex(where: { $0.id == id }) else { return nil }
             return state.hooks.remove(at: index).body
         }
-        // Let go of outside the lock: it may own something that comes back here.
+        // Released outside of the lock: the closure may own an object whose `deinit` takes the lock.
         _ = consume removed
     }
 
-    /// Takes the closures that wait for the end; there will be no more.
+    /// Removes all closures, to run them; later ones are refused.
     func takeHooks() -> [@Sendable () -> Void] {
         self.state.withLock { state in
-            state.isHookTurnOver = true
+            state.haveHooksRun = true
             let bodies = state.hooks.map(\.body)
             state.hooks = []
             return bodies
@@ -154,11 +155,12 @@ extension LoopCore {
     func requestShutDown() {
         guard self.lifecycle.request() else { return }
         self.submit(WorkItem { self.beginClosing() })
-        // A loop that nobody has run yet has no thread to do it.
+        // A loop that was never run has no thread to close its handles.
         if self.host == .caller, self.lifecycle.attach() == .attached { self.runToTheEnd() }
     }
 
-    /// Tells everybody who waits, and closes every handle; on the loop's thread.
+    /// Runs the shutdown hooks, fails timers and signal sequences, and closes every handle; on the loop's
+    /// thread.
     private func beginClosing() {
         for hook in self.lifecycle.takeHooks() { hook() }
         guard let handles = unsafe self.state.pointee.handles.take() else { return }
@@ -172,10 +174,11 @@ extension LoopCore {
         self.wakeUp.close { self.handleClosed() }
     }
 
-    /// A handle has gone.
+    /// Counts a handle whose close callback has run.
     func handleClosed() {
         unsafe self.state.pointee.openHandles -= 1
-        // The host goes on running its loop; ours ends by itself when its last handle has gone.
+        // A host continues to run its loop; a loop that Waybill owns ends by itself when its last handle is
+        // closed.
         guard self.host == .adopted, unsafe self.state.pointee.openHandles == 0,
             unsafe self.state.pointee.handles == nil
         else { return }

@@ -5,13 +5,13 @@ extension EventLoop {
     /// for try await signal in try await loop.signals(.interrupt, .terminate) { ... }
     /// ```
     ///
-    /// When the call returns, the signals are caught already. It may come from any context, and several sequences may wait for
-    /// the same signal.
+    /// When the call returns, the signals are caught already. It may come from any context, and several
+    /// sequences may wait for the same signal.
     ///
     /// - Parameter signals: What to wait for.
     /// - Returns: The signals in the order of their arrival.
-    /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, and `system` if a signal cannot be
-    ///   caught, as `SIGKILL`.
+    /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, and `system` if a
+    ///   signal cannot be caught, as `SIGKILL`.
     public func signals(_ signals: Signal...) async throws(EventLoopError) -> SignalSequence {
         try await self.signals(Set(signals))
     }

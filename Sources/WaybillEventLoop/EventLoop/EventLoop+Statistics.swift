@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension EventLoop {
-    /// What a loop has done and has still to do, at one moment.
+    /// The work that a loop has done and that is queued, at one moment.
     public struct Statistics: Hashable, Sendable {
         /// Jobs, closures and timers that have been started.
         public let jobsRun: Int
@@ -16,13 +16,13 @@ extension EventLoop {
         public let idleTime: Duration
     }
 
-    /// What the loop has done and has still to do; from any thread, without stopping the loop.
+    /// The work that the loop has done and that is queued; from any thread, without stopping the loop.
     public var statistics: Statistics {
         let counters = self.core.counters.snapshot()
         let pushes = self.core.inbox.pushCount &+ counters.localPushes
         return Statistics(
             jobsRun: Int(clamping: counters.runs),
-            // The counts are read one after the other, and the loop goes on meanwhile.
+            // The counts are read one after the other, while the loop runs.
             queueDepth: max(0, Int(bitPattern: pushes &- counters.pops)),
             pendingTimers: counters.timers,
             idleTime: .nanoseconds(counters.idle)
@@ -30,7 +30,7 @@ extension EventLoop {
     }
 }
 
-/// What a loop tells about itself; written by its thread alone, read by anybody.
+/// The counts behind ``EventLoop/Statistics``; written by the loop's thread alone, read by any thread.
 ///
 /// With one writer a count is a load and a store, not a locked instruction.
 struct LoopCounters: ~Copyable {

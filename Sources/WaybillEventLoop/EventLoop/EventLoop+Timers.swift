@@ -4,16 +4,17 @@ extension EventLoop {
     /// A clock whose sleepers wait on this loop's timer.
     public var clock: EventLoopClock { EventLoopClock(eventLoop: self) }
 
-    /// What the loop's timers, and the buses on it, have the time from.
+    /// The time that the loop's timers and the buses on it read.
     package var time: TimeSource { self.core.configuration.time }
 
     /// Runs a closure on the loop at an instant, without a task.
     ///
-    /// May be called from any thread; on the loop's own it takes no lock. The closure runs up to a millisecond late,
-    /// never early, and not at all if the loop shuts down before. A timer does not keep its loop.
+    /// May be called from any thread; on the loop's own it takes no lock. The closure runs up to a
+    /// millisecond late, never early, and not at all if the loop shuts down before. A timer does not keep its
+    /// loop.
     ///
     /// - Parameters:
-    ///   - deadline: When to run; in the past means in the loop's next turn.
+    ///   - deadline: When to run; in the past means in the loop's next iteration.
     ///   - body: What to run on the loop's thread.
     /// - Returns: What cancels it; may be dropped.
     @discardableResult
@@ -34,11 +35,11 @@ extension EventLoop {
 
     /// Runs a closure on the loop at an instant, or when the loop shuts down if that comes first.
     ///
-    /// For what must not be forgotten with the loop; everything else is as with ``schedule(at:_:)``.
+    /// For closures that must run also when the loop shuts down; otherwise the same as ``schedule(at:_:)``.
     ///
     /// - Parameters:
-    ///   - deadline: When to run; in the past means in the loop's next turn.
-    ///   - body: What to run on the loop's thread; it is told why it runs.
+    ///   - deadline: When to run; in the past means in the loop's next iteration.
+    ///   - body: What to run on the loop's thread; its argument says why it runs.
     /// - Returns: What cancels it; may be dropped.
     @discardableResult
     package func schedule(
@@ -46,14 +47,14 @@ extension EventLoop {
         orAtShutDown body: @escaping @Sendable (ScheduledTimer.Event) -> Void
     ) -> ScheduledTimer {
         let timer = ScheduledTimer(core: self.core)
-        self.core.schedule(timer, .told(body), at: deadline.nanoseconds)
+        self.core.schedule(timer, .observer(body), at: deadline.nanoseconds)
         return timer
     }
 }
 
 extension LoopCore {
     /// The most timers that fire between two polls.
-    private static var timersPerTurn: Int { 1024 }
+    private static var timersPerPoll: Int { 1024 }
 
     /// Starts a timer, from any thread.
     func schedule(_ timer: ScheduledTimer, _ payload: TimerPayload, at deadline: Int64) {
@@ -85,12 +86,12 @@ extension LoopCore {
 
     private func timersChanged() {
         self.counters.timers.store(unsafe self.state.pointee.timers.count, ordering: .relaxed)
-        if unsafe !self.state.pointee.isTurning { self.keepFromBlocking() }
-        // Who advances the time by hand does not wait for the loop to poll.
+        if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
+        // A test that advances the time by hand does not wait for the loop to poll.
         if self.configuration.time.manual != nil { self.armTimer() }
     }
 
-    /// Has the libuv timer fire at the earliest deadline.
+    /// Arms the libuv timer for the earliest deadline.
     func armTimer() {
         guard unsafe self.state.pointee.timers.nextDeadline != self.state.pointee.armedDeadline else {
             return
@@ -107,37 +108,38 @@ extension LoopCore {
         }
     }
 
-    /// The same where the time is advanced by hand: the alarm has the timers fire among the loop's work.
+    /// Arms an alarm in place of the libuv timer, where the time is advanced by hand; it fires the timers as
+    /// queued work.
     private func setAlarm(at deadline: Int64?, by time: ManualTime) {
         unsafe self.state.pointee.alarm.take()?.cancel()
         guard let deadline else { return }
         let alarm = time.schedule(at: Deadline(nanoseconds: deadline)) { [weak self] in
             guard let core = self else { return }
-            core.submit(WorkItem { core.fireTimersAmongWork() })
+            core.submit(WorkItem { core.fireTimersAsWork() })
         }
         unsafe self.state.pointee.alarm = alarm
     }
 
-    private func fireTimersAmongWork() {
+    private func fireTimersAsWork() {
         guard unsafe self.state.pointee.handles != nil else { return }
         self.fireTimers()
-        unsafe self.state.pointee.isTurning = true
+        unsafe self.state.pointee.isInCallback = true
         self.counters.isBusy.store(true, ordering: .relaxed)
     }
 
-    /// Fires what is due by now; what the closures add waits for the next turn.
+    /// Fires the timers that are due; timers that their closures add wait for the loop's next iteration.
     func fireTimers() {
-        unsafe self.state.pointee.isTurning = true
+        unsafe self.state.pointee.isInCallback = true
         unsafe self.state.pointee.armedDeadline = nil
         self.counters.isBusy.store(true, ordering: .relaxed)
         let now = self.configuration.time.now
-        for _ in 0..<Self.timersPerTurn {
+        for _ in 0..<Self.timersPerPoll {
             guard let payload = unsafe self.state.pointee.timers.popDue(at: now) else { break }
             LoopCounters.increment(self.counters.runs)
             payload.fire()
         }
         self.timersChanged()
         self.counters.isBusy.store(false, ordering: .relaxed)
-        unsafe self.state.pointee.isTurning = false
+        unsafe self.state.pointee.isInCallback = false
     }
 }

@@ -1,15 +1,16 @@
 /// A libuv loop, the thread that runs it, and the serial executor of every actor bound to it.
 ///
-/// Make one with ``init(name:configuration:)`` and it runs on a thread of its own; ``onCallingThread(name:configuration:)``
-/// makes one for a thread that you have, and ``adopting(_:name:configuration:)`` one inside a loop that a host runs.
-/// Bind actors to it with ``LoopBound``: whatever they do runs on the loop's thread, one job at a time, and an `await`
-/// from one to another costs neither a thread switch nor a turn of the loop.
+/// Make one with ``init(name:configuration:)`` and it runs on a thread of its own;
+/// ``onCallingThread(name:configuration:)`` makes one for a thread of the program, and
+/// ``adopting(_:name:configuration:)`` one inside a loop that a host runs. Bind actors to it with
+/// ``LoopBound``: whatever they do runs on the loop's thread, one job at a time, and an `await` from one to
+/// another costs neither a thread switch nor an iteration of the loop.
 ///
-/// That also means that two actors of one loop which call each other for ever never come back to the loop by
-/// themselves, and its timers and I/O wait. Such code has to yield now and then (`await Task.yield()`); a message
+/// That also means that two actors of one loop that call each other for ever never return to the loop, and
+/// its timers and I/O are delayed. Such code has to yield from time to time (`await Task.yield()`); a message
 /// bus on the loop does so for its modules.
 ///
-/// A loop that nobody holds any more shuts down by itself. Actors hold their loop.
+/// A loop shuts down by itself when its last reference is dropped. Actors hold their loop.
 public final class EventLoop: Sendable {
     let core: LoopCore
     let taskExecutorReference = Locked(WeakTaskExecutor())
@@ -31,7 +32,7 @@ public final class EventLoop: Sendable {
         LoopThread.start(name: core.name) { core.runToTheEnd() }
     }
 
-    /// Creates a loop for a thread that you have, the main thread for example; that thread calls ``run()``.
+    /// Creates a loop for a thread of the program, the main thread for example; that thread calls ``run()``.
     ///
     /// What is queued before then waits.
     ///
@@ -48,10 +49,10 @@ public final class EventLoop: Sendable {
 
     /// Creates a loop inside a `uv_loop_t` that a host runs, on the thread that runs it.
     ///
-    /// The host's loop is neither closed nor kept alive: `uv_run` returns when the host has nothing left and no job
-    /// is queued and no timer waits here. So work from other threads is seen while the host's loop has something of its
-    /// own to wait for, or at its next run. Before the host closes its loop it must shut this one down, with
-    /// ``beginShutDown()`` and another `uv_run`, which lets the handles close.
+    /// The host's loop is neither closed nor kept alive: `uv_run` returns when the host has no active handle
+    /// left and no job is queued and no timer is pending here. So work from other threads is run while the
+    /// host's loop has handles of its own to wait for, or at its next run. Before the host closes its loop it
+    /// must shut this one down, with ``beginShutDown()`` and another `uv_run`, which lets the handles close.
     ///
     /// - Parameters:
     ///   - hostLoop: The address of the host's `uv_loop_t`; it must stay valid until this loop has shut down.
@@ -88,8 +89,8 @@ public final class EventLoop: Sendable {
 
     /// Runs the loop on the calling thread until it has shut down.
     ///
-    /// For a loop that was made by ``onCallingThread(name:configuration:)``; returns at once if it has shut down already, and
-    /// traps if another thread runs it.
+    /// For a loop that was made by ``onCallingThread(name:configuration:)``; returns at once if it has shut
+    /// down already, and traps if another thread runs it.
     public func run() {
         switch self.core.lifecycle.attach() {
         case .attached: self.core.runToTheEnd()
@@ -111,9 +112,9 @@ extension EventLoop {
     /// Traps unless the calling thread runs this loop.
     ///
     /// - Parameters:
-    ///   - message: What to say when it does not.
-    ///   - file: The file to blame.
-    ///   - line: The line to blame.
+    ///   - message: A message for the crash report.
+    ///   - file: The file to report.
+    ///   - line: The line to report.
     public func preconditionInEventLoop(
         _ message: @autoclosure () -> String = "",
         file: StaticString = #fileID,
@@ -125,8 +126,8 @@ extension EventLoop {
 
     /// Runs a closure on the loop, after what is queued already.
     ///
-    /// It runs exactly once, also if the loop shuts down before. It may be called from any thread, the loop's own
-    /// included, and does not wait.
+    /// It runs exactly once, also if the loop shuts down before. It may be called from any thread, the loop's
+    /// own included, and does not wait.
     ///
     /// - Parameter body: What to run on the loop's thread.
     public func execute(_ body: @escaping @Sendable () -> Void) {

@@ -1,8 +1,8 @@
 internal import CLibUV
 
-/// What went wrong with an event loop.
+/// A failure of an event loop.
 ///
-/// Look at ``code`` to decide what to do, and at ``message`` to tell a person. New codes may be added, so a `switch`
+/// Use ``code`` to decide what to do, and ``message`` to tell a person. New codes may be added, so a `switch`
 /// over them needs a default.
 public struct EventLoopError: Error {
     /// The kind of failure.
@@ -28,7 +28,7 @@ extension EventLoopError: CustomStringConvertible {
 }
 
 extension EventLoopError {
-    /// The kinds of failure; open-ended, so that a new kind breaks nobody.
+    /// The kinds of failure; open-ended, so that a new kind breaks no client.
     public struct Code: Hashable, Sendable {
         private enum Storage: String {
             case shutDown, system
@@ -36,10 +36,11 @@ extension EventLoopError {
 
         private let storage: Storage
 
-        /// The loop has shut down, or did so while somebody waited.
+        /// The loop has shut down, or did so while the caller waited.
         public static let shutDown = Self(storage: .shutDown)
 
-        /// The operating system refused: no file descriptors or memory left, or a signal that cannot be caught.
+        /// The operating system refused: no file descriptors or memory left, or a signal that cannot be
+        /// caught.
         public static let system = Self(storage: .system)
     }
 }
@@ -50,7 +51,7 @@ extension EventLoopError.Code: CustomStringConvertible {
 }
 
 extension EventLoopError {
-    /// The error of somebody who used `loop`, or waited on it, when it shut down.
+    /// The error of a call that used the loop, or waited on it, when it shut down.
     static func shutDown(_ name: String) -> Self {
         Self(.shutDown, message: "the event loop \"\(name)\" has shut down")
     }
@@ -58,7 +59,7 @@ extension EventLoopError {
     /// Throws if libuv answered `status` with a failure.
     ///
     /// - Parameters:
-    ///   - status: What a `uv_` function returned; negative is a failure.
+    ///   - status: The result of a `uv_` function; negative is a failure.
     ///   - action: What was tried, as in "could not <action>".
     /// - Throws: What went wrong, with the code `system`.
     static func check(_ status: Int32, _ action: @autoclosure () -> String) throws(EventLoopError) {

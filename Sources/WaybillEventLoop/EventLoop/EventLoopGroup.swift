@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Some event loops, one per core by default, to spread actors over.
 ///
-/// An actor stays on the loop that it was given. Actors that talk to each other a lot belong on one loop, where a
-/// call costs no thread switch; the group is for those that do not.
+/// An actor stays on the loop that it was given. Actors that talk to each other a lot belong on one loop,
+/// where a call costs no thread switch; the group is for those that do not.
 public final class EventLoopGroup: Sendable {
     /// The loops, in the order in which ``next()`` hands them out.
     public let eventLoops: [EventLoop]
@@ -36,7 +36,8 @@ public final class EventLoopGroup: Sendable {
         return self.eventLoops[Int(position % UInt(self.eventLoops.count))]
     }
 
-    /// The loop that the calling thread runs if it is one of the group, so that no thread switch is needed; else the next.
+    /// The loop that the calling thread runs if it is one of the group, so that no thread switch is needed;
+    /// else the next.
     public var any: EventLoop {
         self.eventLoops.first(where: \.isInEventLoop) ?? self.next()
     }

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The work that arrives for a loop that is gone.
+/// The work that is submitted to a loop after it has shut down.
 ///
-/// A Swift executor cannot refuse a job: a task whose job never runs hangs for ever. So late work runs on a thread that is
-/// started for it, one item after the other, and ends when there is no more.
+/// A Swift executor cannot refuse a job: a task whose job never runs hangs for ever. So work that arrives
+/// after the shutdown runs on a thread that is started for it, one item at a time, and that ends when the
+/// queue is empty.
 struct Afterlife: ~Copyable {
     struct State {
         var work = WorkList()
@@ -12,10 +13,10 @@ struct Afterlife: ~Copyable {
 
     private let state = Locked(State())
 
-    /// Leaves work.
+    /// Appends work.
     ///
     /// - Returns: Whether the caller has to start a thread that takes it.
-    func leave(_ list: WorkList) -> Bool {
+    func append(_ list: WorkList) -> Bool {
         self.state.withLock { state in
             state.work.append(list)
             guard !state.hasThread, !state.work.isEmpty else { return false }
@@ -24,7 +25,7 @@ struct Afterlife: ~Copyable {
         }
     }
 
-    /// Takes what has been left.
+    /// Removes all work that is queued.
     func take() -> WorkList {
         self.state.withLock { state in
             defer { state.work = WorkList() }
@@ -32,7 +33,7 @@ struct Afterlife: ~Copyable {
         }
     }
 
-    /// Ends the thread's duty, if there is nothing left.
+    /// Releases the thread if the queue is empty.
     ///
     /// - Parameter willEnd: Runs under the lock, so that the next thread cannot start before it is done.
     /// - Returns: Whether the thread has to end.
@@ -47,33 +48,33 @@ struct Afterlife: ~Copyable {
 }
 
 extension LoopCore {
-    /// Has an item run although the loop is gone.
+    /// Runs an item after the loop has shut down.
     func leaveToAfterlife(_ item: WorkItem) {
         var list = WorkList()
         list.append(item)
         self.leaveToAfterlife(list)
     }
 
-    /// Has items run although the loop is gone.
+    /// Runs items after the loop has shut down.
     func leaveToAfterlife(_ list: WorkList) {
-        guard self.afterlife.leave(list) else { return }
-        LoopThread.start(name: "\(self.name) late") { self.runAfterlife() }
+        guard self.afterlife.append(list) else { return }
+        LoopThread.start(name: "\(self.name) post-shutdown") { self.runAfterlife() }
     }
 
-    /// Runs late work until there is none.
+    /// Runs queued work until there is none.
     ///
-    /// The thread takes the loop's place: it counts as the loop's thread and runs one item at a time.
+    /// The calling thread becomes the loop's thread meanwhile, so that work still runs one item at a time.
     private func runAfterlife() {
         unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         self.thread.store(ThreadID.current, ordering: .relaxed)
-        unsafe self.state.pointee.isTurning = true
+        unsafe self.state.pointee.isInCallback = true
         repeat {
             unsafe self.state.pointee.ready.append(self.afterlife.take())
             while let item = unsafe self.state.pointee.ready.pop() {
-                // There is nothing to poll: whoever minds the budget may always go on.
+                // There is nothing to poll, so the delivery budget never runs out.
                 unsafe self.state.pointee.budget.refill(at: MonotonicTime.now)
                 self.run(item)
-                // An item that queues itself until another one has run must not keep that one out.
+                // An item that queues itself until another one has run must not starve that other one.
                 unsafe self.state.pointee.ready.append(self.afterlife.take())
             }
         } while !self.afterlife.end(willEnd: { self.endAfterlife() })

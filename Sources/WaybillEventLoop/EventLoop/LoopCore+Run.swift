@@ -25,11 +25,11 @@ extension LoopCore {
         }
     }
 
-    /// Ends the loop's claim on its thread; what has not run by now runs elsewhere.
+    /// Detaches the loop from its thread; work that has not run by now goes to the post-shutdown queue.
     func leave(restoring outer: Unmanaged<LoopCore>?) {
         var rest = unsafe self.state.pointee.ready
         unsafe self.state.pointee.ready = WorkList()
-        // From here on nobody is on the loop's thread, so whoever submits meets the inbox.
+        // From here on no thread is the loop's, so every submission goes through the inbox.
         self.thread.store(ThreadID.none, ordering: .relaxed)
         unsafe CurrentLoop.core = outer
         rest.append(self.inbox.close())
@@ -38,24 +38,24 @@ extension LoopCore {
         self.lifecycle.close()
     }
 
-    /// libuv is about to poll: run what there is, then let it block or not.
+    /// libuv is about to poll: run what is queued, then decide whether the poll may block.
     func beforePoll() {
-        unsafe self.state.pointee.isTurning = true
-        self.turn()
+        unsafe self.state.pointee.isInCallback = true
+        self.runReadyWork()
         let hasSpun = self.spinWhileIdle()
         self.armTimer()
-        if !hasSpun, unsafe self.state.pointee.ready.isEmpty { self.fallAsleep() }
+        if !hasSpun, unsafe self.state.pointee.ready.isEmpty { self.parkIfIdle() }
         if unsafe self.state.pointee.parkedAt == nil {
             self.keepFromBlocking()
         } else {
             unsafe self.state.pointee.handles?.idle.stop()
         }
-        unsafe self.state.pointee.isTurning = false
+        unsafe self.state.pointee.isInCallback = false
     }
 
-    /// libuv has polled: the budget is full again.
+    /// libuv has polled: refill the budget and run what has arrived.
     func afterPoll() {
-        unsafe self.state.pointee.isTurning = true
+        unsafe self.state.pointee.isInCallback = true
         let now = MonotonicTime.now
         if let parkedAt = unsafe self.state.pointee.parkedAt {
             unsafe self.state.pointee.parkedAt = nil
@@ -64,12 +64,12 @@ extension LoopCore {
         }
         unsafe self.state.pointee.polledAt = now
         unsafe self.state.pointee.budget.refill(at: now)
-        self.turn()
-        unsafe self.state.pointee.isTurning = false
+        self.runReadyWork()
+        unsafe self.state.pointee.isInCallback = false
     }
 
     /// Parks, unless work has arrived.
-    private func fallAsleep() {
+    private func parkIfIdle() {
         guard unsafe self.state.pointee.handles != nil, unsafe self.state.pointee.ready.isEmpty,
             self.inbox.park()
         else { return }
@@ -79,7 +79,7 @@ extension LoopCore {
     }
 
     /// Runs work until there is none or the budget is used up.
-    private func turn() {
+    private func runReadyWork() {
         if self.inbox.hasWork { self.takeInbox() }
         guard unsafe !self.state.pointee.ready.isEmpty else { return }
         self.counters.isBusy.store(true, ordering: .relaxed)
@@ -104,7 +104,8 @@ extension LoopCore {
         case .closure:
             item.takeBody()()
         case .actorJob:
-            // With no task executor in play the runtime goes straight on from one actor of this loop to the next.
+            // Without a task executor the runtime continues from one actor of this loop to the next without
+            // queuing.
             guard let reference = unsafe self.state.pointee.reference else { return }
             unsafe item.job.runSynchronously(on: reference.executor)
         case .taskJob:
@@ -116,9 +117,9 @@ extension LoopCore {
         }
     }
 
-    /// Looks for work without blocking, for as long as the idle policy says.
+    /// Polls the inbox without blocking, for as long as the idle policy says.
     ///
-    /// - Returns: Whether to go on looking after a poll that does not block.
+    /// - Returns: Whether to spin again after a poll that does not block.
     private func spinWhileIdle() -> Bool {
         guard self.spin > 0, unsafe self.state.pointee.handles != nil else { return false }
         var idleSince = MonotonicTime.now
@@ -127,9 +128,9 @@ extension LoopCore {
         while unsafe self.state.pointee.ready.isEmpty, now < self.endOfSpin {
             isDueToPoll = unsafe now - self.state.pointee.polledAt >= self.state.pointee.budget.slice
             if isDueToPoll { break }
-            if self.looksForWork() {
+            if self.pollInbox() {
                 self.counters.addIdle(from: idleSince, to: now)
-                self.turn()
+                self.runReadyWork()
                 idleSince = unsafe self.state.pointee.workedAt
             }
             now = MonotonicTime.now
@@ -138,16 +139,16 @@ extension LoopCore {
         return isDueToPoll
     }
 
-    /// When the loop gives up looking: a while after the last work, and in time for the next timer.
+    /// When the loop stops spinning: a while after the last work, and in time for the next timer.
     private var endOfSpin: Int64 {
         unsafe min(self.state.pointee.workedAt + self.spin, self.state.pointee.timers.nextDeadline ?? .max)
     }
 
-    /// Looks at the inbox for about a microsecond.
+    /// Polls the inbox for about a microsecond, then yields the processor core.
     ///
-    /// Then it lets another thread have the core, if one waits for it: that may be the very thread with the answer, and
-    /// without this it would come on only after the loop had spun to the end.
-    private func looksForWork() -> Bool {
+    /// The thread that is about to push may wait for this very core, and without the yield it would be
+    /// scheduled only after the loop had stopped spinning.
+    private func pollInbox() -> Bool {
         for _ in 0..<32 {
             if self.inbox.hasWork { return true }
             waybill_spin_hint()

@@ -1,22 +1,22 @@
 internal import Synchronization
 
-/// The works of an ``EventLoop``: its queues, its handles, and the thread that runs it.
+/// The core of an ``EventLoop``: its queues, its handles, and the thread that runs it.
 ///
-/// The loop and its thread both hold the core, and the core holds of the loop only its memory. So a loop that is
-/// dropped goes away although its thread sleeps, and its `deinit` wakes the thread to end it. Jobs need no more: each
-/// holds its actor, and the actor its loop.
+/// The loop and its thread both hold the core, and the core holds only the loop's memory (``LoopReference``).
+/// So a loop whose last reference is dropped is destroyed although its thread sleeps, and its `deinit` wakes
+/// the thread to end it. Jobs need no other reference: each holds its actor, and the actor its loop.
 ///
-/// The compiler cannot check `Sendable` here. What makes it so: `state` is touched by one thread at a time, the one
-/// that `thread` names; all else is constant, atomic, or behind a lock.
+/// The compiler cannot check `Sendable` here. What makes it so: `state` is touched by one thread at a time,
+/// the one that `thread` names; all else is constant, atomic, or behind a lock.
 @safe
 final class LoopCore: @unchecked Sendable {
-    /// Who runs the loop.
+    /// The thread that runs the loop.
     enum Host {
         /// A thread of the loop's own.
         case ownThread
         /// The thread that calls `run()`.
         case caller
-        /// Somebody else's `uv_run`.
+        /// The thread that runs a host's `uv_loop_t`.
         case adopted
     }
 
@@ -70,7 +70,7 @@ final class LoopCore: @unchecked Sendable {
         unsafe self.state.deallocate()
     }
 
-    /// The loop, or nil if nobody holds it any more; for the loop's thread.
+    /// The loop, or nil once its last reference is gone; for the loop's thread.
     var loop: EventLoop? { unsafe self.state.pointee.reference?.loop }
 
     /// Whether the calling thread is the one that runs the loop.
@@ -90,16 +90,17 @@ final class LoopCore: @unchecked Sendable {
     private func pushLocal(_ item: WorkItem) {
         unsafe self.state.pointee.ready.append(item)
         LoopCounters.increment(self.counters.localPushes)
-        if unsafe !self.state.pointee.isTurning { self.keepFromBlocking() }
+        if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
     }
 
-    /// Makes the loop turn once more without blocking: something was queued outside its callbacks.
+    /// Makes the loop iterate once more without blocking: work was queued outside of its callbacks.
     func keepFromBlocking() {
         unsafe self.state.pointee.handles?.idle.start()
     }
 
     private func pushForeign(_ item: WorkItem) {
-        // Once published the item may run and drop the last reference to the loop before this thread has woken it.
+        // Once published the item may run and drop the last reference to the loop before this thread has
+        // woken it.
         var kept: Unmanaged<LoopCore>?
         switch self.inbox.push(item, willWake: { unsafe kept = Unmanaged.passRetained(self) }) {
         case .queued: break
@@ -113,7 +114,7 @@ final class LoopCore: @unchecked Sendable {
 extension LoopCore {
     static var defaultName: String { "event-loop" }
 
-    /// Creates the works of a loop of our own.
+    /// Creates the core of a loop that Waybill owns.
     static func make(name: String?, host: Host, configuration: EventLoop.Configuration) -> LoopCore {
         do throws(EventLoopError) {
             return try LoopCore(
@@ -123,15 +124,16 @@ extension LoopCore {
                 configuration: configuration
             )
         } catch {
-            // No caller of `EventLoop()` could go on without its loop.
+            // No caller of `EventLoop()` could continue without its loop.
             fatalError("no event loop: \(error)")
         }
     }
 }
 
-/// What only the loop's thread touches.
+/// The state that only the loop's thread touches.
 ///
-/// It sits behind a pointer and not in the variables of a class, where each access would cost an exclusivity check.
+/// It sits behind a pointer and not in the variables of a class, where each access would cost an exclusivity
+/// check.
 @safe
 struct LoopState: ~Copyable {
     /// Work that has been taken and not run.
@@ -144,14 +146,14 @@ struct LoopState: ~Copyable {
     var alarm: ManualTime.Alarm?
     /// Nil before the loop is open and after it has closed.
     var handles: LoopHandles?
-    /// Whether one of our callbacks is running, so that what is queued now will be seen before the loop blocks.
-    var isTurning = false
-    /// The way to the loop; set before the loop is handed to anybody.
+    /// Whether a callback of this loop is running, so that what is queued now is seen before the loop blocks.
+    var isInCallback = false
+    /// The reference to the loop; set before the loop's initialiser returns.
     var reference: LoopReference?
     /// Keeps the loop's memory, so that no other loop is ever taken for it.
     unowned var memoryOfLoop: EventLoop?
     var polledAt: Int64 = 0
-    /// When work was run last; a loop spins from then on.
+    /// When work was run last; a loop that spins counts from then on.
     var workedAt: Int64 = 0
     /// When the loop went to sleep, if it sleeps.
     var parkedAt: Int64?

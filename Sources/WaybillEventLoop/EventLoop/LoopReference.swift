@@ -6,11 +6,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The way from a loop's works to the loop, which may be gone.
+/// A reference from a loop's core to the loop, which may have been destroyed.
 ///
-/// A weak variable would do, but an object that was ever weakly referenced has its counts in a side table, and every
-/// retain and release of it costs twice as much from then on; a loop is retained all day long. So the works keep the
-/// object's memory, by an unowned variable of their own, and this asks the runtime whether there is still life in it.
+/// A weak variable would do, but an object that was ever weakly referenced has its counts in a side table,
+/// and every retain and release of it costs twice as much from then on; a loop is retained with every job. So
+/// the core keeps the object's memory, by an unowned variable of its own, and this type asks the runtime to
+/// retain the object if it is alive.
 @safe
 struct LoopReference {
     private let address: UInt
@@ -23,7 +24,7 @@ struct LoopReference {
         unsafe self.executor = loop.asUnownedSerialExecutor()
     }
 
-    /// The loop, or nil if nobody holds it any more.
+    /// The loop, or nil once its last reference is gone.
     var loop: EventLoop? {
         guard let retained = unsafe swift_tryRetain(UnsafeMutableRawPointer(bitPattern: self.address))
         else { return nil }
@@ -32,7 +33,7 @@ struct LoopReference {
     }
 }
 
-/// Which loop the calling thread runs, if any.
+/// The loop that the calling thread runs, if any.
 ///
 /// A POSIX key, because a task-local value would follow tasks and not threads.
 enum CurrentLoop {
@@ -43,7 +44,8 @@ enum CurrentLoop {
         return key
     }()
 
-    /// The core of the loop that this thread runs; only the thread itself sets it, and it keeps the core alive.
+    /// The core of the loop that this thread runs; only the thread itself sets it, and it keeps the core
+    /// alive.
     static var core: Unmanaged<LoopCore>? {
         get { unsafe pthread_getspecific(self.key).map { unsafe Unmanaged.fromOpaque($0) } }
         set {

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Logs when one job holds a loop for too long.
 ///
-/// One thread looks at all loops of the process, four times per threshold: a job that lasts longer than the threshold
-/// and a quarter is always seen. The loops do nothing for it but count their jobs. The thread ends with the last
+/// One thread samples all loops of the process, four times per threshold: a job that lasts longer than the
+/// threshold and a quarter is always detected. The loops only count their jobs. The thread ends with the last
 /// loop.
 final class Watchdog: Sendable {
     struct Entry {
@@ -27,7 +27,7 @@ final class Watchdog: Sendable {
 
     private let state = Locked(State())
 
-    /// Looks at a loop from now on.
+    /// Starts to sample a loop.
     func add(_ core: LoopCore, threshold: Duration) {
         let needsThread = self.state.withLock { state in
             state.entries[ObjectIdentifier(core)] = Entry(
@@ -40,22 +40,22 @@ final class Watchdog: Sendable {
         if needsThread { LoopThread.start(name: "loop watchdog") { self.run() } }
     }
 
-    /// Looks at a loop no more.
+    /// Stops sampling a loop.
     func remove(_ core: LoopCore) {
         let removed = self.state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(core)) }
-        // Let go of outside the lock.
+        // Released outside of the lock.
         _ = consume removed
     }
 
     private func run() {
-        while let pause = self.pause() {
-            uv_sleep(pause)
-            for finding in self.look() { Self.report(finding) }
+        while let interval = self.interval() {
+            uv_sleep(interval)
+            for finding in self.sample() { Self.report(finding) }
         }
     }
 
-    /// Milliseconds until the next look, or nil if there is nothing to look at and the thread ends.
-    private func pause() -> UInt32? {
+    /// Milliseconds until the next sample, or nil if there is no loop left and the thread ends.
+    private func interval() -> UInt32? {
         self.state.withLock { state in
             guard let shortest = state.entries.values.map(\.watch.threshold).min() else {
                 state.hasThread = false
@@ -65,7 +65,7 @@ final class Watchdog: Sendable {
         }
     }
 
-    private func look() -> [Finding] {
+    private func sample() -> [Finding] {
         self.state.withLock { state in
             let now = MonotonicTime.now
             return Array(state.entries.keys).compactMap { key in
@@ -93,13 +93,13 @@ final class Watchdog: Sendable {
 
 /// Decides from samples of one loop whether a job has held it for too long.
 ///
-/// The loop only counts the jobs it starts. If two samples see the same count of a busy loop, one job has held it
-/// at least from the first to the second; the first is when the job was noticed, not when it began.
+/// The loop only counts the jobs that it starts. If two samples see the same count of a busy loop, one job
+/// has held it at least from the first sample to the second; the job may have begun before the first.
 struct JobWatch {
     let threshold: Int64
 
     private var runs: UInt = 0
-    /// When the job that runs was noticed, if one runs.
+    /// When the running job was first seen, if one runs.
     private var noticedAt: Int64?
     private var isReported = false
 

@@ -1,10 +1,10 @@
 internal import CLibUV
 
-/// A libuv handle of any type: the memory that libuv knows by address, and what to do when it fires.
+/// A libuv handle of any type: the memory that libuv knows by address, and the closure to run when it fires.
 ///
-/// The typed handles in this folder are the ones to use; this is what they share. libuv's `data` field owns the object
-/// from a successful initialisation until the close callback, the only place where the memory goes back.
-/// Everything here happens on the loop's thread.
+/// The typed handles in this folder are the ones to use; this is what they share. libuv's `data` field owns
+/// the object from a successful initialisation until the close callback, the only place where the memory goes
+/// back. Everything here happens on the loop's thread.
 @safe
 final class LoopHandle {
     let memory: UnsafeMutableRawPointer
@@ -42,14 +42,14 @@ final class LoopHandle {
     /// Lets the loop end although the handle is active.
     func unreference() { unsafe uv_unref(self.base) }
 
-    /// Closes the handle; `onClosed` runs when libuv has let go of its memory.
+    /// Closes the handle; `onClosed` runs when libuv no longer uses its memory.
     func close(onClosed: @escaping () -> Void) {
         self.onClosed = onClosed
         unsafe uv_close(self.base) { handle in
             guard let handle = unsafe handle, let data = unsafe uv_handle_get_data(handle) else { return }
             let owner = unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeRetainedValue()
             unsafe owner.memory.deallocate()
-            // Taken out, since it may own whoever owns the handle.
+            // Taken out, since the closure may own the owner of this handle.
             owner.onClosed.take()?()
         }
     }

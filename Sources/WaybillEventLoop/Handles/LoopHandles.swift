@@ -20,7 +20,7 @@ struct LoopHandles {
         self.timer = try TimerHandle(on: loop, onEvent: onTimer)
         self.prepare.start()
         self.check.start()
-        // They fire on every turn for ever, so they must not be what keeps a host's loop alive.
+        // They fire in every iteration of the loop, so they must not keep a host's loop alive.
         self.prepare.unreference()
         self.check.unreference()
     }
@@ -143,10 +143,11 @@ struct TimerHandle {
 
     /// Arms the timer, once.
     ///
-    /// libuv counts whole milliseconds of a clock it reads once per turn, and a timer that it fires early would only
-    /// have to be armed again: so the deadline is rounded up on that very clock.
+    /// libuv counts whole milliseconds of a clock that it reads once per iteration of the loop, and a timer
+    /// that it fires early would only have to be armed again: so the deadline is rounded up on that very
+    /// clock.
     ///
-    /// - Parameter delay: Nanoseconds from this moment; zero or less fires in the loop's next turn.
+    /// - Parameter delay: Nanoseconds from this moment; zero or less fires in the loop's next iteration.
     func start(after delay: Int64) {
         let now = uv_hrtime()
         let due = now.addingReportingOverflow(UInt64(max(delay, 0)))

@@ -1,12 +1,12 @@
 internal import CLibUV
 
-/// A `uv_loop_t`: our own, or a host's that we only borrow.
+/// A `uv_loop_t`: one that Waybill owns, or a host's that is only borrowed.
 @safe
 final class UVLoop {
     let pointer: UnsafeMutablePointer<uv_loop_t>
     private let isOwned: Bool
 
-    /// A loop of our own.
+    /// A loop that Waybill owns.
     init() throws(EventLoopError) {
         unsafe self.pointer =
             UnsafeMutableRawPointer
@@ -32,7 +32,7 @@ final class UVLoop {
         _ = unsafe uv_run(self.pointer, UV_RUN_DEFAULT)
     }
 
-    /// Gives a loop of our own back; a borrowed one stays as it is.
+    /// Frees a loop that Waybill owns; a borrowed one stays as it is.
     ///
     /// Every handle must have been closed and its close callback must have run.
     func close() {

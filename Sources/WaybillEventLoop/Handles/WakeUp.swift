@@ -4,10 +4,10 @@ internal import CLibUV
 internal import Glibc
 #endif
 
-/// How another thread gets a sleeping loop out of its poll.
+/// Wakes a loop that sleeps in its poll, from another thread.
 ///
-/// An eventfd under `uv_poll` on Linux, `uv_async` elsewhere; Docs/Decisions/0002 has the figures. The lock lets `close`
-/// and `signal` race: it is taken once per sleep, beside a system call.
+/// An eventfd under `uv_poll` on Linux, `uv_async` elsewhere; Docs/Decisions/0002 has the figures. The lock
+/// lets `close` and `signal` race: it is taken once per sleep, beside a system call.
 @safe
 final class WakeUp {
     #if os(Linux)
@@ -20,7 +20,7 @@ final class WakeUp {
         do throws(EventLoopError) {
             self.handle = try PollHandle(on: loop, descriptor: descriptor) {
                 var count: UInt64 = 0
-                // Nothing to do on failure: it only means that nobody has signalled since.
+                // Nothing to do on failure: it only means that there was no signal since the last read.
                 _ = unsafe read(descriptor, &count, 8)
             }
         } catch {

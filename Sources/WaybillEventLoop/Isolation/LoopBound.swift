@@ -34,8 +34,9 @@ extension LoopBound {
         _ body: (isolated Self) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         self.eventLoop.preconditionInEventLoop()
-        // An isolated parameter is passed like any other. The loop is the actor's executor and this is its thread, so
-        // the closure is where its type says that it has to be; and it promises that nobody else has its result.
+        // An isolated parameter is passed like any other. The loop is the actor's executor and this is its
+        // thread, so the closure is isolated as its type demands; and its `sending` result has no other
+        // reference.
         let isolated = IsolatedCall<Self, Result, Failure> { actor, body throws(Failure) in try body(actor) }
         let plain = unsafe unsafeBitCast(isolated, to: PlainCall<Self, Result, Failure>.self)
         nonisolated(unsafe) let result = try plain.call(self, body)
@@ -45,8 +46,8 @@ extension LoopBound {
 
 /// A call that the compiler lets only an actor's own code make.
 ///
-/// What is cast is a function that captures nothing, and not the caller's closure: that would have to be copied to
-/// the heap first.
+/// What is cast is a function that captures nothing, and not the caller's closure: that would have to be
+/// copied to the heap first.
 @usableFromInline
 struct IsolatedCall<Isolation: Actor, Result, Failure: Error> {
     @usableFromInline
@@ -71,8 +72,8 @@ struct PlainCall<Isolation: Actor, Result, Failure: Error> {
 extension LoopBound {
     /// Makes a plain closure of code of this actor, for callers that are on its loop already.
     ///
-    /// It is for code that is kept and called often: the compiler's check is taken off once, here, and the loop's own
-    /// is made in debug builds. ``assumeOnLoop(_:)`` is for code that is at hand.
+    /// It is for code that is kept and called often: the compiler's check is taken off once, here, and the
+    /// loop's own is made in debug builds. ``assumeOnLoop(_:)`` is for code that is at hand.
     ///
     /// - Parameter body: code that is isolated to the actor.
     /// - Returns: the same code; it must be called on the actor's loop.

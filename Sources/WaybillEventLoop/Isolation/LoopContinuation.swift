@@ -1,49 +1,53 @@
 internal import Synchronization
 
-/// Makes a task wait on an event loop, once, and go straight on there when it is resumed.
+/// A continuation whose task is resumed on an event loop directly; each is waited on once and resumed once.
 ///
-/// A continuation of the standard library makes a detour: Swift resumes it on the default executor, whatever the actor,
-/// and only from there the task goes on to the actor's. For an actor of a loop these are two changes of thread, even
-/// where the loop itself resumes it.
+/// Swift resumes a continuation of the standard library on the default executor, whatever the actor, and only
+/// from there the task is queued on the actor's executor. For an actor of a loop these are two changes of
+/// thread, even where the loop itself resumes the task.
 ///
-/// Its ways to suspend also take the caller's isolation as a parameter, and in a `nonisolated(nonsending)` function the
-/// default of that is nil: they would leave the loop before they begin.
+/// `withCheckedContinuation` also takes the caller's isolation as a parameter, whose default is nil in a
+/// `nonisolated(nonsending)` function: the task would leave the loop before it suspends.
 ///
-/// So this is an actor that is its own executor. Calling it hands it the rest of the calling task as a job; it keeps
-/// that until it is resumed, and then gives it to the loop.
+/// So this type is an actor that is its own executor. A call of ``wait()`` hands it the rest of the calling
+/// task as a job; it keeps the job until it is resumed, and then submits it to the loop.
 package actor Pause<Value: Sendable>: SerialExecutor {
     private nonisolated let loop: EventLoop?
-    /// Where the task goes on, if it has been resumed for another place than ``loop``.
+    /// Whether the task continues on the default executor instead of ``loop``.
     private nonisolated(unsafe) var isElsewhere = false
-    /// Whether the task goes on within the call that resumes it.
+    /// Whether the task continues within the call that resumes it.
     private nonisolated(unsafe) var isInPlace = false
 
-    // Whoever comes first, the task with its job or somebody with the value, leaves it; whoever comes second finds both.
-    private nonisolated let isOneThere = Atomic<Bool>(false)
+    // The job and the value arrive in either order; the call that brings the second of them submits the job.
+    private nonisolated let hasFirstArrived = Atomic<Bool>(false)
     private nonisolated(unsafe) var job: UnownedJob?
     private nonisolated(unsafe) var value: Value?
 
-    /// Prepares a pause.
+    /// Creates a continuation.
     ///
-    /// - Parameter loop: where the task waits; nil for the default executor, from where it goes on to wherever it belongs.
+    /// - Parameter loop: The loop to resume on; nil for the default executor, from which the task returns to
+    ///   its actor.
     package init(on loop: EventLoop?) { self.loop = loop }
 
-    /// Waits until the task is resumed; may be called once.
+    /// Suspends the calling task until it is resumed; may be called once.
     ///
-    /// - Returns: what it was resumed with.
+    /// - Returns: The value that it was resumed with.
     package func wait() -> Value {
-        guard let value = unsafe self.value else { preconditionFailure("a task went on by itself") }
+        guard let value = unsafe self.value else {
+            preconditionFailure("a task continued without being resumed")
+        }
         return value
     }
 
-    /// Waits, where the caller is isolated, and is told when the task is cancelled.
+    /// Suspends in the caller's isolation, and calls `onCancel` if the task is cancelled.
     ///
     /// - Parameters:
-    ///   - isolation: the caller's. A `nonisolated(nonsending)` function has to hand it over; a default would be nil there.
-    ///   - begin: is called first; from now on somebody may resume the task.
-    ///   - onCancel: is called when the task is cancelled, and has it resumed.
-    /// - Returns: what it was resumed with.
-    /// - Throws: what `begin` throws; then nobody may resume the task.
+    ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function has to pass it; a default
+    ///     would be nil.
+    ///   - begin: Called first; from then on the continuation may be resumed.
+    ///   - onCancel: Called when the task is cancelled; it must lead to a resumption.
+    /// - Returns: The value that the task was resumed with.
+    /// - Throws: The error of `begin`; then the continuation must not be resumed.
     package func wait(
         isolation: isolated (any Actor)?,
         _ begin: () throws -> Void,
@@ -60,15 +64,15 @@ package actor Pause<Value: Sendable>: SerialExecutor {
         )
     }
 
-    /// Waits, where the caller is isolated, and then runs a closure where the task was resumed: on the loop, and not where
-    /// the caller is.
+    /// Suspends in the caller's isolation, and then runs a closure on the thread that resumed the task,
+    /// before the task returns to that isolation.
     ///
     /// - Parameters:
-    ///   - isolation: the caller's.
-    ///   - begin: is called first; from now on the task may be resumed.
-    ///   - onCancel: is called when the task is cancelled, and has it resumed.
-    ///   - body: runs in the caller's task, on the thread that has resumed it.
-    /// - Returns: what the closure returns.
+    ///   - isolation: The caller's isolation.
+    ///   - begin: Called first; from then on the continuation may be resumed.
+    ///   - onCancel: Called when the task is cancelled; it must lead to a resumption.
+    ///   - body: Runs in the caller's task, on the thread that has resumed it.
+    /// - Returns: The result of `body`.
     package func wait<Result: Sendable>(
         isolation: isolated (any Actor)?,
         _ begin: () -> Void,
@@ -90,21 +94,21 @@ package actor Pause<Value: Sendable>: SerialExecutor {
         body(self.wait())
     }
 
-    /// Has the task go on, now or as soon as it waits; must be called once.
+    /// Resumes the task, now or as soon as it waits; must be called once.
     package nonisolated func resume(returning value: Value) {
-        // Nobody reads it before the job runs.
+        // Read by the job only, which is submitted after this.
         unsafe self.value = value
-        if self.isSecond { self.goOn() }
+        if self.arrivesSecond { self.continueTask() }
     }
 
-    /// Has the task go on away from its loop, which may not turn; must be called once.
+    /// Resumes the task on the default executor, for a loop that may not be running; must be called once.
     package nonisolated func resumeElsewhere(returning value: Value) {
         unsafe self.isElsewhere = true
         self.resume(returning: value)
     }
 
-    /// Has the task go on within this call, if it waits already; must be called once, on the loop's thread, and not by code
-    /// of a task.
+    /// Resumes the task within this call, if it waits already; must be called once, on the loop's thread, and
+    /// not by code of a task.
     package nonisolated func resumeInPlace(returning value: Value) {
         unsafe self.isInPlace = true
         self.resume(returning: value)
@@ -112,20 +116,20 @@ package actor Pause<Value: Sendable>: SerialExecutor {
 
     /// Takes the rest of the waiting task; the runtime calls this.
     package nonisolated func enqueue(_ job: consuming ExecutorJob) {
-        // Only the second to come reads it.
+        // Read by the second arrival only, through the exchange below.
         unsafe self.job = UnownedJob(job)
-        if self.isSecond { self.goOn() }
+        if self.arrivesSecond { self.continueTask() }
     }
 
-    private nonisolated var isSecond: Bool {
-        self.isOneThere.exchange(true, ordering: .acquiringAndReleasing)
+    private nonisolated var arrivesSecond: Bool {
+        self.hasFirstArrived.exchange(true, ordering: .acquiringAndReleasing)
     }
 
-    private nonisolated func goOn() {
+    private nonisolated func continueTask() {
         guard let job = unsafe self.job else { preconditionFailure("a task was resumed twice") }
         unsafe self.job = nil
         if let loop, unsafe !self.isElsewhere {
-            // As the loop's own: there is nothing in this actor that the loop's other jobs could get in the way of.
+            // As a job of the loop: the actor has no other state that the loop's jobs could race with.
             let item = WorkItem(job, as: .actorJob)
             if unsafe self.isInPlace, loop.core.isOnThread {
                 unsafe self.isInPlace = false

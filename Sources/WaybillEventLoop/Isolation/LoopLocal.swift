@@ -1,7 +1,9 @@
-/// A value that only the thread of one loop touches, for code that is on that thread already and cannot suspend.
+/// A value that only the thread of one loop touches, for code that is on that thread already and cannot
+/// suspend.
 ///
-/// An actor bound to the loop protects its state as well, and is the better choice wherever its methods can be awaited.
-/// This is for what happens with every message: no lock, no check in release builds, no isolation to cross.
+/// An actor bound to the loop protects its state as well, and is the better choice wherever its methods can
+/// be awaited. This is for what happens with every message: no lock, no check in release builds, no isolation
+/// to cross.
 @safe
 @usableFromInline
 package struct LoopLocal<Value: Sendable>: ~Copyable {
@@ -40,7 +42,8 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
 extension LoopLocal where Value: AnyObject {
     /// Runs a closure with the object, which is not retained meanwhile; the caller is on the loop's thread.
     ///
-    /// Nobody else holds the object: after a ``store(_:)`` that the closure leads to, the closure must not use it.
+    /// The value's own reference is the only one that is certain: after a ``store(_:)`` that the closure
+    /// leads to, the closure must not use it.
     @inlinable
     @inline(__always)
     package func withUnretained<Result>(_ body: (Value) -> Result) -> Result {
@@ -67,5 +70,6 @@ extension LoopLocal where Value: AnyObject {
     }
 }
 
-// The loop's thread alone touches the value, by the contract of `load` and `store`; the last reference gone, whoever drops it.
+// The loop's thread alone touches the value, by the contract of `load` and `store`; the last reference gone,
+// whoever drops it.
 extension LoopLocal: @unchecked Sendable {}

@@ -30,7 +30,8 @@ package struct UnretainedEventLoop: Sendable {
         }
     }
 
-    /// Counts one delivery against what the loop may do before it polls again, as ``EventLoop/consumeDeliveryBudget()``.
+    /// Counts one delivery against what the loop may do before it polls again, as
+    /// ``EventLoop/consumeDeliveryBudget()``.
     package func consumeDeliveryBudget() -> Bool {
         unsafe self.core._withUnsafeGuaranteedRef { core in
             assert(core.isOnThread, "the budget belongs to the loop's thread")

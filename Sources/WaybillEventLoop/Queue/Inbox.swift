@@ -1,18 +1,19 @@
 internal import Synchronization
 
-/// Where foreign threads leave work for a loop: one atomic word, no lock.
+/// The queue on which other threads leave work for a loop: one atomic word, no lock.
 ///
-/// The word is empty while the loop is awake with nothing left for it, parked while it sleeps, closed once it is gone,
-/// and else the address of the latest item, which links to the one before it. Whoever finds it parked, and nobody else,
-/// wakes the loop: at most one wake-up for each sleep, however many items arrive.
+/// The word is `empty` while the loop is awake and nothing is queued, `parked` while the loop sleeps,
+/// `closed` once it has shut down, and otherwise the address of the latest item, which links to the one
+/// before it. Only the thread whose push replaces `parked` wakes the loop: at most one wake-up for each
+/// sleep, however many items arrive.
 struct Inbox: ~Copyable {
-    /// What the thread that pushed has to do next.
+    /// What the pushing thread has to do next.
     enum Push {
-        /// Nothing: the loop will look.
+        /// Nothing: the loop will take the item.
         case queued
         /// Wake the loop.
         case wake
-        /// Run the item elsewhere: it was not taken.
+        /// Run the item elsewhere: the loop has shut down and did not take it.
         case closed
     }
 
@@ -26,10 +27,10 @@ struct Inbox: ~Copyable {
     /// How many items were ever pushed.
     var pushCount: UInt { self.pushes.load(ordering: .relaxed) }
 
-    /// Whether somebody left work; for the loop's thread, while it is awake.
+    /// Whether an item is queued; for the loop's thread, while it is awake.
     var hasWork: Bool { self.word.load(ordering: .relaxed) > Self.closed }
 
-    /// Leaves an item, from any thread.
+    /// Queues an item, from any thread.
     ///
     /// - Parameters:
     ///   - item: The item; its memory belongs to the loop from here on, unless the answer is `closed`.
@@ -70,7 +71,7 @@ struct Inbox: ~Copyable {
 
     /// Goes to sleep, unless there is work.
     ///
-    /// - Returns: Whether the loop may block: whoever pushes from now on wakes it.
+    /// - Returns: Whether the loop may block: the next push wakes it.
     func park() -> Bool {
         self.word.compareExchange(expected: Self.empty, desired: Self.parked, ordering: .relaxed).exchanged
     }
@@ -80,7 +81,7 @@ struct Inbox: ~Copyable {
         Self.list(from: self.word.exchange(Self.closed, ordering: .acquiringAndReleasing))
     }
 
-    /// Turns the chain that starts with the latest item around.
+    /// Reverses the chain that starts with the latest item.
     private static func list(from word: UInt) -> WorkList {
         var list = WorkList()
         var address = word

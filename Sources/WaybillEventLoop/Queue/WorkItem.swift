@@ -1,8 +1,9 @@
 /// One thing for a loop to run: the job of an actor, the job of a task, or a plain closure.
 ///
-/// An item is the address of memory whose third word links it to the next and whose fourth says what it is. The runtime
-/// reserves these very words of a job for the executor that holds it (`SchedulerPrivate`), so queuing one allocates
-/// nothing; a closure gets a node of the same shape. A test checks that the words are where this type thinks.
+/// An item is the address of memory whose third word links it to the next item and whose fourth holds its
+/// kind. The runtime reserves these very words of a job for the executor that holds it (`SchedulerPrivate`),
+/// so queuing one allocates nothing; a closure gets a node of the same shape. A test checks that the words
+/// are where this type thinks.
 @safe
 struct WorkItem {
     enum Kind: UInt {
@@ -13,7 +14,8 @@ struct WorkItem {
 
     typealias Body = @Sendable () -> Void
 
-    /// A closure as it is: stored by itself in untyped memory it would be wrapped in an allocation of its own.
+    /// A closure as it is: stored by itself in untyped memory it would be wrapped in an allocation of its
+    /// own.
     private struct Node {
         let body: Body
     }
@@ -121,11 +123,11 @@ struct WorkList {
     }
 
     private static func item(_ address: UInt) -> WorkItem? {
-        // Only addresses of items that somebody put in are ever stored.
+        // Only addresses of items that were appended or prepended are ever stored.
         guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return nil }
         return unsafe WorkItem(address: pointer)
     }
 }
 
-// A list travels to the thread that takes over a loop's work; nobody else has the items meanwhile.
+// A list is handed to the thread that takes over a loop's work; no other thread refers to its items.
 extension WorkList: @unchecked Sendable {}

@@ -1,6 +1,7 @@
 /// Elements that never change and never move, and that are read without counting references.
 ///
-/// An array that is read out of an object is retained while it is read, and so is each element with a reference in it.
+/// An array that is read out of an object is retained while it is read, and so is each element with a
+/// reference in it.
 @safe
 @usableFromInline
 package final class FixedArray<Element: Sendable>: Sendable {

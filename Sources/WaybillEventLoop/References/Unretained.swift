@@ -38,7 +38,8 @@ package struct Unretained<Object: AnyObject & Sendable>: Sendable {
     }
 }
 
-/// A reference to an object whose type only its reader knows, and that somebody else holds for as long as this is used.
+/// A reference to an object whose type only its reader knows, and that somebody else holds for as long as
+/// this is used.
 ///
 /// It counts no references, as ``Unretained`` does not. A cast would: it retains what it casts.
 @safe
@@ -60,7 +61,8 @@ package struct UnretainedObject {
 
     /// Runs a closure with the object, if it is of exactly this class; it is not retained meanwhile.
     ///
-    /// - Returns: what the closure returned; nil if the object is of another class, and the closure was not run.
+    /// - Returns: what the closure returned; nil if the object is of another class, and the closure was not
+    ///   run.
     @inlinable
     @inline(__always)
     package func with<Object: AnyObject, Result>(
@@ -80,8 +82,8 @@ extension UnretainedObject: @unchecked Sendable {}
 extension Array where Element: AnyObject {
     /// Runs a closure with an element, which is not retained meanwhile.
     ///
-    /// For code that goes through many objects and does little with each. The caller must hold the array until the
-    /// closure has returned.
+    /// For code that goes through many objects and does little with each. The caller must hold the array
+    /// until the closure has returned.
     @inlinable
     @inline(__always)
     package func withUnretained<State, Result>(

@@ -19,10 +19,10 @@ public struct Signal: Hashable, Sendable {
     /// The terminal was closed, or a daemon is to read its configuration again (`SIGHUP`).
     public static let hangUp = Self(number: SIGHUP)
 
-    /// Somebody pressed Control-C (`SIGINT`).
+    /// Control-C was pressed (`SIGINT`).
     public static let interrupt = Self(number: SIGINT)
 
-    /// Somebody pressed Control-\ (`SIGQUIT`).
+    /// Control-\ was pressed (`SIGQUIT`).
     public static let quit = Self(number: SIGQUIT)
 
     /// The process is asked to end (`SIGTERM`).

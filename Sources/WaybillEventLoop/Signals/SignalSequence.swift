@@ -1,7 +1,9 @@
-/// The signals that the process receives, from the moment ``EventLoop/signals(_:)`` returns until the sequence is dropped.
+/// The signals that the process receives, from the moment ``EventLoop/signals(_:)`` returns until the
+/// sequence is dropped.
 ///
-/// While a sequence exists its signals do not do what they do by default: Control-C no longer ends the process. A sequence
-/// is for one iteration at a time, and holds its loop; signals that arrive while nobody asks wait, the latest 64 of them.
+/// While a sequence exists its signals do not do what they do by default: Control-C no longer ends the
+/// process. A sequence is for one iteration at a time, and holds its loop; signals that arrive between two
+/// calls of `next` are buffered, the latest 64 of them.
 public struct SignalSequence: AsyncSequence, Sendable {
     /// What a sequence yields.
     public typealias Element = Signal
@@ -11,7 +13,7 @@ public struct SignalSequence: AsyncSequence, Sendable {
 
     typealias Stream = AsyncThrowingStream<Signal, any Error>
 
-    /// The most signals that wait for somebody to ask.
+    /// The most signals that are buffered.
     static var limit: Int { 64 }
 
     let eventLoop: EventLoop
@@ -34,7 +36,7 @@ public struct SignalSequence: AsyncSequence, Sendable {
 
         /// The next signal, or nil once the task is cancelled.
         ///
-        /// - Parameter actor: Whose isolation to wait in.
+        /// - Parameter actor: The actor to wait in the isolation of.
         /// - Returns: The signal.
         /// - Throws: ``EventLoopError`` with the code `shutDown` when the loop shuts down.
         public mutating func next(

@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// One sequence's part of a loop: its handles, and where the signals go.
+/// The handles of one signal sequence, and the continuation that they feed.
 struct SignalSubscription {
     private let handles: [SignalHandle]
     private let continuation: SignalSequence.Stream.Continuation
@@ -11,7 +11,7 @@ struct SignalSubscription {
     ///   - signals: What to watch for.
     ///   - loop: The loop that watches.
     ///   - continuation: Where the signals go.
-    ///   - closing: Closes a handle and has the loop wait for that.
+    ///   - closing: Closes a handle and makes the loop wait for that.
     /// - Throws: ``EventLoopError`` if a signal cannot be caught; then nothing is watched.
     init(
         _ signals: Set<Signal>,
@@ -38,7 +38,7 @@ struct SignalSubscription {
     ///
     /// - Parameters:
     ///   - error: How the sequence ends.
-    ///   - closing: Closes a handle and has the loop wait for that.
+    ///   - closing: Closes a handle and makes the loop wait for that.
     func end(throwing error: EventLoopError?, closing: (SignalHandle) -> Void) {
         for handle in self.handles { closing(handle) }
         self.continuation.finish(throwing: error)
@@ -67,7 +67,7 @@ struct SignalHandle {
             signal.number
         )
         try EventLoopError.check(status, "wait for \(signal)")
-        // Nobody who waits for a signal wants a host's loop to go on for it.
+        // A subscription to a signal must not keep a host's loop running.
         self.handle.unreference()
     }
 

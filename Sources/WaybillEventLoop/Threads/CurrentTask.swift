@@ -1,11 +1,12 @@
 internal import CLibUV
 
-/// The task that the calling thread runs, as far as a message bus has to tell one from another.
+/// The task that the calling thread runs: its identity, and whether it is a child task.
 package enum CurrentTask {
-    /// A number that no other living task has; zero outside of tasks.
+    /// A number that no other task has at the same time; zero outside of tasks.
     package static var id: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
 
-    /// Whether the task is an `async let` or belongs to a task group, so that the task that made it waits for it.
+    /// Whether the task is an `async let` or belongs to a task group, so that the task that made it waits for
+    /// it.
     ///
     /// A task that is made by `Task { }` inherits the same task-local values, but nothing has to wait for it.
     package static var isChild: Bool {
@@ -13,6 +14,7 @@ package enum CurrentTask {
         return unsafe swift_task_getJobFlags(task) & Self.childFlag != 0
     }
 
-    /// The bit of a job's flags that marks a child task; `CurrentTaskTests` fails first if the runtime moves it.
+    /// The bit of a job's flags that marks a child task; `CurrentTaskTests` fails first if the runtime moves
+    /// it.
     private static let childFlag = 1 << 24
 }

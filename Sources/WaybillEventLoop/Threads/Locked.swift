@@ -11,9 +11,9 @@ public import Synchronization
 
 /// A value behind a lock.
 ///
-/// A `Mutex` in place: no heap block, and no system call unless two threads meet. On Linux it waits in a way that
-/// the thread sanitizer does not see, and every value behind one would be reported as a race; compiled with
-/// `-D WAYBILL_PTHREAD_LOCKS` the lock is a POSIX mutex, which the sanitizer knows.
+/// A `Mutex` in place: no heap block, and no system call unless two threads meet. On Linux it waits in a way
+/// that the thread sanitizer does not see, and every value behind one would be reported as a race; compiled
+/// with `-D WAYBILL_PTHREAD_LOCKS` the lock is a POSIX mutex, which the sanitizer knows.
 @safe
 @usableFromInline
 package struct Locked<Value: ~Copyable>: ~Copyable {

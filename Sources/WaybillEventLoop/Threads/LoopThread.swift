@@ -6,7 +6,7 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Starts threads that nobody joins: each ends with its body.
+/// Starts detached threads: each ends with its body.
 enum LoopThread {
     private final class Start {
         let name: String
@@ -21,7 +21,7 @@ enum LoopThread {
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - name: What debuggers and `top -H` show; Linux keeps the first 15 bytes.
+    ///   - name: The thread's name in debuggers and `top -H`; Linux keeps the first 15 bytes.
     ///   - body: What the thread runs.
     static func start(name: String, body: @escaping @Sendable () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))

@@ -1,6 +1,7 @@
 /// A moment by which something has to be done, in whole nanoseconds of `ContinuousClock`; or never.
 ///
-/// An instant's layout is not known at compile time: whatever holds one is copied through the runtime. This is a number.
+/// An instant's layout is not known at compile time: whatever holds one is copied through the runtime. This
+/// is a number.
 @usableFromInline
 package struct Deadline: Sendable, Hashable, Comparable {
     @usableFromInline package let nanoseconds: Int64
@@ -29,7 +30,7 @@ package struct Deadline: Sendable, Hashable, Comparable {
     @inlinable
     package var exists: Bool { self.nanoseconds != .max }
 
-    /// Whether it is too late; reads the clock, if there is a deadline.
+    /// Whether the deadline has passed; reads the clock only if there is a deadline.
     @inlinable
     @inline(__always)
     package func hasPassed(by time: @autoclosure () -> TimeSource) -> Bool {

@@ -1,8 +1,8 @@
 /// A clock whose sleepers wait on an event loop's own timer.
 ///
-/// Use it to sleep in code that runs on the loop: the sleeper is woken by the loop's thread, without a detour through
-/// the global pool. Its instants are those of `ContinuousClock`, so a deadline travels between the two. Sleeps end up
-/// to a millisecond late, never early, and last through a suspension of the machine.
+/// Use it to sleep in code that runs on the loop: the sleeper is woken by the loop's thread, without a detour
+/// through the global pool. Its instants are those of `ContinuousClock`, so a deadline travels between the
+/// two. Sleeps end up to a millisecond late, never early, and last through a suspension of the machine.
 public struct EventLoopClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant
@@ -23,10 +23,10 @@ public struct EventLoopClock: Clock {
     /// Suspends the caller until the deadline, from any context and where the caller is isolated.
     ///
     /// - Parameters:
-    ///   - deadline: When to go on.
+    ///   - deadline: When to resume.
     ///   - tolerance: Not used; sleeps of one loop share one timer anyway.
-    /// - Throws: `CancellationError` when the task is cancelled, and ``EventLoopError`` with the code `shutDown` when
-    ///   the loop has shut down or does so meanwhile.
+    /// - Throws: `CancellationError` when the task is cancelled, and ``EventLoopError`` with the code
+    ///   `shutDown` when the loop has shut down or does so meanwhile.
     public nonisolated(nonsending) func sleep(
         until deadline: Instant,
         tolerance: Duration? = nil

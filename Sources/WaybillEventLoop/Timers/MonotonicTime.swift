@@ -20,9 +20,11 @@ enum MonotonicTime {
         #endif
     }
 
-    /// Nanoseconds of an instant, rounded up, so that nothing is due early; the far future is cut off at 292 years.
+    /// Nanoseconds of an instant, rounded up, so that nothing is due early; the far future is cut off at 292
+    /// years.
     static func nanoseconds(of instant: ContinuousClock.Instant) -> Int64 {
-        // An instant is the duration since the system's epoch, and nothing else; `systemEpoch` itself relies on it.
+        // An instant is the duration since the system's epoch, and nothing else; `systemEpoch` itself relies
+        // on it.
         let attoseconds = unsafe unsafeBitCast(instant, to: Duration.self).attoseconds
         let (high, low) = (attoseconds >> 64, UInt64(truncatingIfNeeded: attoseconds))
         if high < 0 { return 0 }

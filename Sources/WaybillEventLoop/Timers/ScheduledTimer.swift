@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A closure that waits for its time on a loop; cancel it with ``cancel()``.
+/// A closure that a loop runs at a deadline; cancel it with ``cancel()``.
 ///
 /// It may be dropped: the closure runs all the same.
 package final class ScheduledTimer: Sendable {
-    /// What becomes of a timer that is not cancelled.
+    /// Why a timer that was not cancelled runs its closure.
     package enum Event: Sendable {
-        /// Its time has come.
+        /// Its deadline has come.
         case due
-        /// Its loop shuts down first.
+        /// Its loop shuts down before the deadline.
         case shutDown
     }
 
@@ -23,10 +23,10 @@ package final class ScheduledTimer: Sendable {
         self.core = core
     }
 
-    /// Forgets the closure, unless it ran or runs already; from any thread, as often as wanted.
+    /// Removes the closure, unless it ran or runs already; from any thread, as often as wanted.
     ///
-    /// On the loop's thread it is forgotten at once. From another thread it may still run until the loop has
-    /// noticed.
+    /// On the loop's thread it is removed at once. From another thread it may still run until the loop has
+    /// processed the cancellation.
     package func cancel() {
         guard !self.core.isOnThread else { return self.cancelOnLoop() }
         self.core.submit(WorkItem { self.cancelOnLoop() })
@@ -50,15 +50,15 @@ package final class ScheduledTimer: Sendable {
     }
 }
 
-/// What waits for a deadline.
+/// The action of a timer.
 ///
-/// Each payload is taken out of the heap once, and then meets exactly one of the three methods.
+/// Each payload is removed from the heap once, and then exactly one of its three methods is called.
 enum TimerPayload: Sendable {
     case body(@Sendable () -> Void)
-    case told(@Sendable (ScheduledTimer.Event) -> Void)
+    case observer(@Sendable (ScheduledTimer.Event) -> Void)
     case sleeper(Sleeper)
 
-    /// A task that waits.
+    /// A task that sleeps on the loop's clock.
     final class Sleeper: Sendable {
         let pause: Pause<Result<Void, any Error>>
         private let time: ManualTime?
@@ -78,24 +78,24 @@ enum TimerPayload: Sendable {
     func fire() {
         switch self {
         case .body(let body): body()
-        case .told(let body): body(.due)
+        case .observer(let body): body(.due)
         case .sleeper(let sleeper): sleeper.wake()
         }
     }
 
-    /// The deadline will not come: the timer was cancelled.
+    /// The timer was cancelled before its deadline.
     func cancel() {
         switch self {
-        case .body, .told: break
+        case .body, .observer: break
         case .sleeper(let sleeper): sleeper.wake(.failure(CancellationError()))
         }
     }
 
-    /// The deadline will not come: the loop shuts down.
+    /// The loop shuts down before the deadline.
     func abandon(by loop: LoopCore) {
         switch self {
         case .body: break
-        case .told(let body): body(.shutDown)
+        case .observer(let body): body(.shutDown)
         case .sleeper(let sleeper): sleeper.wake(.failure(EventLoopError.shutDown(loop.name)))
         }
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where a loop, and a bus on it, have the time from: the system, or a test that advances it by hand.
+/// The time that a loop and a bus on it read: the system's, or a test's that is advanced by hand.
 @usableFromInline
 package struct TimeSource: Sendable {
     /// The time that passes by itself.
@@ -18,23 +18,24 @@ package struct TimeSource: Sendable {
     package var instant: ContinuousClock.Instant { self.manual?.instant ?? .now }
 }
 
-/// A time that stands still until it is advanced, and what waits for it.
+/// A time that stands still until it is advanced, and the alarms that are set on it.
 ///
-/// Loops that are configured with it arm an alarm here instead of their libuv timer; what has no loop sets its alarms
-/// itself. An alarm rings on the thread that advances the time, or at once on the thread that sets it too late.
+/// Loops that are configured with it arm an alarm here instead of their libuv timer; code without a loop sets
+/// its alarms itself. An alarm rings on the thread that advances the time, or at once on the thread that sets
+/// it too late.
 package final class ManualTime: Sendable {
     private struct State {
         var now: Int64
         var heap = TimerHeap<@Sendable () -> Void>()
     }
 
-    /// Something that waits for its time.
+    /// A closure that is called at a deadline of this time.
     package struct Alarm: Sendable {
         fileprivate let key: TimerHeap<@Sendable () -> Void>.Key
         fileprivate let time: ManualTime
 
-        /// Forgets it; nothing happens if it has rung.
-        package func cancel() { self.time.forget(self.key) }
+        /// Removes the alarm; does nothing if it has rung.
+        package func cancel() { self.time.remove(self.key) }
     }
 
     private let state = Locked(State(now: MonotonicTime.now))
@@ -51,16 +52,16 @@ package final class ManualTime: Sendable {
     /// How many alarms wait.
     package var pending: Int { self.state.withLock { $0.heap.count } }
 
-    /// Whether everybody who was woken has gone on.
+    /// Whether every sleeper that was woken has resumed.
     package var areAllUp: Bool { self.waking.load(ordering: .acquiring) == 0 }
 
-    /// Somebody who sleeps is being woken.
+    /// Counts a sleeper that is being woken.
     package func isWaking() { self.waking.add(1, ordering: .acquiringAndReleasing) }
 
-    /// Somebody who was woken goes on.
+    /// Counts a woken sleeper that has resumed.
     package func goesOn() { self.waking.subtract(1, ordering: .acquiringAndReleasing) }
 
-    /// Calls the closure when its time has come.
+    /// Calls a closure at a deadline; at once if that has passed.
     @discardableResult
     package func schedule(at deadline: Deadline, _ body: @escaping @Sendable () -> Void) -> Alarm {
         let (key, due) = self.state.withLock { state in
@@ -71,9 +72,9 @@ package final class ManualTime: Sendable {
         return Alarm(key: key, time: self)
     }
 
-    /// Goes on to the next alarm until a deadline, and rings all that are due then.
+    /// Advances to the next alarm until a deadline, and rings all alarms that are due then.
     ///
-    /// - Returns: whether there was one; if not, the time stands at the deadline.
+    /// - Returns: Whether there was an alarm; if not, the time stands at the deadline.
     package func ringNext(until deadline: Deadline) -> Bool {
         let next = self.state.withLock { state -> Int64? in
             guard let next = state.heap.nextDeadline, next <= deadline.nanoseconds else {
@@ -89,9 +90,9 @@ package final class ManualTime: Sendable {
         return true
     }
 
-    private func forget(_ key: TimerHeap<@Sendable () -> Void>.Key) {
+    private func remove(_ key: TimerHeap<@Sendable () -> Void>.Key) {
         let body = self.state.withLock { $0.heap.remove(key) }
-        // Let go of outside the lock.
+        // Released outside of the lock.
         _ = consume body
     }
 }

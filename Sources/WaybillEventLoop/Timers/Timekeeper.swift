@@ -1,11 +1,12 @@
 /// Watches deadlines for threads that run no loop.
 ///
-/// A timer of a loop would be given to it through its inbox, and wake it. Here a deadline is written down under a lock, and
-/// the loop that keeps the time is only woken for one that comes before all others.
+/// A timer that another thread schedules on a loop goes through the loop's inbox and wakes the loop. Here a
+/// deadline is added to a heap under a lock, and the timekeeper's loop is woken only for a deadline before
+/// all others.
 package final class Timekeeper: Sendable {
     private struct State {
         var heap = TimerHeap<@Sendable () -> Void>()
-        /// When the loop looks next.
+        /// The deadline that the loop's timer is set to.
         var wakes = Int64.max
         var timer: ScheduledTimer?
     }
@@ -15,8 +16,8 @@ package final class Timekeeper: Sendable {
         fileprivate let key: TimerHeap<@Sendable () -> Void>.Key
         fileprivate let keeper: Timekeeper
 
-        /// Forgets the deadline, unless it has come.
-        package func cancel() { self.keeper.forget(self.key) }
+        /// Removes the deadline, unless it has passed.
+        package func cancel() { self.keeper.remove(self.key) }
     }
 
     private let eventLoop: EventLoop
@@ -25,7 +26,8 @@ package final class Timekeeper: Sendable {
     /// Makes a timekeeper with a loop of its own, on a thread of its own.
     package init(name: String) { self.eventLoop = EventLoop(name: name) }
 
-    /// Runs a closure when a deadline has come, up to a millisecond late and never early, on the timekeeper's thread.
+    /// Runs a closure when a deadline has come, up to a millisecond late and never early, on the timekeeper's
+    /// thread.
     ///
     /// - Returns: what cancels it; may be dropped.
     @discardableResult
@@ -41,9 +43,10 @@ package final class Timekeeper: Sendable {
     }
 
     private func wake(at deadline: Deadline) {
-        let timer = self.eventLoop.schedule(at: deadline) { self.look() }
+        let timer = self.eventLoop.schedule(at: deadline) { self.runDue() }
         let old = self.state.withLock { state in
-            // Somebody else may have come with an earlier one meanwhile; then both timers fire, and one finds nothing.
+            // Another thread may have set an earlier deadline meanwhile; then both timers fire, and one finds
+            // nothing.
             let old = state.wakes == deadline.nanoseconds ? state.timer : nil
             if state.wakes == deadline.nanoseconds { state.timer = timer }
             return old
@@ -51,7 +54,7 @@ package final class Timekeeper: Sendable {
         old?.cancel()
     }
 
-    private func look() {
+    private func runDue() {
         let now = MonotonicTime.now
         while let body = self.state.withLock({ $0.heap.popDue(at: now) }) { body() }
         let next = self.state.withLock { state in
@@ -62,9 +65,9 @@ package final class Timekeeper: Sendable {
         if next != .max { self.wake(at: Deadline(nanoseconds: next)) }
     }
 
-    private func forget(_ key: TimerHeap<@Sendable () -> Void>.Key) {
+    private func remove(_ key: TimerHeap<@Sendable () -> Void>.Key) {
         let body = self.state.withLock { $0.heap.remove(key) }
-        // Let go of outside the lock.
+        // Released outside of the lock.
         _ = consume body
     }
 }

@@ -1,8 +1,9 @@
 /// Deadlines in order, each with what waits for it.
 ///
-/// A heap of 16-byte nodes over a table of slots. Taking the earliest, adding and removing cost O(log n); a slot is
-/// used again as soon as it is free, so that the memory follows the largest number of timers at one time and not the
-/// number of timers that were ever cancelled. Equal deadlines come out in the order in which they were added.
+/// A heap of 16-byte nodes over a table of slots. Taking the earliest, adding and removing cost O(log n); a
+/// slot is used again as soon as it is free, so that the memory follows the largest number of timers at one
+/// time and not the number of timers that were ever cancelled. Equal deadlines come out in the order in which
+/// they were added.
 struct TimerHeap<Payload> {
     /// Names one timer; of no use once the timer has fired or was removed.
     struct Key: Hashable {
@@ -31,7 +32,8 @@ struct TimerHeap<Payload> {
 
         func precedes(_ other: Node) -> Bool {
             if self.deadline != other.deadline { return self.deadline < other.deadline }
-            // The difference wraps with the counter; two timers are never four thousand million additions apart.
+            // The difference wraps with the counter; two timers are never four thousand million additions
+            // apart.
             return Int32(bitPattern: self.sequence &- other.sequence) < 0
         }
     }

@@ -76,7 +76,7 @@ struct EventLoopTests {
     }
 
     @Test
-    func `a loop that nobody ever ran can be shut down, and dropped`() async {
+    func `a loop that was never run can be shut down, and dropped`() async {
         let loop = EventLoop.onCallingThread()
         let ran = Locked(false)
         loop.execute { ran.withLock { $0 = true } }

@@ -5,7 +5,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SerialExecutorTests {
     @Test
-    func `an actor runs on its loop, whoever calls`() async {
+    func `an actor runs on its loop, from any caller`() async {
         let counter = Counter(eventLoop: EventLoop())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {

@@ -114,7 +114,7 @@ struct ShutDownTests {
     }
 
     @Test
-    func `closures that queue closures for ever keep nobody out when it has ended`() async {
+    func `closures that queue closures for ever do not starve others when it has ended`() async {
         let loop = self.loop
         await loop.shutDown()
         let (begun, stop) = (Flag(), Flag())

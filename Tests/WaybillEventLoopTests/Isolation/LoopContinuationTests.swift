@@ -10,7 +10,8 @@ struct PauseTests {
         let eventLoop: EventLoop
         init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-        /// Waits again and again, is resumed by its own loop, and says what others have queued there meanwhile.
+        /// Waits again and again, is resumed by its own loop, and says what others have queued there
+        /// meanwhile.
         func waitAtHome(times: Int) async -> UInt {
             let before = self.eventLoop.core.inbox.pushCount
             for number in 0..<times {
@@ -62,7 +63,7 @@ struct PauseTests {
         }
     }
 
-    @MainActor @Test func `without a loop the task goes on where it belongs`() async {
+    @MainActor @Test func `without a loop the task returns to its actor`() async {
         for _ in 0..<100 {
             let pause = Pause<Int>(on: nil)
             Task.detached { pause.resume(returning: 1) }
@@ -71,7 +72,7 @@ struct PauseTests {
         }
     }
 
-    @Test func `who waits on a loop that is gone goes on all the same`() async {
+    @Test func `a task that waits on a loop that has shut down is resumed all the same`() async {
         let waiter = Waiter(eventLoop: EventLoop())
         let pause = Pause<String>(on: waiter.eventLoop)
         async let value = waiter.wait(in: pause)

@@ -13,7 +13,7 @@ struct SignalSequenceTests {
     private let loop = EventLoop(name: "signals")
 
     @Test
-    func `a signal arrives at everybody who waits for it`() async throws {
+    func `a signal arrives at every sequence that waits for it`() async throws {
         let first = try await self.loop.signals(.user1, .windowChange)
         let second = try await self.loop.signals(.user1)
         kill(getpid(), SIGUSR1)
@@ -37,7 +37,7 @@ struct SignalSequenceTests {
     }
 
     @Test
-    func `shutting down wakes who waits, and later calls fail`() async throws {
+    func `shutting down ends the sequences, and later calls fail`() async throws {
         let loop = self.loop
         let signals = try await loop.signals(.hangUp)
         let waiter = Task { () -> EventLoopError.Code? in

@@ -63,7 +63,7 @@ final class HostThread {
 
     /// Closes the loop.
     ///
-    /// - Returns: What libuv says: zero, or `UV_EBUSY` if somebody left a handle.
+    /// - Returns: What libuv says: zero, or `UV_EBUSY` if a handle is still open.
     func close() -> Int32 {
         let status = unsafe uv_loop_close(self.loop)
         if status == 0 {

@@ -2,10 +2,10 @@ internal import Testing
 
 @testable internal import WaybillEventLoop
 
-/// What the runtime says of a task.
+/// The runtime's flags tell child tasks from others.
 ///
-/// Task-local state is inherited alike by tasks that their maker waits for and by those that it does not: the runtime's
-/// flags tell them apart. If one of these fails after a change of toolchain, the flags have moved.
+/// Both inherit task-local values, but only a child is awaited by the task that made it. If one of these tests fails
+/// after a change of toolchain, the flags have moved.
 struct CurrentTaskTests {
     @Test func `an async let is a child`() async {
         async let isChild = CurrentTask.isChild

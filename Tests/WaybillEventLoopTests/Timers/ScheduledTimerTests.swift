@@ -61,7 +61,7 @@ struct ScheduledTimerTests {
     }
 
     @Test
-    func `cancelling what has fired harms nobody`() async throws {
+    func `cancelling a timer that has fired does nothing`() async throws {
         let loop = self.loop
         let fired = Journal<Int>()
         let first = loop.schedule(at: .now) { fired.add(1) }
