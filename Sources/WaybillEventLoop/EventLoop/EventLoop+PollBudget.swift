@@ -1,13 +1,13 @@
 extension EventLoop {
     /// Counts one delivery against what the loop may do before it polls for I/O and timers again.
     ///
-    /// For the loop's thread only. Once it returns false the caller must suspend, with ``turn()``: the loop
-    /// then polls before it runs anything else.
+    /// Traps unless the calling thread runs the loop. Once it returns false the caller must suspend, with
+    /// ``turn()``: the loop then polls before it runs anything else.
     ///
     /// - Returns: Whether the caller may continue without suspending.
     @inline(__always)
     package func consumeDeliveryBudget() -> Bool {
-        assert(self.isInEventLoop, "the budget belongs to the loop's thread")
+        precondition(self.isInEventLoop, "the budget belongs to the loop's thread")
         return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
     }
 

@@ -70,23 +70,25 @@ struct PlainCall<Isolation: Actor, Result, Failure: Error> {
 }
 
 extension LoopBound {
-    /// Makes a plain closure of code of this actor, for callers that are on its loop already.
+    /// Makes a closure without isolation from code of this actor, for callers that are on its loop already.
     ///
-    /// It is for code that is kept and called often: the compiler's check is taken off once, here, and the
-    /// loop's own is made in debug builds. ``assumeOnLoop(_:)`` is for code that is at hand.
+    /// It is for code that is kept and called often: the compiler's check is removed once, here, and only
+    /// debug builds check the thread at each call. ``assumeOnLoop(_:)`` is for code that is at hand, and
+    /// always checks.
     ///
-    /// - Parameter body: code that is isolated to the actor.
-    /// - Returns: the same code; it must be called on the actor's loop.
+    /// - Parameter body: Code that is isolated to the actor.
+    /// - Returns: The same code; it must be called on the thread of the actor's loop.
+    @unsafe
     @inlinable
     @inline(__always)
-    package nonisolated func plain<Argument, Result>(
+    package nonisolated func unisolatedUnchecked<Argument, Result>(
         _ body: @escaping @Sendable (isolated Self, Argument) throws -> Result
     ) -> @Sendable (Argument) throws -> Result {
-        // An isolated parameter is passed like any other, and where the code runs is the caller's promise.
-        let plain = unsafe unsafeBitCast(body, to: (@Sendable (Self, Argument) throws -> Result).self)
+        // An isolated parameter is passed like any other; the caller answers for the thread.
+        let unisolated = unsafe unsafeBitCast(body, to: (@Sendable (Self, Argument) throws -> Result).self)
         return { argument in
             assert(self.eventLoop.isInEventLoop, "not on the event loop of the actor")
-            return try plain(self, argument)
+            return try unisolated(self, argument)
         }
     }
 }

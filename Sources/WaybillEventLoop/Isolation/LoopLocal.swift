@@ -2,15 +2,14 @@
 /// suspend.
 ///
 /// An actor bound to the loop protects its state as well, and is the better choice wherever its methods can
-/// be awaited. This is for what happens with every message: no lock, no check in release builds, no isolation
-/// to cross.
+/// be awaited. This type is for reads that happen with every message: no lock, and no isolation to cross.
 @safe
 @usableFromInline
 package struct LoopLocal<Value: Sendable>: ~Copyable {
     @usableFromInline let eventLoop: EventLoop
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
-    /// Gives a value to a loop.
+    /// Confines a value to the thread of a loop.
     package init(_ value: Value, on eventLoop: EventLoop) {
         self.eventLoop = eventLoop
         unsafe self.pointer = .allocate(capacity: 1)
@@ -22,54 +21,47 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
         unsafe self.pointer.deallocate()
     }
 
-    /// The value; the caller is on the loop's thread.
+    /// The value; traps unless the calling thread runs the loop.
     @inlinable
     @inline(__always)
     package func load() -> Value {
-        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        precondition(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
         return unsafe self.pointer.pointee
     }
 
-    /// Sets the value; the caller is on the loop's thread.
+    /// Sets the value; traps unless the calling thread runs the loop.
     @inlinable
     @inline(__always)
     package func store(_ value: Value) {
-        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        precondition(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
         unsafe self.pointer.pointee = value
     }
 }
 
 extension LoopLocal where Value: AnyObject {
-    /// Runs a closure with the object, which is not retained meanwhile; the caller is on the loop's thread.
+    /// Runs a closure with the object without retaining it.
     ///
-    /// The value's own reference is the only one that is certain: after a ``store(_:)`` that the closure
-    /// leads to, the closure must not use it.
+    /// The calling thread must run the loop; only debug builds check that. This value may hold the only
+    /// reference: after a ``store(_:)`` that the closure leads to, the closure must not use the object.
+    @unsafe
     @inlinable
     @inline(__always)
-    package func withUnretained<Result>(_ body: (Value) -> Result) -> Result {
+    package func withUnsafeObject<Result>(_ body: (Value) -> Result) -> Result {
         assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
         return unsafe Unmanaged.passUnretained(self.pointer.pointee)._withUnsafeGuaranteedRef(body)
     }
 
-    /// The same for a closure that may fail.
+    /// Runs a throwing closure as ``withUnsafeObject(_:)`` does, under the same conditions.
+    @unsafe
     @inlinable
     @inline(__always)
-    package func withUnretainedThrowing<Result, Failure: Error>(
+    package func withUnsafeObjectThrowing<Result, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
-        var failure: Failure?
-        let result: Result? = unsafe Unmanaged.passUnretained(self.pointer.pointee)._withUnsafeGuaranteedRef {
-            object in
-            do throws(Failure) { return try body(object) } catch { failure = error }
-            return nil
-        }
-        if let result { return result }
-        if let failure { throw failure }
-        preconditionFailure("neither a result nor an error")
+        return try unsafe Unretained(self.pointer.pointee).withUnsafeObjectThrowing(body)
     }
 }
 
-// The loop's thread alone touches the value, by the contract of `load` and `store`; the last reference gone,
-// whoever drops it.
+// Only the loop's thread reads and writes the value; `deinit` runs when no other reference is left.
 extension LoopLocal: @unchecked Sendable {}

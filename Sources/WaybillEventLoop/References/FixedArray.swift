@@ -1,20 +1,23 @@
 /// Elements that never change and never move, and that are read without counting references.
 ///
-/// An array that is read out of an object is retained while it is read, and so is each element with a
-/// reference in it.
+/// An array that is read out of an object is retained while it is read, and so is each element that contains
+/// a reference.
 @safe
 @usableFromInline
 package final class FixedArray<Element: Sendable>: Sendable {
-    /// The elements; who reads them sees to it that the array is held.
-    @usableFromInline package let elements: Elements
+    /// The elements, without a reference to the array that keeps them.
+    @usableFromInline package let elements: UnretainedElements
 
-    /// Where the elements are.
+    /// The location of a fixed array's elements; it does not keep the array alive.
+    ///
+    /// To copy it is harmless. Each access to an element is `unsafe`, and its proof names the reference that
+    /// keeps the array alive.
     @safe
     @usableFromInline
-    package struct Elements {
+    package struct UnretainedElements {
         @usableFromInline let pointer: UnsafeMutablePointer<Element>
 
-        /// How many there are.
+        /// The number of elements.
         @usableFromInline package let count: Int
 
         init(_ array: [Element]) {
@@ -25,7 +28,7 @@ package final class FixedArray<Element: Sendable>: Sendable {
             self.count = array.count
         }
 
-        /// The element at an index, where it lies.
+        /// The element at an index, in place; the array must be alive until the access has ended.
         @inlinable
         package subscript(index: Int) -> Element {
             @inline(__always)
@@ -36,8 +39,8 @@ package final class FixedArray<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes the elements of an array.
-    package init(_ array: [Element]) { self.elements = Elements(array) }
+    /// Copies the elements of an array.
+    package init(_ array: [Element]) { self.elements = UnretainedElements(array) }
 
     deinit {
         unsafe self.elements.pointer.deinitialize(count: self.elements.count)
@@ -46,4 +49,4 @@ package final class FixedArray<Element: Sendable>: Sendable {
 }
 
 // What it points to never changes.
-extension FixedArray.Elements: @unchecked Sendable {}
+extension FixedArray.UnretainedElements: @unchecked Sendable {}

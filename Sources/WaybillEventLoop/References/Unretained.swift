@@ -1,32 +1,39 @@
-/// A reference to an object that somebody else holds for as long as this is used.
+/// A reference that does not keep its object alive.
 ///
-/// Handing an object down through asynchronous calls counts a reference for each of them; this counts none.
+/// Use it to pass an object down through calls that happen with every message: a strong reference is counted
+/// in each of them, this one in none. To make one and to copy it is harmless. Each access is `unsafe`, and
+/// its proof names the reference that keeps the object alive until the access has ended.
 @safe
 @usableFromInline
 package struct Unretained<Object: AnyObject & Sendable>: Sendable {
     @usableFromInline let reference: Unmanaged<Object>
 
-    /// Names an object.
+    /// Refers to an object.
     @inlinable
     package init(_ object: Object) { unsafe self.reference = .passUnretained(object) }
 
-    /// The object, held by whoever asks.
-    @inlinable package var object: Object { unsafe self.reference.takeUnretainedValue() }
+    /// The object, retained; it must be alive at this moment.
+    @unsafe
+    @inlinable
+    package var unsafeObject: Object { unsafe self.reference.takeUnretainedValue() }
 
-    /// Runs a closure with the object, which is not retained meanwhile.
+    /// Runs a closure with the object without retaining it; the object must be alive until the closure has
+    /// returned.
+    @unsafe
     @inlinable
     @inline(__always)
-    package func with<Result>(_ body: (Object) -> Result) -> Result {
+    package func withUnsafeObject<Result>(_ body: (Object) -> Result) -> Result {
         unsafe self.reference._withUnsafeGuaranteedRef(body)
     }
 
-    /// The same for a closure that may fail.
+    /// Runs a throwing closure as ``withUnsafeObject(_:)`` does, under the same condition.
+    @unsafe
     @inlinable
     @inline(__always)
-    package func withThrowing<Result, Failure: Error>(
+    package func withUnsafeObjectThrowing<Result, Failure: Error>(
         _ body: (Object) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Its way with the object knows no types of errors.
+        // `_withUnsafeGuaranteedRef` knows no typed errors.
         var failure: Failure?
         let result: Result? = unsafe self.reference._withUnsafeGuaranteedRef { object in
             do throws(Failure) { return try body(object) } catch { failure = error }
@@ -38,34 +45,30 @@ package struct Unretained<Object: AnyObject & Sendable>: Sendable {
     }
 }
 
-/// A reference to an object whose type only its reader knows, and that somebody else holds for as long as
-/// this is used.
+/// A reference that neither keeps its object alive nor knows the object's class.
 ///
-/// It counts no references, as ``Unretained`` does not. A cast would: it retains what it casts.
+/// It counts no references, as ``Unretained`` does not; a cast would retain the object. Each access is
+/// `unsafe`, and its proof names the reference that keeps the object alive and, for the unchecked form, the
+/// place that fixed the class.
 @safe
 @usableFromInline
 package struct UnretainedObject {
     @usableFromInline let reference: Unmanaged<AnyObject>
 
-    /// Names an object.
+    /// Refers to an object.
     @inlinable
     package init(_ object: any AnyObject & Sendable) { unsafe self.reference = .passUnretained(object) }
 
-    /// Runs a closure with the object, which was made as one of this class; it is not retained meanwhile.
-    @inlinable
-    @inline(__always)
-    package func assume<Object: AnyObject, Result>(_ type: Object.Type, _ body: (Object) -> Result) -> Result
-    {
-        unsafe self.reference._withUnsafeGuaranteedRef { body(unsafe unsafeDowncast($0, to: type)) }
-    }
-
-    /// Runs a closure with the object, if it is of exactly this class; it is not retained meanwhile.
+    /// Runs a closure with the object without retaining it.
     ///
-    /// - Returns: what the closure returned; nil if the object is of another class, and the closure was not
-    ///   run.
+    /// The object must be alive until the closure has returned. Its class is checked.
+    ///
+    /// - Returns: The result of the closure; nil if the object is not of exactly this class, and the closure
+    ///   did not run.
+    @unsafe
     @inlinable
     @inline(__always)
-    package func with<Object: AnyObject, Result>(
+    package func withUnsafeObject<Object: AnyObject, Result>(
         as type: Object.Type,
         _ body: (Object) throws -> Result
     ) rethrows -> Result? {
@@ -74,16 +77,28 @@ package struct UnretainedObject {
             return try body(unsafe unsafeDowncast(object, to: type))
         }
     }
+
+    /// Runs a closure with the object without retaining it and without checking its class.
+    ///
+    /// The object must be alive until the closure has returned, and of this class.
+    @unsafe
+    @inlinable
+    @inline(__always)
+    package func withUnsafeObject<Object: AnyObject, Result>(
+        assumedToBe type: Object.Type,
+        _ body: (Object) -> Result
+    ) -> Result {
+        unsafe self.reference._withUnsafeGuaranteedRef { body(unsafe unsafeDowncast($0, to: type)) }
+    }
 }
 
-// The object is Sendable, as whoever makes this has to prove.
+// The object is Sendable: `init` demands it.
 extension UnretainedObject: @unchecked Sendable {}
 
 extension Array where Element: AnyObject {
-    /// Runs a closure with an element, which is not retained meanwhile.
+    /// Runs a closure with an element without retaining it, for loops over many objects.
     ///
-    /// For code that goes through many objects and does little with each. The caller must hold the array
-    /// until the closure has returned.
+    /// The array itself is retained until the closure has returned, and so are its elements.
     @inlinable
     @inline(__always)
     package func withUnretained<State, Result>(
@@ -91,6 +106,7 @@ extension Array where Element: AnyObject {
         _ state: inout State,
         _ body: (Element, inout State) -> Result
     ) -> Result {
+        // The buffer keeps the array, and with it the element, until the closure has returned.
         unsafe self.withUnsafeBufferPointer { elements in
             unsafe Unmanaged.passUnretained(elements[index])._withUnsafeGuaranteedRef { body($0, &state) }
         }

@@ -1,12 +1,16 @@
-/// A loop for code that asks it something with every message, and that holds it by other means.
+/// A loop for an object that asks it something with every message, without counting references.
 ///
 /// A loop that is read out of an object is retained while it is asked, which costs more than most answers.
+/// This value cannot be copied, so it is borrowed instead; it holds the loop for as long as it exists.
 @safe
-package struct UnretainedEventLoop: Sendable {
+package struct HeldEventLoop: ~Copyable, Sendable {
+    private let eventLoop: EventLoop
+    /// The core of ``eventLoop``, which holds it.
     private let core: Unmanaged<LoopCore>
 
-    /// Names a loop; it must be held for as long as this is used.
+    /// Holds a loop.
     package init(_ eventLoop: EventLoop) {
+        self.eventLoop = eventLoop
         unsafe self.core = .passUnretained(eventLoop.core)
     }
 
@@ -20,7 +24,7 @@ package struct UnretainedEventLoop: Sendable {
         unsafe self.core._withUnsafeGuaranteedRef { $0.lifecycle.isRequested }
     }
 
-    /// Whether the caller is on the loop and may go on without suspending; counts one delivery if so.
+    /// Whether the caller is on the loop and may continue without suspending; counts one delivery if so.
     ///
     /// ``isInEventLoop`` and ``EventLoop/consumeDeliveryBudget()`` in one call.
     package func admitsDelivery() -> Bool {
@@ -31,10 +35,10 @@ package struct UnretainedEventLoop: Sendable {
     }
 
     /// Counts one delivery against what the loop may do before it polls again, as
-    /// ``EventLoop/consumeDeliveryBudget()``.
+    /// ``EventLoop/consumeDeliveryBudget()``; traps unless the calling thread runs the loop.
     package func consumeDeliveryBudget() -> Bool {
         unsafe self.core._withUnsafeGuaranteedRef { core in
-            assert(core.isOnThread, "the budget belongs to the loop's thread")
+            precondition(core.isOnThread, "the budget belongs to the loop's thread")
             return unsafe core.state.pointee.budget.consume(at: { MonotonicTime.now })
         }
     }
