@@ -63,7 +63,8 @@ extension LoopShard {
     /// The subscribers of a URL, as they are now.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         let generation = self.topics.generation.load(ordering: .acquiring)
-        if self.topicSnapshot.withUnretained({ $0.generation }) != generation {
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        if unsafe self.topicSnapshot.withUnsafeObject({ $0.generation }) != generation {
             guard let snapshot = self.topics.snapshotIfWorthIt() else {
                 return try self.topics.matched(of: url)
             }

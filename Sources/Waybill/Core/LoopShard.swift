@@ -7,7 +7,7 @@ internal import WaybillRouting
 final class LoopShard: Sendable {
     let eventLoop: EventLoop
     let loop: ObjectIdentifier
-    let unretainedLoop: UnretainedEventLoop
+    let heldLoop: HeldEventLoop
     let counters = Counters()
     let isolation: LoopIsolation
     let directory: RouteRegistry
@@ -53,7 +53,7 @@ final class LoopShard: Sendable {
     init(eventLoop: EventLoop, directory: RouteRegistry, snapshot: RouteSnapshot, topics: Topics) {
         self.eventLoop = eventLoop
         self.loop = ObjectIdentifier(eventLoop)
-        self.unretainedLoop = UnretainedEventLoop(eventLoop)
+        self.heldLoop = HeldEventLoop(eventLoop)
         self.isolation = LoopIsolation(eventLoop)
         self.directory = directory
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
@@ -66,7 +66,7 @@ final class LoopShard: Sendable {
 
     /// Whether the calling thread runs the shard's loop.
     @inline(__always)
-    var isCurrent: Bool { self.unretainedLoop.isInEventLoop }
+    var isCurrent: Bool { self.heldLoop.isInEventLoop }
 
     /// What is noted while a handler is called in place: what its messages inherit.
     struct InPlace {
@@ -122,13 +122,16 @@ final class LoopShard: Sendable {
     /// Whether the routes have changed since the loop last saw them.
     @inline(__always)
     var isOutdated: Bool {
-        self.snapshot.withUnretained { $0.generation } != self.directory.generation.load(ordering: .acquiring)
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        unsafe self.snapshot.withUnsafeObject { $0.generation }
+            != self.directory.generation.load(ordering: .acquiring)
     }
 
     /// Whether the loop has seen the routes as they are, and no middleware intercepts deliveries.
     @inline(__always)
     var isPlain: Bool {
-        self.snapshot.withUnretained { $0.plainGeneration }
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        unsafe self.snapshot.withUnsafeObject { $0.plainGeneration }
             == self.directory.generation.load(ordering: .acquiring)
     }
 
@@ -136,13 +139,15 @@ final class LoopShard: Sendable {
     @inline(__always)
     var isIntercepted: Bool {
         if self.isOutdated, !self.catchUp() { return self.directory.chain != nil }
-        return self.snapshot.withUnretained { !$0.isPlain }
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        return unsafe self.snapshot.withUnsafeObject { !$0.isPlain }
     }
 
     /// The middlewares around deliveries, as they are now.
     var chain: MiddlewareChain? {
         if self.isOutdated, !self.catchUp() { return self.directory.chain }
-        return self.snapshot.withUnretained { $0.chain }
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        return unsafe self.snapshot.withUnsafeObject { $0.chain }
     }
 
     /// Looks a URL up, in the routes as they are now.

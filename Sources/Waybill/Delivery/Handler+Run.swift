@@ -75,18 +75,19 @@ extension Handler {
 
     /// Calls a handler that cannot suspend for a message that no caller awaits, and counts its outcome.
     func settle(_ message: Message, in mailbox: isolated Mailbox) {
-        guard let shard = self.shard, shard.with({ $0.isCurrent }) else {
+        // The handler's core holds the shard; the same holds for each `unsafe` below.
+        guard let shard = self.shard, unsafe shard.withUnsafeObject({ $0.isCurrent }) else {
             let outcome = self.runInPlace(message)
             mailbox.endTurn()
             return self.settle(message, outcome)
         }
-        let outer = shard.with { $0.begin(message.inPlace) }
-        defer { shard.with { $0.end(outer) } }
+        let outer = unsafe shard.withUnsafeObject { $0.begin(message.inPlace) }
+        defer { unsafe shard.withUnsafeObject { $0.end(outer) } }
         do {
             let value = try self.call(message)
             mailbox.endTurn()
             if message.hasReturnURL { self.core.conclude(message, value) }
-            shard.with { Counters.increment($0.counters.replied) }
+            unsafe shard.withUnsafeObject { Counters.increment($0.counters.replied) }
             Counters.increment(self.counters.repliedInPlace)
             message.extras?.isReturnOf?.end(.delivered)
         } catch {

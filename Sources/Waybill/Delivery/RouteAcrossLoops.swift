@@ -23,7 +23,7 @@ extension BusCore {
     /// One delivery is counted against what the loop may do before it polls.
     @inline(__always)
     func admitsDelivery(on shard: LoopShard) -> Bool {
-        guard self.phase.load(ordering: .relaxed) == .open, shard.unretainedLoop.admitsDelivery() else {
+        guard self.phase.load(ordering: .relaxed) == .open, shard.heldLoop.admitsDelivery() else {
             return false
         }
         // In a task that a handler has started in place: it inherits the handler's hops, or it might never

@@ -94,7 +94,10 @@ struct Answer<Value: Sendable> {
     @inlinable
     @inline(__always)
     mutating func take(from handler: Handler, _ message: Message, on bus: MessageBus) throws {
-        let value = try handler.code.object.with(as: ImmediateBody<Value>.self) { try $0.call(message) }
+        // The handler's code holds the object beside this reference to it.
+        let value = try unsafe handler.code.object.withUnsafeObject(as: ImmediateBody<Value>.self) {
+            try $0.call(message)
+        }
         if let value {
             if message.hasReturnURL { bus.followReturnURL(of: message, with: value) }
             self.value = value
@@ -146,8 +149,13 @@ extension LoopShard {
             guard let handler = self.handler(of: match), let parameters = match.take()?.take() else {
                 return self.lost(url, id)
             }
-            guard handler.with({ $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied }) else {
-                let found = ResolvedRoute(handler: handler.object, parameters: parameters)
+            // The snapshot holds the handler, and is kept while a delivery in place is under way.
+            guard
+                unsafe handler.withUnsafeObject({
+                    $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied
+                })
+            else {
+                let found = ResolvedRoute(handler: unsafe handler.unsafeObject, parameters: parameters)
                 return self.deliver(url, request, id, to: found, call)
             }
             return self.deliverInPlace(url, request, id, to: handler, parameters, call)
@@ -159,14 +167,18 @@ extension LoopShard {
     /// Looks a URL up in the routes that the loop last saw.
     @inline(__always)
     func match(_ url: String) throws(RoutingError) -> RouteMatch? {
-        try self.snapshot.withUnretainedThrowing { snapshot throws(RoutingError) in try snapshot.match(url) }
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        try unsafe self.snapshot.withUnsafeObjectThrowing { snapshot throws(RoutingError) in
+            try snapshot.match(url)
+        }
     }
 
     /// The handler of such a match, for as long as the loop sees these routes, or calls it in place.
     @inline(__always)
     func handler(of match: RouteMatch?) -> Unretained<Handler>? {
         guard let route = match?.route else { return nil }
-        return self.snapshot.withUnretained { $0.unretainedHandler(at: route) }
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        return unsafe self.snapshot.withUnsafeObject { $0.unretainedHandler(at: route) }
     }
 
     /// The result for a URL that no route takes.
@@ -249,14 +261,16 @@ extension LoopShard {
             for: handler
         )
         do {
-            try handler.withThrowing { try call($0, message) }
+            // The caller, or the snapshot that is kept until `end`, holds the handler.
+            try unsafe handler.withUnsafeObjectThrowing { try call($0, message) }
             Counters.increment(self.counters.replied)
-            handler.with { Counters.increment($0.counters.repliedInPlace) }
+            unsafe handler.withUnsafeObject { Counters.increment($0.counters.repliedInPlace) }
             return .called(id)
         } catch {
-            let error = handler.object.failure(error, of: message)
+            // The caller, or the snapshot that is kept until `end`, holds the handler.
+            let error = unsafe handler.unsafeObject.failure(error, of: message)
             let tally = Outcome.Kind(error.code)
-            handler.with { $0.counters.count(tally) }
+            unsafe handler.withUnsafeObject { $0.counters.count(tally) }
             // Dead letters are shown by the caller of this function, which has the bus.
             self.counters.close(tally)
             return .failed(error, id)

@@ -42,7 +42,8 @@ extension BusCore {
         Counters.increment(shard.counters.sent)
         let id = shard.nextID()
         do throws(RoutingError) {
-            try shard.snapshot.withUnretainedThrowing { snapshot throws(RoutingError) in
+            // The caller is on the shard's loop, and its snapshot is not replaced before `post` has returned.
+            try unsafe shard.snapshot.withUnsafeObjectThrowing { snapshot throws(RoutingError) in
                 try snapshot.post(url, id: id, hops: hops, due: shard.dueInPlace, on: shard.loop)
             }
         } catch {

@@ -5,7 +5,7 @@ internal import WaybillRouting
 extension Mailbox {
     /// Starts the queued messages, and lets the loop poll when the budget is used up.
     func drain() {
-        while self.unretainedLoop.consumeDeliveryBudget() {
+        while self.heldLoop.consumeDeliveryBudget() {
             guard let entry = self.withQueue({ $0.next() }) else { return }
             self.grantSlots()
             switch consume entry {
@@ -63,7 +63,7 @@ extension Mailbox {
         _ exchange: Exchange,
         after queued: QueuedTask?
     ) {
-        if self.unretainedLoop.isInEventLoop {
+        if self.heldLoop.isInEventLoop {
             self.assumeOnLoop { $0.startInPlace(message, handler, exchange, after: queued) }
         } else {
             // The task begins on this thread, and at once waits for the loop.

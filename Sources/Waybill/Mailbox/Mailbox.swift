@@ -10,7 +10,7 @@ internal import WaybillRouting
 /// callers await. Senders are on any thread; the loop drains.
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
-    nonisolated let unretainedLoop: UnretainedEventLoop
+    nonisolated let heldLoop: HeldEventLoop
 
     nonisolated let limit: Int
     nonisolated let whenFull: MailboxConfiguration.Overflow
@@ -44,7 +44,7 @@ actor Mailbox: LoopBound {
         owner: (any LoopBound)? = nil
     ) {
         self.eventLoop = eventLoop
-        self.unretainedLoop = UnretainedEventLoop(eventLoop)
+        self.heldLoop = HeldEventLoop(eventLoop)
         let limit = min(configuration.limit ?? limit, Self.largestLimit)
         // With a limit of 0, a mailbox that is not serial would take no message from another thread.
         self.limit = max(limit, configuration.isSerial ? 0 : 1)
@@ -103,7 +103,7 @@ extension Mailbox {
     /// Leaves a message.
     @inline(__always)
     nonisolated func post(_ envelope: consuming Envelope) throws(RoutingError) {
-        if self.unretainedLoop.isShutDown { throw envelope.refused(RoutingError.loopShutDown) }
+        if self.heldLoop.isShutDown { throw envelope.refused(RoutingError.loopShutDown) }
         // A closure cannot consume what it captures.
         var rest: Envelope? = consume envelope
         guard self.act(on: self.withQueue { $0.send(&rest) }) else {
@@ -125,7 +125,7 @@ extension Mailbox {
     /// Lets the loop run the queued messages, if a sender on that very loop finds the mailbox full: while it
     /// sends, nothing else can make room.
     nonisolated(nonsending) func makeRoom() async {
-        guard self.unretainedLoop.isInEventLoop, self.queue.withLock({ $0.isFull }) else { return }
+        guard self.heldLoop.isInEventLoop, self.queue.withLock({ $0.isFull }) else { return }
         await self.eventLoop.turn()
     }
 
@@ -186,7 +186,7 @@ extension Mailbox {
 extension Mailbox {
     /// Whether a message may run here and now: the calling thread runs the loop, and no message is before it.
     @inline(__always)
-    nonisolated var isClear: Bool { self.unretainedLoop.isInEventLoop && !self.isOccupied }
+    nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
 
     /// Calls a handler that cannot suspend, on the loop and in the caller's task.
     ///
@@ -198,7 +198,7 @@ extension Mailbox {
         } catch {
             return .failed(error)
         }
-        let isHere = self.unretainedLoop.isInEventLoop && !self.isSerial
+        let isHere = self.heldLoop.isInEventLoop && !self.isSerial
         let task = self.queued(message, handler, for: nil, takesSlot: self.whenFull != .suspend && !isHere)
         return await task.continuation.wait(isolation: #isolation) {
             self.wait(task)
@@ -293,7 +293,7 @@ extension Mailbox {
         _ handler: Handler,
         inside caller: DeliveryContext?
     ) throws(RoutingError) {
-        if self.unretainedLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
+        if self.heldLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
         guard self.isSerial, let caller else { return }
         // An earlier attempt of the message itself, which a middleware has given up, comes to an end.
         guard self.isBusy(with: caller.messages.subtracting([message.id])) else { return }

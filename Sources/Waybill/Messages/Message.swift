@@ -51,9 +51,10 @@ public struct Message: Sendable {
         self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: hasReturnURL)
         self.id = id
         self.due = due
-        // Before there is a message: one that is changed is copied.
+        // Before there is a message: one that is changed is copied. The caller holds the handler until then.
         self.extras =
-            hasReturnURL ? Self.findReturnPath(parameters, id, hops, extras, handler.object.core) : extras
+            hasReturnURL
+            ? Self.findReturnPath(parameters, id, hops, extras, unsafe handler.unsafeObject.core) : extras
         self.parameters = parameters
     }
 

@@ -7,7 +7,7 @@ final class MiddlewareChain: Sendable {
     private let array: FixedArray<MiddlewareLink>
 
     /// The links, for as long as the chain is held.
-    @usableFromInline let links: FixedArray<MiddlewareLink>.Elements
+    @usableFromInline let links: FixedArray<MiddlewareLink>.UnretainedElements
 
     init?(_ links: [MiddlewareLink]) {
         if links.isEmpty { return nil }
@@ -18,7 +18,8 @@ final class MiddlewareChain: Sendable {
     /// The message as it is sent, when all of the chain has seen it.
     func prepare(_ message: Message) -> Message {
         (0..<self.links.count).reduce(message) { message, index in
-            self.links[index].intercepts(message)
+            // The chain holds the array.
+            unsafe self.links[index].intercepts(message)
                 ? self.links[index].code.middleware.prepare(message) : message
         }
     }
@@ -88,7 +89,8 @@ struct MiddlewareCode: Sendable {
     @inlinable
     init<Content: Middleware>(_ middleware: Content) {
         self.init(middleware, Box(middleware)) { box, message, context, next in
-            try await box.assume(Box<Content>.self, { $0.content })
+            // The code is called with its own box, which it holds, and which is made one line above.
+            try await unsafe box.withUnsafeObject(assumedToBe: Box<Content>.self, { $0.content })
                 .handle(message, context: context, next: next)
         }
     }

@@ -86,11 +86,12 @@ struct MiddlewareFastPath: Sendable {
     mutating func open(_ url: String, on core: BusCore) -> Message {
         let shard = core.home
         guard core.admitsDelivery(on: shard) else { return .unsent }
-        return shard.snapshot.withUnretained { snapshot in
+        // `admitsDelivery` has checked the thread, and nothing here replaces the snapshot, which holds the handler.
+        return unsafe shard.snapshot.withUnsafeObject { snapshot in
             guard snapshot.generation == core.directory.generation.load(ordering: .acquiring),
                 let chain = snapshot.unretainedChain, let match = try? snapshot.match(url),
                 let handler = snapshot.unretainedHandler(at: match.route),
-                handler.with({ $0.isImmediate && !$0.mailbox.isSerial })
+                unsafe handler.withUnsafeObject({ $0.isImmediate && !$0.mailbox.isSerial })
             else { return .unsent }
             let parameters = (consume match).take()
             // A message with a return URL has to keep its headers, as the general path does.
@@ -108,7 +109,8 @@ struct MiddlewareFastPath: Sendable {
         let shard = core.home
         guard shard.isCurrent else { return self.closeElsewhere(core) }
         shard.counters.close(.replied)
-        self.handler?.with { handler in
+        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
+        unsafe self.handler?.withUnsafeObject { handler in
             guard handler.loop == shard.loop else { return handler.counters.count(.replied) }
             Counters.increment(handler.counters.repliedInPlace)
         }
@@ -118,7 +120,8 @@ struct MiddlewareFastPath: Sendable {
     /// The same where a middleware has left the loop.
     @inline(never)
     private func closeElsewhere(_ core: BusCore) {
-        self.handler?.object.counters.count(.replied)
+        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
+        unsafe self.handler?.unsafeObject.counters.count(.replied)
         core.close(.replied)
         self.letGo(on: core.home)
     }
@@ -127,10 +130,11 @@ struct MiddlewareFastPath: Sendable {
     ///
     /// - Returns: the error, with the route that it is about.
     func close(_ error: RoutingError, _ message: Message, _ url: String, on core: BusCore) -> RoutingError {
-        let error = error.at(self.handler?.object)
+        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
+        let error = error.at(unsafe self.handler?.unsafeObject)
         let outcome = Outcome.failed(error)
-        self.handler?.object.counters.count(Outcome.Kind(outcome))
-        core.close(outcome, message.id, url, at: self.handler?.object, message)
+        unsafe self.handler?.unsafeObject.counters.count(Outcome.Kind(outcome))
+        core.close(outcome, message.id, url, at: unsafe self.handler?.unsafeObject, message)
         self.letGo(on: core.home)
         return error
     }

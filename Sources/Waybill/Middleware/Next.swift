@@ -57,11 +57,12 @@ public struct Next: ~Copyable, Sendable {
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
         if !message.hasDeadline {
-            let links = self.chain.with { $0.links }
+            // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+            let links = unsafe self.chain.withUnsafeObject { $0.links }
             if self.index < links.count {
-                if links[self.index].isGlobal {
+                if unsafe links[self.index].isGlobal {
                     do {
-                        return try await links[self.index].code.handle(
+                        return try await unsafe links[self.index].code.handle(
                             links[self.index].code.box,
                             message,
                             self.context,
@@ -95,7 +96,8 @@ public struct Next: ~Copyable, Sendable {
     @usableFromInline
     @inline(never)
     func failure(_ error: any Error, of message: Message) -> RoutingError {
-        let handler = self.handler.object
+        // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+        let handler = unsafe self.handler.unsafeObject
         return (handler.reason(for: error, of: message) ?? .thrown(error, around: message)).at(handler)
     }
 }
@@ -109,13 +111,19 @@ extension Next {
         if message.hasDeadline, self.shortens(message.due) {
             return try await self.deliver(message, until: message.due)
         }
-        let links = self.chain.with { $0.links }
+        // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+        let links = unsafe self.chain.withUnsafeObject { $0.links }
         var index = self.index
-        while index < links.count, !links[index].intercepts(message) { index += 1 }
+        while index < links.count, unsafe !links[index].intercepts(message) { index += 1 }
         guard index < links.count else { return try await self.arrive(message) }
         do {
             let next = Next(self.chain, index + 1, self.handler, self.stage)
-            return try await links[index].code.handle(links[index].code.box, message, self.context, next)
+            return try await unsafe links[index].code.handle(
+                links[index].code.box,
+                message,
+                self.context,
+                next
+            )
         } catch {
             throw self.failure(error, of: message)
         }
@@ -123,7 +131,8 @@ extension Next {
 
     /// Whether a deadline is earlier than every deadline that is watched already.
     private func shortens(_ deadline: Deadline) -> Bool {
-        guard let earlier = self.stage?.object.deadline else { return true }
+        // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+        guard let earlier = unsafe self.stage?.unsafeObject.deadline else { return true }
         return deadline < earlier
     }
 
@@ -132,19 +141,23 @@ extension Next {
         _ message: Message,
         until deadline: Deadline
     ) async throws(RoutingError) -> any Sendable {
-        let handler = self.handler.object
+        // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+        let handler = unsafe self.handler.unsafeObject
         let core = handler.core
         let url = message.parameters.url
         guard !deadline.hasPassed(by: core.time) else { throw .deadlineExceeded(url: url) }
         let exchange = Exchange(message.id, url: url, core: core, .attempt, caller: DeliveryContext.waiting)
         exchange.expire(at: deadline, on: core.currentShard?.eventLoop)
-        let outer = self.stage?.object
+        let outer = unsafe self.stage?.unsafeObject
         let stage = DeliveryBounds(
             deadline: deadline,
             hasWaited: outer?.hasWaited == true,
             attempts: outer?.attempts
         )
-        let task = Delivery(self.chain.object, from: self.index, handler, stage).start(message, for: exchange)
+        let task = Delivery(unsafe self.chain.unsafeObject, from: self.index, handler, stage).start(
+            message,
+            for: exchange
+        )
         outer?.attempts?.add(task)
         return try await exchange.listen(noListener).value()
     }
@@ -154,11 +167,12 @@ extension Next {
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
         if self.canCallInPlace(message) { return try self.callInPlace(message) }
-        let handler = self.handler.object
+        // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+        let handler = unsafe self.handler.unsafeObject
         if let failure = handler.failure { throw failure }
         message.arrive()
         let outcome =
-            self.stage?.object.hasWaited == true
+            unsafe self.stage?.unsafeObject.hasWaited == true
             ? await handler.mailbox.run(message, handler, for: nil) : await handler.core.hop(message, handler)
         if case .replied = outcome, self.isLate(message) {
             // A wiretap sees what the caller sees.
@@ -171,11 +185,13 @@ extension Next {
     /// Whether the handler cannot suspend, the caller is on its loop, and nothing stands in between.
     @usableFromInline
     func canCallInPlace(_ message: Message) -> Bool {
-        let hasWaited = self.stage?.object.hasWaited == true
-        return self.handler.with { handler in
-            handler.isImmediate && !message.hasDeadline && !handler.isGone
+        // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+        let hasWaited = unsafe self.stage?.unsafeObject.hasWaited == true
+        return unsafe self.handler.withUnsafeObject { handler in
+            // A handler's core holds the shard.
+            unsafe handler.isImmediate && !message.hasDeadline && !handler.isGone
                 && (hasWaited || !handler.mailbox.isOccupied)
-                && handler.shard?.with { $0.isCurrent } == true
+                && handler.shard?.withUnsafeObject { $0.isCurrent } == true
         }
     }
 
@@ -185,9 +201,11 @@ extension Next {
         if message.hasReturnURL { message.arrive() }
         var failure: RoutingError?
         // An optional of a value of any type would be copied by the runtime.
-        let value: any Sendable = self.handler.with { handler in
-            let outer = handler.shard?.with { $0.begin(message.inPlace) }
-            defer { if let outer { handler.shard?.with { $0.end(outer) } } }
+        // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+        let value: any Sendable = unsafe self.handler.withUnsafeObject { handler in
+            // A handler's core holds the shard.
+            let outer = unsafe handler.shard?.withUnsafeObject { $0.begin(message.inPlace) }
+            defer { if let outer { unsafe handler.shard?.withUnsafeObject { $0.end(outer) } } }
             do {
                 return try handler.call(message)
             } catch {

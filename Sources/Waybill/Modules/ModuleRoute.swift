@@ -37,7 +37,12 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
         self.init(pattern, action, parameters, Value.self, documentation) { module, core in
-            Handler(immediate: module.plain(body), mailbox: core.mailbox(of: module), core: core)
+            // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
+            Handler(
+                immediate: unsafe module.unisolatedUnchecked(body),
+                mailbox: core.mailbox(of: module),
+                core: core
+            )
         }
     }
 

@@ -69,7 +69,8 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        let plain = module.plain(handler)
+        // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
+        let plain = unsafe module.unisolatedUnchecked(handler)
         let handler = Handler(immediate: plain, mailbox: self.core.mailbox(of: module), core: self.core)
         return try self.core.register(handler, pattern, fileID, line)
     }

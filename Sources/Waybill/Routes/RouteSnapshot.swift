@@ -86,8 +86,9 @@ final class RouteSnapshot: Sendable {
         due: Deadline,
         on loop: ObjectIdentifier?
     ) throws(RoutingError) {
+        // The snapshot's table holds the handler, and the caller the snapshot.
         guard let match = try? self.match(url), let found = self.unretainedHandler(at: match.route),
-            found.with({ $0.instanceGroup == nil })
+            unsafe found.withUnsafeObject({ $0.instanceGroup == nil })
         else {
             // A connector, an instance of a module, or no handler.
             return try self.find(url, nil, on: loop).post(id: id, hops: hops, due: due)
@@ -100,7 +101,8 @@ final class RouteSnapshot: Sendable {
             extras: nil,
             for: found
         )
-        let handler = found.object
+        // The snapshot's table holds the handler, and the caller the snapshot.
+        let handler = unsafe found.unsafeObject
         let mailbox = handler.mailbox
         try mailbox.post(Envelope(message: consume message, handler: consume handler))
     }

@@ -71,7 +71,7 @@ extension BusCore {
             case .notReady: self.tell(matched.subscribers[place], &message, &publication)
             }
             // The publisher was admitted for one delivery, so each further subscriber is admitted here.
-            if publication.told < matched.subscribers.count, !shard.unretainedLoop.admitsDelivery() {
+            if publication.told < matched.subscribers.count, !shard.heldLoop.admitsDelivery() {
                 return false
             }
         }

@@ -35,7 +35,12 @@ extension MessageBus {
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Void
     ) throws(RoutingError) -> Registration {
-        try self.core.subscribe(immediate: module.plain(handler), self.core.mailbox(of: module), pattern)
+        // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
+        try self.core.subscribe(
+            immediate: unsafe module.unisolatedUnchecked(handler),
+            self.core.mailbox(of: module),
+            pattern
+        )
     }
 
     /// Subscribes code of an actor that may suspend, on the actor's loop.

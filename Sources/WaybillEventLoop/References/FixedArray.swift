@@ -29,6 +29,7 @@ package final class FixedArray<Element: Sendable>: Sendable {
         }
 
         /// The element at an index, in place; the array must be alive until the access has ended.
+        @unsafe
         @inlinable
         package subscript(index: Int) -> Element {
             @inline(__always)
