@@ -24,9 +24,9 @@ extension EventLoop {
     /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is
     /// used up.
     package nonisolated(nonsending) func turn() async {
-        let pause = Pause<Void>(on: self)
-        self.execute { pause.resume(returning: ()) }
-        await pause.wait()
+        let continuation = Pause<Void>(on: self)
+        self.execute { continuation.resume(returning: ()) }
+        await continuation.wait()
     }
 }
 

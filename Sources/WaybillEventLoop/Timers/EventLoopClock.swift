@@ -38,7 +38,7 @@ public struct EventLoopClock: Clock {
         let timer = ScheduledTimer(core: core)
         let sleeper = TimerPayload.Sleeper(on: EventLoop.current, self.eventLoop.time)
         // As an argument the isolation is the caller's; as a default it would be nil.
-        try await sleeper.pause.wait(isolation: #isolation) {
+        try await sleeper.continuation.wait(isolation: #isolation) {
             core.schedule(timer, .sleeper(sleeper), at: MonotonicTime.nanoseconds(of: deadline))
         } onCancel: {
             timer.cancel()

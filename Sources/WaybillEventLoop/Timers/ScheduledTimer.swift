@@ -60,17 +60,17 @@ enum TimerPayload: Sendable {
 
     /// A task that sleeps on the loop's clock.
     final class Sleeper: Sendable {
-        let pause: Pause<Result<Void, any Error>>
+        let continuation: Pause<Result<Void, any Error>>
         private let time: ManualTime?
 
         init(on loop: EventLoop?, _ time: TimeSource) {
-            self.pause = Pause(on: loop)
+            self.continuation = Pause(on: loop)
             self.time = time.manual
         }
 
         func wake(_ result: Result<Void, any Error> = .success(())) {
             self.time?.isWaking()
-            self.pause.resume(returning: result)
+            self.continuation.resume(returning: result)
         }
     }
 

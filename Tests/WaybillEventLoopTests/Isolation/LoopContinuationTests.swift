@@ -15,9 +15,9 @@ struct PauseTests {
         func waitAtHome(times: Int) async -> UInt {
             let before = self.eventLoop.core.inbox.pushCount
             for number in 0..<times {
-                let pause = Pause<Int>(on: self.eventLoop)
-                self.eventLoop.execute { pause.resume(returning: number) }
-                #expect(await pause.wait() == number)
+                let continuation = Pause<Int>(on: self.eventLoop)
+                self.eventLoop.execute { continuation.resume(returning: number) }
+                #expect(await continuation.wait() == number)
                 self.eventLoop.preconditionInEventLoop()
             }
             return self.eventLoop.core.inbox.pushCount - before
@@ -35,8 +35,8 @@ struct PauseTests {
             return self.eventLoop.core.inbox.pushCount - before
         }
 
-        func wait(in pause: Pause<String>) async -> String {
-            let value = await pause.wait()
+        func wait(in continuation: Pause<String>) async -> String {
+            let value = await continuation.wait()
             self.eventLoop.preconditionInEventLoop()
             return value
         }
@@ -55,30 +55,30 @@ struct PauseTests {
     @Test func `the value may come before the wait and after, from any thread`() async {
         let waiter = Waiter(eventLoop: EventLoop())
         for round in 0..<1_000 {
-            let pause = Pause<String>(on: waiter.eventLoop)
-            async let value = waiter.wait(in: pause)
+            let continuation = Pause<String>(on: waiter.eventLoop)
+            async let value = waiter.wait(in: continuation)
             if round.isMultiple(of: 2) { await Task.yield() }
-            pause.resume(returning: "\(round)")
+            continuation.resume(returning: "\(round)")
             #expect(await value == "\(round)")
         }
     }
 
     @MainActor @Test func `without a loop the task returns to its actor`() async {
         for _ in 0..<100 {
-            let pause = Pause<Int>(on: nil)
-            Task.detached { pause.resume(returning: 1) }
-            #expect(await pause.wait() == 1)
+            let continuation = Pause<Int>(on: nil)
+            Task.detached { continuation.resume(returning: 1) }
+            #expect(await continuation.wait() == 1)
             MainActor.assertIsolated()
         }
     }
 
     @Test func `a task that waits on a loop that has shut down is resumed all the same`() async {
         let waiter = Waiter(eventLoop: EventLoop())
-        let pause = Pause<String>(on: waiter.eventLoop)
-        async let value = waiter.wait(in: pause)
+        let continuation = Pause<String>(on: waiter.eventLoop)
+        async let value = waiter.wait(in: continuation)
         await waiter.eventLoop.run {}
         await waiter.eventLoop.shutDown()
-        pause.resume(returning: "late")
+        continuation.resume(returning: "late")
         #expect(await value == "late")
     }
 }

@@ -1,0 +1,93 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+/// What the loop assumes of the Swift runtime and does not read from an interface.
+///
+/// These tests break first if a toolchain changes it. `WorkItemTests` compares the private words of a job with what the
+/// runtime says, and `CurrentTaskTests` the flags of a task.
+@Suite(.timeLimit(.minutes(1)))
+struct RuntimeLayoutTests {
+    @Test func `an instant is the duration since the epoch, and nothing else`() {
+        #expect(MemoryLayout<ContinuousClock.Instant>.size == MemoryLayout<Duration>.size)
+        #expect(MemoryLayout<ContinuousClock.Instant>.alignment == MemoryLayout<Duration>.alignment)
+        for nanoseconds in [0, 1, 999_999_999, 1_000_000_000, 1 << 53, .max / 2] as [Int64] {
+            let instant = MonotonicTime.instant(nanoseconds)
+            #expect(MonotonicTime.nanoseconds(of: instant) == nanoseconds)
+            #expect(MonotonicTime.instant(0).duration(to: instant) == .nanoseconds(nanoseconds))
+        }
+        let now = ContinuousClock.now
+        #expect(now.duration(to: MonotonicTime.instant(MonotonicTime.now)) < .seconds(1))
+        #expect(now <= MonotonicTime.instant(MonotonicTime.nanoseconds(of: .now)))
+    }
+
+    @Test func `an unowned job is the address of the job`() {
+        #expect(MemoryLayout<UnownedJob>.size == MemoryLayout<UInt>.size)
+        #expect(MemoryLayout<UnownedJob>.alignment == MemoryLayout<UInt>.alignment)
+    }
+
+    private struct Wide: Sendable, Equatable {
+        var words = [1, 2, 3, 4].map(String.init)
+        var (a, b, c, d) = (1, 2.5, "three", Int128.max)
+    }
+
+    private struct Refusal: Error, Equatable { let code: Int }
+
+    private actor Target: LoopBound {
+        let eventLoop = EventLoop(name: "target")
+        private var sum = 0
+
+        func add(_ number: Int) -> Int {
+            self.sum += number
+            return self.sum
+        }
+
+        func wide(_ wide: Wide) -> Wide { wide }
+        func box(_ value: any Sendable) -> any Sendable { value }
+        func refuse(_ code: Int) throws -> Wide { throw Refusal(code: code) }
+    }
+
+    @Test func `an isolated function takes its actor as any other argument`() async {
+        let target = Target()
+        // The caller calls each only on the loop of the actor.
+        let add = unsafe target.unisolatedUnchecked { target, number in target.add(number) }
+        let wide = unsafe target.unisolatedUnchecked { target, value in target.wide(value) }
+        let box = unsafe target.unisolatedUnchecked { target, value in target.box(value) }
+        let refuse = unsafe target.unisolatedUnchecked { target, code in try target.refuse(code) }
+        await target.eventLoop.run {
+            #expect((try? add(1)) == 1)
+            #expect((try? add(2)) == 3)
+            #expect((try? wide(Wide())) == Wide())
+            #expect((try? box(Wide())) as? Wide == Wide())
+            #expect(throws: Refusal(code: 7)) { try refuse(7) }
+            #expect(target.assumeOnLoop { $0.add(3) } == 6)
+            #expect(target.assumeOnLoop { $0.wide(Wide()) } == Wide())
+            #expect(throws: Refusal(code: 8)) { try target.assumeOnLoop { try $0.refuse(8) } }
+        }
+    }
+
+    @Test func `the runtime retains a loop that is alive, once for each time that it is asked`() async {
+        weak var observer: EventLoop?
+        do {
+            let loop = EventLoop(name: "alive")
+            let reference = LoopReference(loop)
+            for _ in 0..<1000 { #expect(reference.loop === loop) }
+            observer = loop
+        }
+        // One retain too many would keep the loop; one too few would have destroyed it above.
+        #expect(await eventually { observer == nil })
+    }
+
+    @Test func `the runtime retains no loop that is being destroyed`() async {
+        let found = Journal<Bool>()
+        let core: LoopCore
+        do {
+            let loop = EventLoop(name: "gone")
+            core = loop.core
+            loop.onShutDown { [core = loop.core] in found.add(core.loop != nil) }
+        }
+        // The closure runs once `deinit` has asked for the shutdown; the core keeps the loop's memory, not the loop.
+        #expect(await eventually { found.entries == [false] })
+        #expect(core.name == "gone")
+    }
+}
