@@ -253,10 +253,10 @@ extension Exchange {
     struct NotListening: Error {}
 
     /// A caller that waits for the next event.
-    typealias Reader = Pause<Event>
+    typealias Reader = LoopContinuation<Event>
 
     /// A handler that waits for its caller's answer.
-    typealias Answer = Pause<Result<any Sendable, any Error>>
+    typealias Answer = LoopContinuation<Result<any Sendable, any Error>>
 }
 
 extension Exchange {

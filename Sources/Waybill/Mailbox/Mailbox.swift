@@ -126,7 +126,7 @@ extension Mailbox {
     /// sends, nothing else can make room.
     nonisolated(nonsending) func makeRoom() async {
         guard self.heldLoop.isInEventLoop, self.queue.withLock({ $0.isFull }) else { return }
-        await self.eventLoop.turn()
+        await self.eventLoop.yield()
     }
 
     /// Takes a slot, if there is one and no other sender waits for it.
@@ -139,7 +139,7 @@ extension Mailbox {
     ///   - deadline: when the sender stops waiting.
     /// - Returns: whether it has a slot; if not, check cancellation, deadline and handler again.
     nonisolated(nonsending) func waitForSlot(by time: TimeSource, until deadline: Deadline) async -> Bool {
-        let sender = Pause<Bool>(on: .current)
+        let sender = LoopContinuation<Bool>(on: .current)
         let watch: DeadlineWatch? =
             deadline.exists
             ? DeadlineWatch(deadline, by: time, on: .current) { self.withdraw(sender) } : nil
@@ -152,7 +152,7 @@ extension Mailbox {
         }
     }
 
-    private nonisolated func withdraw(_ sender: Pause<Bool>) {
+    private nonisolated func withdraw(_ sender: LoopContinuation<Bool>) {
         if self.withQueue({ $0.withdraw(sender) }) { sender.resume(returning: false) }
     }
 

@@ -46,7 +46,7 @@ struct QueuedTask: Sendable {
     let takesSlot: Bool
     let continuation: Continuation
 
-    typealias Continuation = Pause<Admission>
+    typealias Continuation = LoopContinuation<Admission>
 
     /// Resumes the task without having run it; only for a task that has been taken out of the queue, since
     /// that happens once.
@@ -80,7 +80,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// Whether the loop is going to look at the queue, or looks at it now.
     private var isDraining = false
     /// The tasks that wait for a slot in a mailbox that suspends its senders, in the order of arrival.
-    private var senders: Deque<Pause<Bool>> = []
+    private var senders: Deque<LoopContinuation<Bool>> = []
 
     /// What the caller of a change has to do.
     enum Effect: ~Copyable {
@@ -239,28 +239,28 @@ extension MailboxQueue {
     /// Has a sender wait for a slot.
     ///
     /// - Returns: false if it has one now.
-    mutating func wait(_ sender: Pause<Bool>) -> Bool {
+    mutating func wait(_ sender: LoopContinuation<Bool>) -> Bool {
         if self.takeSlot() { return false }
         self.senders.append(sender)
         return true
     }
 
     /// Gives a free slot to the sender that has waited longest, if there is one of each.
-    mutating func grantSlot() -> Pause<Bool>? {
+    mutating func grantSlot() -> LoopContinuation<Bool>? {
         guard !self.isFull, let sender = self.senders.popFirst() else { return nil }
         self.slots += 1
         return sender
     }
 
     /// Takes a sender out that no longer waits; false if it is not in the queue any more.
-    mutating func withdraw(_ sender: Pause<Bool>) -> Bool {
+    mutating func withdraw(_ sender: LoopContinuation<Bool>) -> Bool {
         guard let index = self.senders.firstIndex(where: { $0 === sender }) else { return false }
         self.senders.remove(at: index)
         return true
     }
 
     /// Takes all senders out: they have to check whether their handlers are still registered.
-    mutating func removeSenders() -> Deque<Pause<Bool>> {
+    mutating func removeSenders() -> Deque<LoopContinuation<Bool>> {
         defer { self.senders = [] }
         return self.senders
     }

@@ -74,7 +74,7 @@ final class ReturnPath: Sendable {
     private let state: Locked<State>
 
     /// A caller that waits for the outcome.
-    typealias Waiter = Pause<ReturnLeg.Outcome>
+    typealias Waiter = LoopContinuation<ReturnLeg.Outcome>
 
     private struct State {
         var url: String

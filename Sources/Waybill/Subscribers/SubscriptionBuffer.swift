@@ -9,7 +9,7 @@ internal import WaybillRouting
 /// ``SubscriptionBufferState``; this class does it, outside the lock. A buffer belongs to no event loop: the
 /// publisher puts the message in.
 final class SubscriptionBuffer: Sendable {
-    typealias Reader = Pause<Message?>
+    typealias Reader = LoopContinuation<Message?>
 
     let core: BusCore
     private let pattern: String
@@ -135,7 +135,7 @@ final class QueuedMessage: Sendable {
     let buffer: SubscriptionBuffer
     private let state = Locked(State())
 
-    typealias Publisher = Pause<End>
+    typealias Publisher = LoopContinuation<End>
 
     private struct State {
         var end: End?

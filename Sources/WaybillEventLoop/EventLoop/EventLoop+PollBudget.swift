@@ -2,7 +2,7 @@ extension EventLoop {
     /// Counts one delivery against what the loop may do before it polls for I/O and timers again.
     ///
     /// Traps unless the calling thread runs the loop. Once it returns false the caller must suspend, with
-    /// ``turn()``: the loop then polls before it runs anything else.
+    /// ``yield()``: the loop then polls before it runs anything else.
     ///
     /// - Returns: Whether the caller may continue without suspending.
     @inline(__always)
@@ -18,13 +18,13 @@ extension EventLoop {
     /// repeats it for ever delays neither timers nor I/O. A caller that is not isolated to an actor may start
     /// on the loop's thread and be on another when this returns.
     package static nonisolated(nonsending) func yieldIfDue() async {
-        while let loop = EventLoop.current, !loop.consumeDeliveryBudget() { await loop.turn() }
+        while let loop = EventLoop.current, !loop.consumeDeliveryBudget() { await loop.yield() }
     }
 
     /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is
     /// used up.
-    package nonisolated(nonsending) func turn() async {
-        let continuation = Pause<Void>(on: self)
+    package nonisolated(nonsending) func yield() async {
+        let continuation = LoopContinuation<Void>(on: self)
         self.execute { continuation.resume(returning: ()) }
         await continuation.wait()
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A Swift executor cannot refuse a job: a task whose job never runs hangs for ever. So work that arrives
 /// after the shutdown runs on a thread that is started for it, one item at a time, and that ends when the
 /// queue is empty.
-struct Afterlife: ~Copyable {
+struct PostShutdownQueue: ~Copyable {
     struct State {
         var work = WorkList()
         var hasThread = false
@@ -49,38 +49,38 @@ struct Afterlife: ~Copyable {
 
 extension LoopCore {
     /// Runs an item after the loop has shut down.
-    func leaveToAfterlife(_ item: WorkItem) {
+    func submitAfterShutdown(_ item: WorkItem) {
         var list = WorkList()
         list.append(item)
-        self.leaveToAfterlife(list)
+        self.submitAfterShutdown(list)
     }
 
     /// Runs items after the loop has shut down.
-    func leaveToAfterlife(_ list: WorkList) {
-        guard self.afterlife.append(list) else { return }
-        LoopThread.start(name: "\(self.name) post-shutdown") { self.runAfterlife() }
+    func submitAfterShutdown(_ list: WorkList) {
+        guard self.postShutdownQueue.append(list) else { return }
+        LoopThread.start(name: "\(self.name) post-shutdown") { self.runPostShutdownQueue() }
     }
 
     /// Runs queued work until there is none.
     ///
     /// The calling thread becomes the loop's thread meanwhile, so that work still runs one item at a time.
-    private func runAfterlife() {
+    private func runPostShutdownQueue() {
         unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         self.thread.store(ThreadID.current, ordering: .relaxed)
         unsafe self.state.pointee.isInCallback = true
         repeat {
-            unsafe self.state.pointee.ready.append(self.afterlife.take())
+            unsafe self.state.pointee.ready.append(self.postShutdownQueue.take())
             while let item = unsafe self.state.pointee.ready.pop() {
                 // There is nothing to poll, so the delivery budget never runs out.
                 unsafe self.state.pointee.budget.refill(at: MonotonicTime.now)
                 self.run(item)
                 // An item that queues itself until another one has run must not starve that other one.
-                unsafe self.state.pointee.ready.append(self.afterlife.take())
+                unsafe self.state.pointee.ready.append(self.postShutdownQueue.take())
             }
-        } while !self.afterlife.end(willEnd: { self.endAfterlife() })
+        } while !self.postShutdownQueue.end(willEnd: { self.detachAfterShutdown() })
     }
 
-    private func endAfterlife() {
+    private func detachAfterShutdown() {
         self.thread.store(ThreadID.none, ordering: .relaxed)
         unsafe CurrentLoop.core = nil
     }

@@ -34,7 +34,7 @@ extension LoopCore {
         unsafe CurrentLoop.core = outer
         rest.append(self.inbox.close())
         Watchdog.shared.remove(self)
-        self.leaveToAfterlife(rest)
+        self.submitAfterShutdown(rest)
         self.lifecycle.close()
     }
 

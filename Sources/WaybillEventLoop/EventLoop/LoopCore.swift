@@ -23,7 +23,7 @@ final class LoopCore: @unchecked Sendable {
     let name: String
     let host: Host
     let configuration: EventLoop.Configuration
-    let afterlife = Afterlife()
+    let postShutdownQueue = PostShutdownQueue()
     let lifecycle = LoopLifecycle()
     let uv: UVLoop
     let wakeUp: WakeUp
@@ -105,7 +105,7 @@ final class LoopCore: @unchecked Sendable {
         switch self.inbox.push(item, willWake: { unsafe kept = Unmanaged.passRetained(self) }) {
         case .queued: break
         case .wake: self.wakeUp.signal()
-        case .closed: self.leaveToAfterlife(item)
+        case .closed: self.submitAfterShutdown(item)
         }
         if let kept = unsafe kept { unsafe kept.release() }
     }

@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// So this type is an actor that is its own executor. A call of ``wait()`` hands it the rest of the calling
 /// task as a job; it keeps the job until it is resumed, and then submits it to the loop.
-package actor Pause<Value: Sendable>: SerialExecutor {
+package actor LoopContinuation<Value: Sendable>: SerialExecutor {
     private nonisolated let loop: EventLoop?
     /// Whether the task continues on the default executor instead of ``loop``.
     private nonisolated(unsafe) var isElsewhere = false

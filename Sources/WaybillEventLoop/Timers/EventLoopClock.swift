@@ -33,7 +33,7 @@ public struct EventLoopClock: Clock {
     ) async throws {
         await EventLoop.yieldIfDue()
         try Task.checkCancellation()
-        defer { self.eventLoop.time.manual?.goesOn() }
+        defer { self.eventLoop.time.manual?.didResumeSleeper() }
         let core = self.eventLoop.core
         let timer = ScheduledTimer(core: core)
         let sleeper = TimerPayload.Sleeper(on: EventLoop.current, self.eventLoop.time)

@@ -60,16 +60,16 @@ enum TimerPayload: Sendable {
 
     /// A task that sleeps on the loop's clock.
     final class Sleeper: Sendable {
-        let continuation: Pause<Result<Void, any Error>>
+        let continuation: LoopContinuation<Result<Void, any Error>>
         private let time: ManualTime?
 
         init(on loop: EventLoop?, _ time: TimeSource) {
-            self.continuation = Pause(on: loop)
+            self.continuation = LoopContinuation(on: loop)
             self.time = time.manual
         }
 
         func wake(_ result: Result<Void, any Error> = .success(())) {
-            self.time?.isWaking()
+            self.time?.willResumeSleeper()
             self.continuation.resume(returning: result)
         }
     }

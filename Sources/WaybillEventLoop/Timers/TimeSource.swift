@@ -53,13 +53,13 @@ package final class ManualTime: Sendable {
     package var pending: Int { self.state.withLock { $0.heap.count } }
 
     /// Whether every sleeper that was woken has resumed.
-    package var areAllUp: Bool { self.waking.load(ordering: .acquiring) == 0 }
+    package var haveAllResumed: Bool { self.waking.load(ordering: .acquiring) == 0 }
 
     /// Counts a sleeper that is being woken.
-    package func isWaking() { self.waking.add(1, ordering: .acquiringAndReleasing) }
+    package func willResumeSleeper() { self.waking.add(1, ordering: .acquiringAndReleasing) }
 
     /// Counts a woken sleeper that has resumed.
-    package func goesOn() { self.waking.subtract(1, ordering: .acquiringAndReleasing) }
+    package func didResumeSleeper() { self.waking.subtract(1, ordering: .acquiringAndReleasing) }
 
     /// Calls a closure at a deadline; at once if that has passed.
     @discardableResult

@@ -111,7 +111,7 @@ public final class ManualClock: Clock {
             for _ in 0..<10 { await Task.yield() }
             let after = loops.reduce(0) { $0 + $1.statistics.jobsRun }
             // What was just run to wait for it counts as well.
-            let isQuiet = after == before + loops.count && self.time.areAllUp
+            let isQuiet = after == before + loops.count && self.time.haveAllResumed
             quiet = isQuiet ? quiet + 1 : 0
         }
     }

@@ -21,7 +21,7 @@ final class Sleeper: Sendable {
             }
             if isAwake { waiter.resume() }
         }
-        self.time.goesOn()
+        self.time.didResumeSleeper()
     }
 
     /// Wakes it, once.
@@ -30,7 +30,7 @@ final class Sleeper: Sendable {
             defer { state.isAwake = true }
             return (!state.isAwake, state.waiter.take())
         }
-        if isFirst { self.time.isWaking() }
+        if isFirst { self.time.willResumeSleeper() }
         waiter?.resume()
     }
 }

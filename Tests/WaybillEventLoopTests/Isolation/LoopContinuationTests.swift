@@ -4,7 +4,7 @@ import Testing
 
 /// Waiting on a loop.
 @Suite(.timeLimit(.minutes(1)))
-struct PauseTests {
+struct LoopContinuationTests {
     /// Waits, in every way.
     private actor Waiter: LoopBound {
         let eventLoop: EventLoop
@@ -15,7 +15,7 @@ struct PauseTests {
         func waitAtHome(times: Int) async -> UInt {
             let before = self.eventLoop.core.inbox.pushCount
             for number in 0..<times {
-                let continuation = Pause<Int>(on: self.eventLoop)
+                let continuation = LoopContinuation<Int>(on: self.eventLoop)
                 self.eventLoop.execute { continuation.resume(returning: number) }
                 #expect(await continuation.wait() == number)
                 self.eventLoop.preconditionInEventLoop()
@@ -35,7 +35,7 @@ struct PauseTests {
             return self.eventLoop.core.inbox.pushCount - before
         }
 
-        func wait(in continuation: Pause<String>) async -> String {
+        func wait(in continuation: LoopContinuation<String>) async -> String {
             let value = await continuation.wait()
             self.eventLoop.preconditionInEventLoop()
             return value
@@ -55,7 +55,7 @@ struct PauseTests {
     @Test func `the value may come before the wait and after, from any thread`() async {
         let waiter = Waiter(eventLoop: EventLoop())
         for round in 0..<1_000 {
-            let continuation = Pause<String>(on: waiter.eventLoop)
+            let continuation = LoopContinuation<String>(on: waiter.eventLoop)
             async let value = waiter.wait(in: continuation)
             if round.isMultiple(of: 2) { await Task.yield() }
             continuation.resume(returning: "\(round)")
@@ -65,7 +65,7 @@ struct PauseTests {
 
     @MainActor @Test func `without a loop the task returns to its actor`() async {
         for _ in 0..<100 {
-            let continuation = Pause<Int>(on: nil)
+            let continuation = LoopContinuation<Int>(on: nil)
             Task.detached { continuation.resume(returning: 1) }
             #expect(await continuation.wait() == 1)
             MainActor.assertIsolated()
@@ -74,7 +74,7 @@ struct PauseTests {
 
     @Test func `a task that waits on a loop that has shut down is resumed all the same`() async {
         let waiter = Waiter(eventLoop: EventLoop())
-        let continuation = Pause<String>(on: waiter.eventLoop)
+        let continuation = LoopContinuation<String>(on: waiter.eventLoop)
         async let value = waiter.wait(in: continuation)
         await waiter.eventLoop.run {}
         await waiter.eventLoop.shutDown()
