@@ -151,8 +151,16 @@ struct FairnessTests {
         #expect(await self.shortestDelay(on: loop) < self.bound)
         stopped.add(true)
         updates.cancel()
-        await calling
         await feeding
+        // A reader may wait for what no feeder sends any more.
+        let feeder = Task.detached {
+            while !Task.isCancelled {
+                bus.send(call == .readTrace ? "app://keep" : "app://nothing")
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        await calling
+        feeder.cancel()
         for feeder in feeders { await feeder.value }
     }
 
