@@ -1,4 +1,6 @@
 #if WAYBILL_PTHREAD_LOCKS
+internal import CLibUV
+
 #if canImport(Darwin)
 internal import Darwin
 #else
