@@ -14,6 +14,8 @@ struct SentValue: Sendable, CustomTestStringConvertible {
     let shown: String
     let url: TypedURL<String>
 
+    // Each type would be optimized by itself, for minutes.
+    @_optimize(none)
     init<Value: Sendable>(_ path: String, _ value: Value, _ url: (Value) -> TypedURL<String>) {
         self.path = path
         self.value = value

@@ -17,6 +17,8 @@ struct ValueKindTests {
     }
 
     /// Sends a value one way and returns what arrives, as the type that is asked for.
+    // Each pair of types would be optimized by itself, for minutes.
+    @_optimize(none)
     private func send<Sent: Sendable, Asked: Sendable>(
         _ value: Sent,
         as type: Asked.Type,
