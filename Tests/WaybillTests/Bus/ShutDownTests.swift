@@ -181,6 +181,8 @@ extension MessageBus {
         #expect(summary.abandoned == 2)
         for caller in callers { #expect(await caller.value == .shutDown) }
         #expect(bus.statistics.inFlight == 0)
+        // Runs what was left on the loop.
+        await loop.shutDown()
     }
 
     @Test
