@@ -33,7 +33,8 @@ static inline void waybill_spin_hint(void) {
 // Lets another thread run on this core, if one waits.
 static inline void waybill_yield_core(void) { sched_yield(); }
 
-// The calling thread as a number: the register that pthread_self reads, without the call through the linker's table.
+// The calling thread as a number: the register that pthread_self reads, without the call through the linker's
+// table.
 static inline uintptr_t waybill_thread_id(void) {
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
     return (uintptr_t)__builtin_thread_pointer();
@@ -42,12 +43,12 @@ static inline uintptr_t waybill_thread_id(void) {
 #endif
 }
 
-// A function of the Swift runtime: retains an object unless its last reference has gone, and then answers NULL. The
-// memory must still be there, which an unowned reference takes care of.
+// A function of the Swift runtime: retains an object unless its last reference has gone, and then answers
+// NULL. The memory must still be there, which an unowned reference takes care of.
 extern void *swift_tryRetain(void *object);
 
-// Functions of the Swift runtime: the task that the calling thread runs, or NULL, and what kind of task it is. Both take
-// and return one register, which Swift's calling convention passes as C's does.
+// Functions of the Swift runtime: the task that the calling thread runs, or NULL, and what kind of task it
+// is. Both take and return one register, which Swift's calling convention passes as C's does.
 extern void *swift_task_getCurrent(void);
 extern size_t swift_task_getJobFlags(void *task);
 
