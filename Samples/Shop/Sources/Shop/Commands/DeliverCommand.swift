@@ -23,17 +23,19 @@ struct DeliverCommand: AsyncParsableCommand {
 
     func run() async throws {
         let shop = try await Storefront()
-        do {
-            if self.urls.isEmpty, Terminal.isInteractive {
-                try await self.prompt(shop)
-            } else {
-                try await self.serve(shop)
+        // What the modules have sent one another is delivered before the shop closes, whatever the exit status.
+        try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
+            do {
+                if self.urls.isEmpty, Terminal.isInteractive {
+                    try await self.prompt(shop)
+                } else {
+                    try await self.serve(shop)
+                }
+            } catch let error as FileError where error.isBrokenPipe {
+                // The reader of the replies has closed the pipe.
+                throw ExitCode.failure
             }
-        } catch let error as FileError where error.isBrokenPipe {
-            // The reader of the replies has closed the pipe.
-            throw ExitCode.failure
         }
-        await shop.bus.shutDown(drainingUntil: .now + .seconds(2))
     }
 
     private func serve(_ shop: Storefront) async throws {
