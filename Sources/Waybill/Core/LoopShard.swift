@@ -98,7 +98,7 @@ final class LoopShard: Sendable {
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
         guard let hops = self.hopsInPlace else { return DeliveryContext.current }
-        return DeliveryContext(hops: hops, due: self.dueInPlace)
+        return .record(ContextRecord(hops: hops, due: self.dueInPlace))
     }
 
     /// When the caller of the handler that is being called in place stops waiting, if one is and ever does.

@@ -2,44 +2,72 @@ internal import Synchronization
 internal import WaybillEventLoop
 
 /// What a route made inside a handler inherits from the message that is being handled.
-final class DeliveryContext: Sendable {
-    /// How many routes led to the message.
-    let hops: Int
-    /// When its caller stops waiting.
-    let due: Deadline
-    /// Which message it is, if its handler may suspend.
-    ///
-    /// The ID and not the exchange: a task that outlives its handler keeps the context, and nothing else.
-    let id: CorrelationID?
-    /// The context of the handler that waits for the message, if a handler does.
-    let outer: DeliveryContext?
-    /// The task that runs the handler, as ``CurrentTask`` numbers it.
-    private let task: UInt
+@usableFromInline
+enum DeliveryContext: Sendable {
+    /// Of a handler that may suspend: the exchange with the caller of its message.
+    case exchange(Exchange)
+    /// Of other code that a message has led to.
+    case record(ContextRecord)
 
-    init(
-        hops: Int,
-        due: Deadline = .never,
-        id: CorrelationID? = nil,
-        outer: DeliveryContext? = nil
-    ) {
-        self.hops = hops
-        self.due = due
-        self.id = id
-        self.outer = outer
-        self.task = CurrentTask.id
+    /// How many routes led to the message.
+    var hops: Int {
+        switch self {
+        case .exchange(let exchange): exchange.hops
+        case .record(let record): record.hops
+        }
     }
 
-    /// The context of a message that is given to a handler that may suspend.
-    convenience init(_ message: Message, inside outer: DeliveryContext?) {
-        self.init(hops: message.hops, due: message.due, id: message.id, outer: outer)
+    /// When its caller stops waiting.
+    var due: Deadline {
+        switch self {
+        case .exchange(let exchange): exchange.due
+        case .record(let record): record.due
+        }
+    }
+
+    /// Which message it is, if its handler may suspend.
+    var id: CorrelationID? {
+        switch self {
+        case .exchange(let exchange): exchange.id
+        case .record(let record): record.id
+        }
+    }
+
+    /// The context of the handler that waits for the message, if a handler does.
+    var outer: DeliveryContext? {
+        switch self {
+        case .exchange(let exchange): exchange.caller
+        case .record(let record): record.outer
+        }
+    }
+
+    /// The task that runs the handler, as ``CurrentTask`` numbers it.
+    private var task: UInt {
+        switch self {
+        case .exchange(let exchange): exchange.task
+        case .record(let record): record.task
+        }
+    }
+
+    private var object: ObjectIdentifier {
+        switch self {
+        case .exchange(let exchange): ObjectIdentifier(exchange)
+        case .record(let record): ObjectIdentifier(record)
+        }
     }
 
     /// The context that the calling task has inherited.
     @TaskLocal static var inherited: DeliveryContext?
 
+    /// The same, for code that is inlined into the program.
+    @usableFromInline static var local: TaskLocal<DeliveryContext?> { self.$inherited }
+
     /// The context of the calling code: of the handler that it is part of, or, in the body of a loop over the
     /// replies to a message, of the handler that has sent the reply and waits for the loop to come back.
-    static var current: DeliveryContext? { ReplyReaders.context(inside: self.inherited) ?? self.inherited }
+    static var current: DeliveryContext? {
+        let inherited = self.inherited
+        return ReplyReaders.context(inside: inherited) ?? inherited
+    }
 
     /// The context of the handler that waits for the calling code to end, if one does.
     ///
@@ -53,14 +81,22 @@ final class DeliveryContext: Sendable {
 
     /// The same context for the calling task: its code answers the handler, which waits for that.
     func adopted() -> DeliveryContext {
-        DeliveryContext(hops: self.hops, due: self.due, id: self.id, outer: self.outer)
+        .record(
+            ContextRecord(
+                hops: self.hops,
+                due: self.due,
+                id: self.id,
+                exchange: self.exchange,
+                outer: self.outer
+            )
+        )
     }
 
     /// Whether this is a context, or the context of something that waits inside of it.
     func isInside(_ context: DeliveryContext) -> Bool {
         var next: DeliveryContext? = self
         while let inner = next {
-            if inner === context { return true }
+            if inner.object == context.object { return true }
             next = inner.outer
         }
         return false
@@ -92,6 +128,60 @@ final class DeliveryContext: Sendable {
             context = inner.outer
         }
         return ids
+    }
+
+    private var exchange: Exchange? {
+        switch self {
+        case .exchange(let exchange): exchange
+        case .record(let record): record.exchange
+        }
+    }
+
+    /// The exchanges of those messages, innermost first.
+    var exchanges: [Exchange] {
+        var exchanges: [Exchange] = []
+        var context: DeliveryContext? = self
+        while let inner = context {
+            if let exchange = inner.exchange, !exchanges.contains(where: { $0 === exchange }) {
+                exchanges.append(exchange)
+            }
+            context = inner.outer
+        }
+        return exchanges
+    }
+}
+
+/// The context of code that no exchange stands for alone.
+@usableFromInline
+final class ContextRecord: Sendable {
+    let hops: Int
+    let due: Deadline
+    /// Which message it is, if its handler may suspend.
+    let id: CorrelationID?
+    /// The exchange of that message, if the context is that of its caller's code.
+    let exchange: Exchange?
+    /// The context of the handler that waits, if a handler does.
+    let outer: DeliveryContext?
+    /// The task whose code it is.
+    let task = CurrentTask.id
+
+    init(
+        hops: Int,
+        due: Deadline = .never,
+        id: CorrelationID? = nil,
+        exchange: Exchange? = nil,
+        outer: DeliveryContext? = nil
+    ) {
+        self.hops = hops
+        self.due = due
+        self.id = id
+        self.exchange = exchange
+        self.outer = outer
+    }
+
+    /// The context of a message that is given to a handler in the task of its caller.
+    convenience init(_ message: Message, inside outer: DeliveryContext?) {
+        self.init(hops: message.hops, due: message.due, id: message.id, outer: outer)
     }
 }
 

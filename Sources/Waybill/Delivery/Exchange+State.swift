@@ -4,27 +4,60 @@ internal import WaybillRouting
 extension Exchange {
     /// Decides; ``Exchange`` acts.
     struct State {
+        /// Whether the outcome is decided.
+        private(set) var isOver = false
+        /// The outcome, from when it is counted until it is read; what outlives the handler keeps no value.
         private var outcome: Outcome?
-        /// Whether the outcome is counted, and may be known.
-        private var isClosed = false
-        private var reader: Reader?
-        private var unread: [Progress] = []
-        /// What the reader has seen and not answered.
-        private var seen: Progress?
-        /// How many the reader has seen.
-        private var shown = 0
-        private var task: Task<Void, Never>?
-        private var watch: DeadlineWatch?
+        /// Whether the outcome has been read.
+        private(set) var isRead = false
+        /// The handler, until the exchange is over: a task that outlives the handler keeps the exchange.
         private var handler: Handler?
+        /// What there is once the handler has suspended, or was not called in place.
+        private var waiting: Waiting? {
+            get {
+                guard case .some(.kept(let waiting)) = self.kept else { return nil }
+                return waiting
+            }
+            set { self.kept = newValue.map { .kept($0) } }
+        }
+        private var kept: Kept?
+
+        /// One word for what most exchanges never have.
+        fileprivate indirect enum Kept {
+            case kept(Waiting)
+        }
+
+        /// What waits for the handler, and what it waits for.
+        struct Waiting {
+            /// Whether the exchange is in the handler's list, and counts as in flight for its route.
+            var isAttached = false
+            var task: Task<Void, Never>?
+            var watch: DeadlineWatch?
+            var reader: Reader?
+            var unread: [Progress] = []
+            /// What the reader has seen and not answered.
+            var seen: Progress?
+            /// How many the reader has seen.
+            var shown = 0
+
+            /// The progress replies without an answer.
+            var unanswered: [Progress] { self.unread + (self.seen.map { [$0] } ?? []) }
+        }
 
         /// What has to happen when an exchange ends.
         struct Effects {
-            /// How it has ended, and where.
-            var outcome: Outcome
-            var unanswered: [Progress]
-            var task: Task<Void, Never>?
-            var watch: DeadlineWatch?
-            var handler: Handler?
+            let handler: Handler?
+            fileprivate let kept: Kept?
+
+            init(handler: Handler?, waiting: Waiting? = nil) {
+                self.handler = handler
+                self.kept = waiting.map { .kept($0) }
+            }
+
+            var waiting: Waiting? {
+                guard case .some(.kept(let waiting)) = self.kept else { return nil }
+                return waiting
+            }
         }
 
         enum OfferAction {
@@ -33,96 +66,103 @@ extension Exchange {
             case refuse
         }
 
-        /// Decides the outcome; ``close()`` must follow when it is counted.
-        mutating func finish(_ outcome: Outcome, at handler: Handler?) -> Effects? {
-            guard self.outcome == nil else { return nil }
-            let outcome = outcome.at(self.handler ?? handler)
-            self.outcome = outcome
-            let effects = Effects(
-                outcome: outcome,
-                unanswered: self.unread + (self.seen.map { [$0] } ?? []),
-                task: self.task,
-                watch: self.watch,
-                handler: self.handler
-            )
-            self.unread = []
-            self.seen = nil
-            self.task = nil
-            self.watch = nil
-            self.handler = nil
+        init(handler: Handler?) { self.handler = handler }
+
+        /// Decides that this is the end; ``close(_:)`` must follow when the outcome is counted.
+        ///
+        /// - Returns: what that takes; nil if the end has been decided already.
+        mutating func finish() -> Effects? {
+            if self.isOver { return nil }
+            self.isOver = true
+            guard self.kept != nil else { return Effects(handler: self.handler.take()) }
+            let reader = self.waiting?.reader.take()
+            let effects = Effects(handler: self.handler.take(), waiting: self.waiting)
+            self.waiting = reader.map { Waiting(reader: $0) }
             return effects
         }
 
-        /// Makes the outcome known, and returns the reader that waits for it.
-        mutating func close() -> Reader? {
-            self.isClosed = true
-            return self.reader.take()
+        /// Makes the outcome known: returns the reader that waits for it, or keeps it for the one to come.
+        mutating func close(_ outcome: Outcome) -> Reader? {
+            guard self.kept != nil, let reader = self.waiting.take()?.reader else {
+                self.outcome = outcome
+                return nil
+            }
+            self.isRead = true
+            return reader
         }
 
-        /// How it ended, if it has and may be known.
-        var known: Outcome? { self.isClosed ? self.outcome : nil }
+        /// Takes the outcome, if there is one that may be known.
+        mutating func takeOutcome() -> Outcome? {
+            guard let outcome = self.outcome.take() else { return nil }
+            self.isRead = true
+            return outcome
+        }
 
         /// The next event, or nil if the reader has to wait for it.
         mutating func read(_ reader: Reader) -> Event? {
-            if let known { return .finished(known) }
-            guard self.unread.isEmpty else { return self.show(self.unread.removeFirst()) }
-            self.reader = reader
+            if let outcome = self.takeOutcome() { return .finished(outcome) }
+            var waiting = self.waiting ?? Waiting()
+            defer { self.waiting = waiting }
+            guard waiting.unread.isEmpty else { return waiting.show(waiting.unread.removeFirst()) }
+            waiting.reader = reader
             return nil
-        }
-
-        private mutating func show(_ progress: Progress) -> Event {
-            self.seen = progress
-            self.shown += 1
-            return .progress(progress)
         }
 
         /// Takes the progress reply that the reader has seen and now answers; nil if the handler no longer
         /// waits for its answer.
-        mutating func answer() -> Progress? { self.seen.take() }
+        mutating func answer() -> Progress? { self.waiting?.seen.take() }
 
         /// The same, if it is the one of a number.
-        mutating func answer(to number: Int) -> Progress? { self.shown == number ? self.seen.take() : nil }
-
-        var isOver: Bool { self.outcome != nil }
+        mutating func answer(to number: Int) -> Progress? {
+            self.waiting?.shown == number ? self.waiting?.seen.take() : nil
+        }
 
         mutating func offer(_ progress: Progress) -> OfferAction {
-            guard self.outcome == nil else { return .refuse }
-            if let reader = self.reader.take() { return .deliver(reader, self.show(progress)) }
-            self.unread.append(progress)
+            if self.isOver { return .refuse }
+            var waiting = self.waiting ?? Waiting()
+            defer { self.waiting = waiting }
+            if let reader = waiting.reader.take() { return .deliver(reader, waiting.show(progress)) }
+            waiting.unread.append(progress)
             return .keep
         }
 
         /// Takes a reply back that has not been answered; false if there is none.
         mutating func withdraw(_ answer: Answer) -> Bool {
-            if let seen, seen.answer === answer {
-                self.seen = nil
+            if self.waiting?.seen?.answer === answer {
+                self.waiting?.seen = nil
                 return true
             }
-            guard let index = self.unread.firstIndex(where: { $0.answer === answer }) else { return false }
-            self.unread.remove(at: index)
+            guard let index = self.waiting?.unread.firstIndex(where: { $0.answer === answer }) else {
+                return false
+            }
+            self.waiting?.unread.remove(at: index)
             return true
         }
 
-        /// Keeps the handler that the exchange is attached to; true if the exchange is over and has to be
-        /// detached.
-        mutating func bind(handler: Handler) -> Bool {
-            guard self.outcome == nil else { return true }
-            self.handler = handler
-            return false
-        }
+        /// Notes that the exchange is in its handler's list; true if it is over and has to leave it.
+        mutating func attach() -> Bool { self.change { $0.isAttached = true } }
 
         /// Keeps the handler's task; true if the exchange is over and the task should stop.
-        mutating func bind(task: Task<Void, Never>) -> Bool {
-            guard self.outcome == nil else { return true }
-            self.task = task
-            return false
-        }
+        mutating func bind(task: Task<Void, Never>) -> Bool { self.change { $0.task = task } }
 
         /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
-        mutating func bind(watch: DeadlineWatch) -> Bool {
-            guard self.outcome == nil else { return true }
-            self.watch = watch
+        mutating func bind(watch: DeadlineWatch) -> Bool { self.change { $0.watch = watch } }
+
+        /// Changes what waits; true if the exchange is over, so that nothing waits.
+        private mutating func change(_ body: (inout Waiting) -> Void) -> Bool {
+            if self.isOver { return true }
+            var waiting = self.waiting ?? Waiting()
+            body(&waiting)
+            self.waiting = waiting
             return false
         }
+    }
+}
+
+extension Exchange.State.Waiting {
+    mutating func show(_ progress: Exchange.Progress) -> Exchange.Event {
+        self.seen = progress
+        self.shown += 1
+        return .progress(progress)
     }
 }

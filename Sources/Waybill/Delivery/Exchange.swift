@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -7,89 +8,132 @@ internal import WaybillRouting
 /// The first of these decides the outcome: the handler, the deadline, the caller's cancellation, or the end
 /// of the handler's registration. The others find it decided. What must happen is decided by ``State``; this
 /// class does it, outside the lock.
+///
+/// It is also the context of what its handler sends, so that such a message allocates nothing else.
+@usableFromInline
 final class Exchange: Sendable {
     /// The ID of the message.
     let id: CorrelationID
     let url: String
+    let hops: Int
+    /// When the caller stops waiting.
+    let due: Deadline
     let origin: Origin
     /// Where the reply's value goes, if it goes anywhere but to the caller.
     let returnPath: ReturnPath?
     let core: BusCore
     /// The context of the handler that waits for the reply, if a handler does.
     let caller: DeliveryContext?
-    private let state = Locked(State())
+    private let runner = Atomic<UInt>(0)
+    /// What the handler's task takes when it begins, within the call that starts it, so that nothing in it is
+    /// copied; used by that thread only.
+    private nonisolated(unsafe) var delivery: SuspendingDelivery?
+    private let state: Locked<State>
 
     init(
         _ id: CorrelationID,
         url: String,
+        hops: Int = 0,
+        due: Deadline = .never,
         core: BusCore,
+        handler: Handler? = nil,
         _ origin: Origin = .routed,
         returnPath: ReturnPath? = nil,
         caller: DeliveryContext? = nil
     ) {
-        self.caller = caller
-        self.returnPath = returnPath
         self.id = id
         self.url = url
-        self.core = core
+        self.hops = hops
+        self.due = due
         self.origin = origin
+        self.returnPath = returnPath
+        self.core = core
+        self.caller = caller
+        self.state = Locked(State(handler: handler))
+    }
+
+    /// The task that runs the handler, as ``CurrentTask`` numbers it; 0 before that begins.
+    var task: UInt { self.runner.load(ordering: .relaxed) }
+
+    /// The context of the handler, which the calling task is about to run.
+    @usableFromInline
+    func context() -> DeliveryContext {
+        self.runner.store(CurrentTask.id, ordering: .relaxed)
+        return .exchange(self)
     }
 
     /// Ends the exchange and counts its outcome, unless it has already ended.
     ///
     /// - Parameters:
     ///   - outcome: how it ends.
-    ///   - handler: the handler of the message; also when it was unregistered before the exchange was bound
-    ///     to it.
+    ///   - handler: the handler whose reply this is, if it is one.
     ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
-    func finish(_ outcome: Outcome, at handler: Handler? = nil, _ conclusion: () -> Void = {}) {
-        let effects = self.state.withLock { $0.finish(outcome, at: handler) }
-        guard let effects else {
+    @inline(__always)
+    func finish(_ outcome: Outcome, by handler: Handler? = nil, _ conclusion: () -> Void = {}) {
+        guard let effects = self.state.withLock({ $0.finish() }) else {
             if case .replied = outcome { self.core.countLateReply(at: handler) }
             return
         }
-        let outcome = effects.outcome
         conclusion()
-        self.close(outcome, bound: effects.handler, at: effects.handler ?? handler)
+        let outcome = outcome.at(effects.handler)
+        self.count(outcome, at: effects.handler, wasAttached: effects.waiting?.isAttached == true)
         // Not before: a caller that has the reply finds it in the statistics.
-        self.state.withLock { $0.close() }?.resume(returning: .finished(outcome))
-        effects.watch?.cancel()
-        effects.handler?.detach(self)
-        if case .failed = outcome { effects.task?.cancel() }
-        for progress in effects.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
+        self.close(outcome, effects)
+    }
+
+    /// Makes the outcome known, and releases what waited for the handler, or was kept for it.
+    private func close(_ outcome: Outcome, _ effects: State.Effects) {
+        if let reader = self.state.withLock({ $0.close(outcome) }) {
+            reader.resume(returning: .finished(outcome))
+        }
+        guard let waiting = effects.waiting else { return }
+        waiting.watch?.cancel()
+        if waiting.isAttached { effects.handler?.detach(self) }
+        if case .failed = outcome { waiting.task?.cancel() }
+        for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
     /// Counts how the exchange ended, for the bus and for the route.
-    private func close(_ outcome: Outcome, bound: Handler?, at handler: Handler?) {
-        switch (self.origin, outcome) {
+    private func count(_ outcome: Outcome, at handler: Handler?, wasAttached: Bool) {
+        switch self.origin {
         // One of several attempts to deliver a message, which is counted elsewhere.
-        case (.attempt, _): break
-        case (.sent(let message), .failed(let error)):
-            bound?.counters.end(.deadLettered)
-            self.core.deadLetter(message, error, at: handler)
-        case (.sent(let message), .replied):
-            bound?.counters.end(.replied)
-            self.core.close(.replied)
-            message.extras?.isReturnOf?.end(.delivered)
-        case (_, let outcome):
-            bound?.counters.end(Outcome.Kind(outcome))
+        case .attempt: return
+        case .routed, .published:
+            let kind = Outcome.Kind(outcome)
+            if wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
+            if kind == .replied { return self.core.close(.replied) }
             self.core.close(outcome, self.id, self.url, at: handler, self.unmatched)
+        case .sent(let message):
+            let kind = Outcome.Kind(unawaited: outcome)
+            if wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
+            switch outcome {
+            case .replied:
+                self.core.close(.replied)
+                message.extras?.isReturnOf?.end(.delivered)
+            case .failed(let error): self.core.deadLetter(message, error, at: handler)
+            }
         }
     }
 
     /// The message, with what its URL says.
     private var unmatched: Message? { self.core.unmatched(Request(url: self.url), id: self.id) }
 
+    /// Whether it stands for a message in the statistics.
+    var isCounted: Bool {
+        if case .attempt = self.origin { return false }
+        return true
+    }
+
     /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
+    /// Takes the outcome, if there is one that may be known.
+    func takeOutcome() -> Outcome? { self.state.withLock { $0.takeOutcome() } }
+
     /// Ends the exchange as its handler did; the reply's value is sent to the return URL, if there is one.
     func finish(_ outcome: Outcome, of message: Message, by handler: Handler) {
-        self.finish(outcome, at: handler) {
-            switch self.origin {
-            case .published, .attempt: return
-            case .routed, .sent: break
-            }
+        self.finish(outcome, by: handler) {
+            guard message.hasReturnURL, self.origin.hasReturnLeg else { return }
             if case .replied(let value) = outcome { self.core.conclude(message, value) }
         }
     }
@@ -102,7 +146,7 @@ final class Exchange: Sendable {
     /// A caller that is cancelled while it waits ends the exchange.
     nonisolated(nonsending) func next() async -> Event {
         // Most handlers have ended before the outcome is asked for.
-        if let outcome = self.state.withLock({ $0.known }) { return .finished(outcome) }
+        if let outcome = self.takeOutcome() { return .finished(outcome) }
         let reader = Reader(on: .current)
         return await reader.wait(isolation: #isolation) {
             self.read(reader)
@@ -113,7 +157,10 @@ final class Exchange: Sendable {
 
     /// Resumes a reader with the next event, as soon as there is one.
     func read(_ reader: Reader) {
-        if let event = self.state.withLock({ $0.read(reader) }) { reader.resume(returning: event) }
+        let event = self.state.withLock { state in
+            state.isRead ? .finished(.failed(.cancelled(url: self.url))) : state.read(reader)
+        }
+        if let event { reader.resume(returning: event) }
     }
 
     /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
@@ -195,14 +242,14 @@ final class Exchange: Sendable {
         answer.resume(returning: .failure(NotListening()))
     }
 
-    /// Has the exchange fail when the handler is unregistered; false if it has been already.
-    func bind(handler: Handler) -> Bool {
+    /// Has the exchange fail when its handler is unregistered; false if it has been already.
+    func attach(to handler: Handler) -> Bool {
         guard handler.attach(self) else { return false }
-        // The code that ends the exchange counts it for the handler, if the handler is bound by then.
+        // The code that ends the exchange counts it for the handler, as one that was in flight if it is
+        // attached by then.
         handler.counters.begin()
-        if self.state.withLock({ $0.bind(handler: handler) }) {
-            // The handler was unregistered meanwhile.
-            handler.counters.end(.deadLettered)
+        if self.state.withLock({ $0.attach() }) {
+            handler.counters.forget()
             handler.detach(self)
         }
         return true
@@ -241,6 +288,20 @@ extension Exchange {
         /// A middleware has set a deadline for what it calls; the message has an exchange of its own, or
         /// none.
         case attempt
+
+        /// Whether a caller gets the outcome.
+        var isAwaited: Bool {
+            if case .sent = self { return false }
+            return true
+        }
+
+        /// Whether the reply's value goes to the return URL.
+        var hasReturnLeg: Bool {
+            switch self {
+            case .routed, .sent: true
+            case .published, .attempt: false
+            }
+        }
     }
 
     /// What a caller gets from an exchange.
@@ -271,5 +332,44 @@ extension Exchange {
             self.finish(.failed(.deadlineExceeded(url: self.url)))
         }
         self.bind(watch: watch)
+    }
+}
+
+extension Exchange {
+    /// Starts the handler in a task of its own, within this call, on the loop of its mailbox and before
+    /// anything else that waits there.
+    ///
+    /// Nothing can end the exchange but the handler before this returns, since its caller is here. So what
+    /// frees the caller, and what frees others from it, is needed only if the handler has suspended then.
+    func start(_ message: Message, _ handler: Handler, _ code: any SuspendingCode, on watcher: EventLoop?) {
+        unsafe self.delivery = SuspendingDelivery(message: message, handler: handler)
+        let task = self.core.startTask { code.start(self) }
+        if !self.isOver { self.wait(for: task, of: handler, on: watcher) }
+    }
+
+    /// Has everything wait for a handler that has suspended.
+    private func wait(for task: Task<Void, Never>, of handler: Handler, on watcher: EventLoop?) {
+        self.bind(task: task)
+        guard self.attach(to: handler) || self.core.isExempt(self) else {
+            return self.finish(.failed(handler.reason(self.url)))
+        }
+        if self.due.exists { self.expire(at: self.due, on: watcher) }
+    }
+
+    /// The message and its handler; for the task that is about to run it.
+    @usableFromInline
+    func takeDelivery() -> SuspendingDelivery {
+        // The task begins within `start`, which has set it, and on its thread.
+        guard let delivery = unsafe self.delivery.take() else {
+            preconditionFailure("a message is delivered once")
+        }
+        return delivery
+    }
+
+    /// Ends the exchange as its handler did.
+    @usableFromInline
+    func finish(_ outcome: Outcome, of delivery: SuspendingDelivery) {
+        delivery.handler.mailbox.endTurn()
+        self.finish(outcome, of: delivery.message, by: delivery.handler)
     }
 }

@@ -14,21 +14,14 @@ extension Handler {
         isolation: isolated Mailbox,
         for exchange: Exchange?
     ) async -> Outcome {
-        guard let suspending = self.code.suspending else { return self.runInPlace(message) }
-        let context = exchange.map(\.caller) ?? DeliveryContext.waiting
-        return await DeliveryContext.$inherited.withValue(DeliveryContext(message, inside: context)) {
+        guard let code = self.code.suspending else { return self.runInPlace(message) }
+        let context =
+            exchange?.context() ?? .record(ContextRecord(message, inside: DeliveryContext.waiting))
+        return await DeliveryContext.$inherited.withValue(context) {
             // Captured, the parameter isolates the closure to the mailbox.
             _ = isolation
             do {
-                guard let executor = isolation.taskExecutor else {
-                    return .replied(try await suspending(message))
-                }
-                return .replied(
-                    try await withTaskExecutorPreference(executor, isolation: isolation) {
-                        _ = isolation
-                        return try await suspending(message)
-                    }
-                )
+                return .replied(try await code.run(message, isolation: isolation))
             } catch {
                 return .failed(self.failure(error, of: message))
             }
@@ -54,7 +47,7 @@ extension Handler {
     func runInPlace(_ message: Message) -> Outcome {
         guard let shard = self.core.currentShard else {
             // A loop that is none of the bus's: nothing is noted there.
-            return DeliveryContext.$inherited.withValue(DeliveryContext(message, inside: nil)) {
+            return DeliveryContext.$inherited.withValue(.record(ContextRecord(message, inside: nil))) {
                 self.attempt(message)
             }
         }

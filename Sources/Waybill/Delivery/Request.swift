@@ -75,7 +75,15 @@ struct Request: Sendable {
     /// The message for a handler that may reply more than once.
     func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
         if let call = self.parameters { parameters.pass(call) }
-        let extras = (self.extras ?? .empty).with(exchange: exchange, returnPath: exchange.returnPath)
-        return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: extras)
+        var extras = self.extras
+        if let path = exchange.returnPath { extras = (extras ?? .empty).with(returnPath: path) }
+        return Message(
+            id: id,
+            parameters: parameters,
+            hops: self.hops,
+            due: self.due,
+            extras: extras,
+            exchange: exchange
+        )
     }
 }

@@ -24,10 +24,10 @@ extension MessageBus {
         if Value.self == Reply.self { return try await self.reply(to: url, as: Value.self) }
         if self.isIntercepted { return try await self.routeIntercepted(url, as: Value.self) }
         var answer = Answer<Value>()
-        let pending = self.deliver(url) { handler, message in
+        let rest = self.deliver(url) { handler, message in
             try answer.take(from: handler, message, on: self)
         }
-        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let rest { return try await self.value(of: rest, as: Value.self, url: url) }
         if let value = answer.value { return value }
         return try self.convert(answer.other, to: Value.self, url: url)
     }
@@ -90,10 +90,10 @@ extension MessageBus {
             )
         }
         var answer = Answer<Value>()
-        let pending = self.deliver(url, parameters, headers, deadline, timeout) { handler, message in
+        let rest = self.deliver(url, parameters, headers, deadline, timeout) { handler, message in
             try answer.take(from: handler, message, on: self)
         }
-        if let pending { return try await self.finish(pending, as: Value.self) }
+        if let rest { return try await self.value(of: rest, as: Value.self, url: url) }
         if let value = answer.value { return value }
         return try self.convert(answer.other, to: Value.self, url: url)
     }

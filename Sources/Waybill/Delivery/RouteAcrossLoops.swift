@@ -5,8 +5,7 @@ internal import WaybillRouting
 extension BusCore {
     /// Has the handler of a request called, if that can be done here and now.
     ///
-    /// This is the path of most messages: the caller is on the loop, and so is a handler that answers at
-    /// once.
+    /// This is the path of most messages: the caller is on a loop, and so is the handler.
     @inline(__always)
     func deliver(
         _ url: String,
@@ -14,8 +13,25 @@ extension BusCore {
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
         let shard = self.home
-        guard self.admitsDelivery(on: shard) else { return .elsewhere }
+        guard self.admitsDelivery(on: shard) else { return self.deliverInside(url, request, call) }
         return shard.deliver(url, request, call)
+    }
+
+    /// The same on another loop of the bus, and for a caller that is part of a handler: its message inherits
+    /// hops and deadline.
+    @inline(never)
+    private func deliverInside(
+        _ url: String,
+        _ request: Request?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
+        guard self.phase.load(ordering: .relaxed) == .open, let shard = self.currentShard,
+            shard.heldLoop.consumeDeliveryBudget()
+        else { return .elsewhere }
+        guard let context = shard.inherited else { return shard.deliver(url, request, call) }
+        var inside = request ?? Request(url: url)
+        inside.inherit(from: context)
+        return self.objection(to: inside) == nil ? shard.deliver(url, inside, call) : .elsewhere
     }
 
     /// Whether the caller is on a shard's loop, may continue without suspending, and is no handler.
@@ -69,6 +85,9 @@ extension BusCore {
             return DeliveryResult(id: id, outcome: .failed(error))
         case .lost(let error, let id): return self.lose(request, id, error)
         case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
+        case .started(let exchange):
+            let outcome = await exchange.listen(listener)
+            return DeliveryResult(id: exchange.id, outcome: outcome, returnPath: exchange.returnPath)
         case .intercepted: return await self.routeIntercepted(request, listener)
         case .elsewhere, .called: return await self.route(request, listener: listener)
         }
@@ -169,12 +188,14 @@ extension BusCore {
     ) -> Exchange {
         let handler = found.handler
         let path = isPublished ? nil : self.returnPath(of: found.parameters, id, hops: request.hops)
-        let origin = isPublished ? Exchange.Origin.published : .routed
         let exchange = Exchange(
             id,
             url: request.url,
+            hops: request.hops,
+            due: request.due,
             core: self,
-            origin,
+            handler: handler,
+            isPublished ? .published : .routed,
             returnPath: path,
             caller: DeliveryContext.waiting
         )
@@ -182,10 +203,19 @@ extension BusCore {
             isPublished
             ? request.message(id: id, parameters: found.parameters)
             : request.message(id: id, parameters: found.parameters, exchange: exchange)
+        let watcher = self.currentShard?.eventLoop
+        if chain == nil, let code = handler.code.suspending, handler.mailbox.begin(message) {
+            if handler.isGone {
+                handler.mailbox.endTurn()
+                exchange.finish(.failed(handler.reason(exchange.url)))
+            } else {
+                exchange.start(message, handler, code, on: watcher)
+            }
+            return exchange
+        }
         if chain != nil { message.keepHeaders() }
-        guard exchange.bind(handler: handler) else {
-            handler.counters.count(.deadLettered)
-            exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
+        guard exchange.attach(to: handler) else {
+            exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange
         }
         var queued: QueuedTask?
@@ -193,14 +223,12 @@ extension BusCore {
             do throws(RoutingError) {
                 queued = try handler.mailbox.admit(message, handler, for: exchange, inside: exchange.caller)
             } catch {
-                exchange.finish(.failed(error), at: handler)
+                exchange.finish(.failed(error))
                 return exchange
             }
         }
-        if request.due.exists {
-            // Not on the handler's loop, which the handler may block.
-            exchange.expire(at: request.due, on: self.currentShard?.eventLoop)
-        }
+        // Not on the handler's loop, which the handler may block.
+        if request.due.exists { exchange.expire(at: request.due, on: watcher) }
         if let chain {
             let stage = DeliveryBounds(deadline: request.due)
             Delivery(chain, handler, stage).start(message, for: exchange)

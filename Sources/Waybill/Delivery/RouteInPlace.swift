@@ -4,13 +4,24 @@ public import WaybillRouting
 
 // The plain route is inlined into its caller, where the value's type is known: this is what it calls.
 extension MessageBus {
-    /// A request whose handler could not be called in place, or has thrown.
+    /// What is left to do for a request whose handler was not called in place, or has thrown.
+    @usableFromInline
+    enum Undelivered: Sendable {
+        /// The handler runs in a task of its own, and may have ended.
+        case started(Exchange)
+        /// It did not get that far.
+        case pending(Pending)
+    }
+
+    /// A request on its way.
     @usableFromInline
     final class Pending: Sendable {
         let request: Request
         let attempt: InPlaceResult
 
-        init(_ request: Request, _ attempt: InPlaceResult) {
+        /// Keeps what a caller has said, with what its message inherits.
+        init(_ request: consuming Request, _ attempt: InPlaceResult, on core: BusCore) {
+            if let context = core.inherited { request.inherit(from: context) }
             self.request = request
             self.attempt = attempt
         }
@@ -18,10 +29,12 @@ extension MessageBus {
 
     /// Has the handler of a URL called in place; nil if it was.
     @usableFromInline
-    func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Pending? {
-        let attempt = self.core.deliver(url, nil, call)
-        if case .called = attempt { return nil }
-        return Pending(Request(url: url), attempt)
+    func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Undelivered? {
+        switch self.core.deliver(url, nil, call) {
+        case .called: nil
+        case .started(let exchange): .started(exchange)
+        case let attempt: .pending(Pending(Request(url: url), attempt, on: self.core))
+        }
     }
 
     /// The same for a request with more than a URL.
@@ -33,27 +46,57 @@ extension MessageBus {
         _ deadline: ContinuousClock.Instant?,
         _ timeout: Duration?,
         _ call: (Handler, Message) throws -> Void
-    ) -> Pending? {
+    ) -> Undelivered? {
         let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
         let attempt =
             request.due.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
-        if case .called = attempt { return nil }
+        return switch attempt {
+        case .called: nil
+        case .started(let exchange): .started(exchange)
         // The middlewares get the whole request.
-        return Pending(request, attempt)
+        default: .pending(Pending(request, attempt, on: self.core))
+        }
+    }
+
+    /// The value of the reply, once there is one.
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func value<Value: Sendable>(
+        of rest: Undelivered,
+        as type: Value.Type,
+        url: String
+    ) async throws(RoutingError) -> Value {
+        let value: any Sendable
+        if let atOnce = try self.replyAtOnce(of: rest) {
+            value = atOnce
+        } else {
+            value = try await self.reply(of: rest)
+        }
+        return if let value = unbox(value, as: type) { value } else {
+            try self.convert(value, to: type, url: url)
+        }
+    }
+
+    /// The reply of a handler that has ended without suspending.
+    @usableFromInline
+    func replyAtOnce(of rest: Undelivered) throws(RoutingError) -> (any Sendable)? {
+        guard case .started(let exchange) = rest, let outcome = exchange.takeOutcome() else { return nil }
+        return try outcome.value()
+    }
+
+    /// The reply, once there is one.
+    @usableFromInline
+    nonisolated(nonsending) func reply(of rest: Undelivered) async throws(RoutingError) -> any Sendable {
+        switch rest {
+        case .started(let exchange): try await exchange.listen(noListener).value()
+        case .pending(let pending):
+            try await self.core.route(pending.request, after: pending.attempt).outcome.value()
+        }
     }
 
     /// Sends the value of a handler that was called in place to its message's return URL.
     @usableFromInline
     func followReturnURL(of message: Message, with value: any Sendable) { self.core.conclude(message, value) }
-
-    @usableFromInline
-    nonisolated(nonsending) func finish<Value: Sendable>(
-        _ pending: Pending,
-        as type: Value.Type
-    ) async throws(RoutingError) -> Value {
-        let delivered = await self.core.route(pending.request, after: pending.attempt)
-        return try self.value(of: delivered.outcome, as: type, url: pending.request.url)
-    }
 
     /// The value of a handler that answers with another type than the one that is asked for.
     @usableFromInline
@@ -117,7 +160,9 @@ enum InPlaceResult {
     case failed(RoutingError, CorrelationID)
     /// No route matches.
     case lost(RoutingError, CorrelationID)
-    /// The handler is on another loop, or may suspend.
+    /// Its handler runs in a task of its own, and may have ended.
+    case started(Exchange)
+    /// The handler is on another loop, or has messages waiting.
     indirect case handOver(ResolvedRoute, CorrelationID)
     /// It is not counted yet: there are middlewares around its handler, which may suspend.
     case intercepted
@@ -227,8 +272,9 @@ extension LoopShard {
     ) -> InPlaceResult {
         let found = found.member(on: self.loop, request?.parameters)
         let handler = found.handler
-        guard handler.isImmediate, handler.loop == self.loop, handler.mailbox.isClear else {
-            return .handOver(found, id)
+        guard handler.loop == self.loop, handler.mailbox.isClear else { return .handOver(found, id) }
+        guard handler.isImmediate else {
+            return .started(handler.core.begin(request ?? Request(url: url), found, id))
         }
         defer { withExtendedLifetime(handler) {} }
         return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)

@@ -73,7 +73,7 @@ extension BusCore {
             ordering: .sequentiallyConsistent
         )
         // Called in a handler, this would wait for that handler, which waits for this call.
-        let own = self.exchanges(for: DeliveryContext.current?.messages ?? [])
+        let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []
         self.exempt.withLock { $0.add(own) }
         let inFlight = self.statistics.current.inFlight
         // What is in flight is counted first, or one that is exempt and ends in between would hide another.
@@ -89,10 +89,9 @@ extension BusCore {
         return DrainSummary(finished: max(0, inFlight - left), abandoned: max(0, left - exempt.count))
     }
 
-    /// The exchanges of messages that are being handled.
-    private func exchanges(for ids: Set<CorrelationID>) -> [Exchange] {
-        guard !ids.isEmpty else { return [] }
-        return (self.directory.handlers + self.topics.handlers).flatMap { $0.exchanges(for: ids) }
+    /// Whether a message may end although its handler is no longer registered.
+    func isExempt(_ exchange: Exchange) -> Bool {
+        self.exempt.withLock { $0.exchanges.contains { $0 === exchange } }
     }
 
     /// Fails what has not ended when the bus's time is up.

@@ -31,18 +31,36 @@ extension Mailbox {
 
     /// Runs a handler that may suspend; it ends with its registration all the same.
     private func startTask(_ message: Message, _ handler: Handler) {
-        let core = handler.core
-        let exchange = Exchange(message.id, url: message.parameters.url, core: core, .sent(message))
-        guard exchange.bind(handler: handler) else {
+        let exchange = Exchange(
+            message.id,
+            url: message.parameters.url,
+            hops: message.hops,
+            due: message.due,
+            core: handler.core,
+            handler: handler,
+            .sent(message)
+        )
+        guard !handler.isGone else {
             self.endTurn()
-            handler.counters.count(.deadLettered)
-            return exchange.finish(.failed(handler.reason(exchange.url)), at: handler)
+            return exchange.finish(.failed(handler.reason(exchange.url)))
+        }
+        if message.extras?.interception?.chain == nil, let code = handler.code.suspending {
+            exchange.start(message, handler, code, on: self.eventLoop)
+        } else {
+            self.startIntercepted(message, handler, exchange)
+        }
+    }
+
+    /// Runs a message that meets middlewares, in a task of its own.
+    private func startIntercepted(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
+        guard exchange.attach(to: handler) else {
+            self.endTurn()
+            return exchange.finish(.failed(handler.reason(exchange.url)))
         }
         if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
-        let isIntercepted = message.extras?.interception?.chain != nil
-        let attempts = self.isSerial && isIntercepted ? DeliveryBounds.Attempts() : nil
+        let attempts = self.isSerial ? DeliveryBounds.Attempts() : nil
         exchange.bind(
-            task: core.startTask {
+            task: handler.core.startTask {
                 Task.immediate {
                     let outcome = await self.runUnawaited(message, handler, attempts, for: exchange)
                     let leftBehind = attempts.flatMap { $0.isEmpty ? nil : $0 }

@@ -236,6 +236,13 @@ extension Mailbox {
         return task
     }
 
+    /// Begins a message here and now, if the calling thread runs the loop and no message is before it;
+    /// ``endTurn()`` must follow.
+    nonisolated func begin(_ message: borrowing Message) -> Bool {
+        guard self.isClear else { return false }
+        return !self.isSerial || self.withQueue { $0.start(message.id) }
+    }
+
     /// Runs an admitted message, in the calling task.
     ///
     /// - Parameters:

@@ -20,6 +20,9 @@ public struct Message: Sendable {
     /// What only some messages have; a plain request has none, and allocates nothing.
     let extras: MessageExtras?
 
+    /// Where progress replies go, if the handler may give any: the exchange with the caller.
+    let exchange: Exchange?
+
     @usableFromInline let notes: Notes
 
     @inline(__always)
@@ -28,13 +31,15 @@ public struct Message: Sendable {
         parameters: consuming Parameters,
         hops: Int,
         due: Deadline = .never,
-        extras: MessageExtras? = nil
+        extras: MessageExtras? = nil,
+        exchange: Exchange? = nil
     ) {
         self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: parameters.hasFragment)
         self.id = id
         self.parameters = parameters
         self.due = due
         self.extras = extras
+        self.exchange = exchange
     }
 
     /// A message for a handler that replies to it once, and may say what happens with its return URL.
@@ -51,6 +56,7 @@ public struct Message: Sendable {
         self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: hasReturnURL)
         self.id = id
         self.due = due
+        self.exchange = nil
         // Before there is a message: one that is changed is copied. The caller holds the handler until then.
         self.extras =
             hasReturnURL
@@ -98,7 +104,8 @@ extension Message {
             parameters: self.parameters,
             hops: self.hops,
             due: due ?? self.due,
-            extras: extras ?? self.extras
+            extras: extras ?? self.extras,
+            exchange: self.exchange
         )
     }
 

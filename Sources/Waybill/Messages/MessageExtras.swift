@@ -6,9 +6,6 @@ final class MessageExtras: Sendable {
     let headers: [String: String]
     let correlationID: CorrelationID?
 
-    /// Where progress replies go: the exchange with the caller.
-    let exchange: Exchange?
-
     /// What only messages have that meet middlewares.
     let interception: InterceptionState?
 
@@ -24,7 +21,6 @@ final class MessageExtras: Sendable {
         payload: (any Sendable)? = nil,
         headers: [String: String] = [:],
         correlationID: CorrelationID? = nil,
-        exchange: Exchange? = nil,
         interception: InterceptionState? = nil,
         returnPath: ReturnPath? = nil,
         isReturnOf: ReturnPath? = nil
@@ -32,7 +28,6 @@ final class MessageExtras: Sendable {
         self.payload = payload
         self.headers = headers
         self.correlationID = correlationID
-        self.exchange = exchange
         self.interception = interception
         self.returnPath = returnPath
         self.isReturnOf = isReturnOf
@@ -47,7 +42,6 @@ final class MessageExtras: Sendable {
     /// The same with something more, or something else.
     func with(
         headers: [String: String]? = nil,
-        exchange: Exchange? = nil,
         interception: InterceptionState? = nil,
         returnPath: ReturnPath? = nil
     ) -> MessageExtras {
@@ -55,7 +49,6 @@ final class MessageExtras: Sendable {
             payload: self.payload,
             headers: headers ?? self.headers,
             correlationID: self.correlationID,
-            exchange: exchange ?? self.exchange,
             interception: interception ?? self.interception,
             returnPath: returnPath ?? self.returnPath,
             isReturnOf: self.isReturnOf

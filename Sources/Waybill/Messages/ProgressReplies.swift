@@ -137,7 +137,7 @@ extension Message {
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         await EventLoop.yieldIfDue()
-        guard let exchange = self.extras?.exchange else { return false }
+        guard let exchange = self.exchange else { return false }
         self.tellObservers(value)
         return (try? await exchange.offer(value, expectsAnswer: false)) != nil
     }
@@ -160,7 +160,7 @@ extension Message {
     ) async throws(RoutingError) -> Answer {
         await EventLoop.yieldIfDue()
         let url = self.parameters.url
-        guard let exchange = self.extras?.exchange else { throw .notListening(url: url) }
+        guard let exchange = self.exchange else { throw .notListening(url: url) }
         self.tellObservers(value)
         let answer: any Sendable
         do {

@@ -184,8 +184,7 @@ extension LoopIsolation {
 
     private func run(_ delivery: Delivery, _ message: Message, for exchange: Exchange) async {
         guard !exchange.isOver else { return }
-        let context = DeliveryContext(message, inside: exchange.caller)
-        let outcome = await DeliveryContext.$inherited.withValue(context) {
+        let outcome = await DeliveryContext.$inherited.withValue(exchange.context()) {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
             return await delivery.outcome(of: message)
@@ -207,7 +206,7 @@ extension Mailbox {
         }
         let stage = DeliveryBounds(deadline: message.due, hasWaited: true, attempts: attempts)
         let delivery = Delivery(chain, handler, stage)
-        return await DeliveryContext.$inherited.withValue(DeliveryContext(message, inside: nil)) {
+        return await DeliveryContext.$inherited.withValue(exchange.context()) {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
             return await delivery.outcome(of: message)
@@ -279,7 +278,8 @@ extension Message {
 
     /// The message, with an observer of its progress replies.
     func observed(by observer: @escaping @Sendable (any Sendable) -> Void) -> Message {
-        guard let extras = self.extras, extras.exchange != nil else { return self }
+        guard self.exchange != nil else { return self }
+        let extras = self.extras ?? .empty
         return self.with(
             extras: extras.with(interception: (extras.interception ?? InterceptionState()).adding(observer))
         )

@@ -90,7 +90,7 @@ public struct Next: ~Copyable, Sendable {
     /// Whether a reply that comes now is dropped, since the message has ended otherwise.
     func isLate(_ message: Message) -> Bool {
         // The end of an exchange cancels the task that the message is delivered in, if it has one of its own.
-        message.extras?.exchange?.isOver ?? (self.stage != nil && Task.isCancelled)
+        message.exchange?.isOver ?? (self.stage != nil && Task.isCancelled)
     }
 
     @usableFromInline

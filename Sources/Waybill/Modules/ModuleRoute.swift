@@ -49,6 +49,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     /// Makes a route whose code may suspend.
     ///
     /// Parameters are those of a route whose code answers at once.
+    @inlinable
     public init<Value: Sendable>(
         _ pattern: String,
         action: String,
@@ -56,9 +57,20 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) {
-        self.init(pattern, action, parameters, Value.self, documentation) { module, core in
-            let suspending: @Sendable (Message) async throws -> Value = { try await body(module, $0) }
-            return Handler(suspending: suspending, mailbox: core.mailbox(of: module), core: core)
+        self.init(pattern, action, parameters, Value.self, documentation, suspending: { ActorCode($0, body) })
+    }
+
+    @usableFromInline
+    init(
+        _ pattern: String,
+        _ action: String,
+        _ parameters: [RouteDescription.Parameter],
+        _ reply: any Any.Type,
+        _ documentation: String,
+        suspending makeCode: @escaping @Sendable (Module) -> any SuspendingCode
+    ) {
+        self.init(pattern, action, parameters, reply, documentation) { module, core in
+            Handler(makeCode(module), of: module, core: core)
         }
     }
 

@@ -68,13 +68,22 @@ final class Handler: Sendable {
         self.init(boxed: { try await suspending($0) }, mailbox: mailbox, core: core)
     }
 
+    /// A handler of an actor that may suspend.
+    convenience init(_ code: any SuspendingCode, of module: some LoopBound, core: BusCore) {
+        self.init(HandlerCode(suspending: code), mailbox: core.mailbox(of: module), core: core)
+    }
+
     /// A handler that may suspend, and whose values may be anything.
     convenience init(
         boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.init(HandlerCode(suspending: suspending), mailbox: mailbox, core: core)
+        self.init(
+            HandlerCode(suspending: SuspendingClosure(suspending, in: mailbox)),
+            mailbox: mailbox,
+            core: core
+        )
     }
 
     /// Runs another handler's code for a route of a configuration, which may add values to its messages.
@@ -158,11 +167,6 @@ final class Handler: Sendable {
         let detached = self.state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
         // Released outside the lock.
         _ = consume detached
-    }
-
-    /// The waiting exchanges of some messages.
-    func exchanges(for ids: Set<CorrelationID>) -> [Exchange] {
-        self.state.withLock { $0.waiting.values.filter { ids.contains($0.id) } }
     }
 
     /// Fails all waiting exchanges but the exempt ones, and all later messages.

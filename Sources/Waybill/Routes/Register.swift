@@ -78,6 +78,7 @@ extension MessageBus {
     /// Registers code of an actor that may suspend, on the actor's loop.
     ///
     /// It runs in a task of its own, as a closure that may suspend does.
+    @inlinable
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(
         _ pattern: String,
@@ -86,9 +87,18 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
-        let suspending: @Sendable (Message) async throws -> Value = { try await handler(module, $0) }
-        let handler = Handler(suspending: suspending, mailbox: self.core.mailbox(of: module), core: self.core)
-        return try self.core.register(handler, pattern, fileID, line)
+        try self.register(ActorCode(module, handler), of: module, pattern, fileID, line)
+    }
+
+    @usableFromInline
+    func register(
+        _ code: any SuspendingCode,
+        of module: some LoopBound,
+        _ pattern: String,
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> Registration {
+        try self.core.register(Handler(code, of: module, core: self.core), pattern, fileID, line)
     }
 
     // Disfavored, or a trailing closure may be taken for the object instead of a handler.

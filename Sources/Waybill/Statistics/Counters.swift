@@ -78,6 +78,9 @@ struct RouteCounters: ~Copyable, Sendable {
         self.inFlight.subtract(1, ordering: .releasing)
     }
 
+    /// Takes ``begin()`` back, for a message that ended meanwhile and was counted by that.
+    func forget() { self.inFlight.subtract(1, ordering: .releasing) }
+
     /// Counts a message that ended without having begun: it was called in place, or did not get that far.
     @inline(never)
     func count(_ tally: Outcome.Kind) {
@@ -123,6 +126,14 @@ extension Outcome {
             switch outcome {
             case .replied: self = .replied
             case .failed(let error): self = Self(error.code)
+            }
+        }
+
+        /// The counter of a message that no caller awaits, so that a failure makes it a dead letter.
+        init(unawaited outcome: Outcome) {
+            switch outcome {
+            case .replied: self = .replied
+            case .failed: self = .deadLettered
             }
         }
 
@@ -202,7 +213,7 @@ extension BusCore {
     @discardableResult
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
-        let context = DeliveryContext(hops: message.hops)
+        let context = DeliveryContext.record(ContextRecord(hops: message.hops))
         self.home.eventLoop.execute { DeliveryContext.$inherited.withValue(context) { uncaught(message) } }
         return true
     }

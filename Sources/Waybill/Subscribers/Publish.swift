@@ -50,8 +50,10 @@ extension MessageBus {
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
     ) throws(RoutingError) -> Registration {
-        let suspending: @Sendable (Message) async throws -> Void = { try await handler(module, $0) }
-        return try self.core.subscribe(suspending: suspending, self.core.mailbox(of: module), pattern)
+        try self.core.subscribe(
+            Subscriber(Handler(ActorCode(module, handler), of: module, core: self.core)),
+            pattern
+        )
     }
 
     /// Subscribes to a pattern, to read what is published one message after the other.

@@ -55,10 +55,10 @@ struct RuntimeLayoutTests {
         let box = unsafe target.unisolatedUnchecked { target, value in target.box(value) }
         let refuse = unsafe target.unisolatedUnchecked { target, code in try target.refuse(code) }
         await target.eventLoop.run {
-            #expect((try? add(1)) == 1)
-            #expect((try? add(2)) == 3)
-            #expect((try? wide(Wide())) == Wide())
-            #expect((try? box(Wide())) as? Wide == Wide())
+            #expect(add(1) == 1)
+            #expect(add(2) == 3)
+            #expect(wide(Wide()) == Wide())
+            #expect(box(Wide()) as? Wide == Wide())
             #expect(throws: Refusal(code: 7)) { try refuse(7) }
             #expect(target.assumeOnLoop { $0.add(3) } == 6)
             #expect(target.assumeOnLoop { $0.wide(Wide()) } == Wide())
