@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 
 @Suite(.timeLimit(.minutes(1)))
-struct DirectoryTests {
+struct RouteRegistryTests {
     let bus = MessageBus(configuration: .quiet)
 
     private func time(_ body: () throws -> Void) rethrows -> Duration {
