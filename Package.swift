@@ -180,24 +180,33 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillRoutingTests",
-            dependencies: ["WaybillRouting"],
-            resources: [.copy("Resources")],
+            dependencies: ["WaybillRouting", "WaybillTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "WaybillEventLoopTests",
-            dependencies: ["WaybillEventLoop", "CLibUV", "CMeasure"],
+            dependencies: ["WaybillEventLoop", "WaybillRouting", "WaybillTestSupport", "CLibUV", "CMeasure"],
             swiftSettings: settings
         ),
         // What the allocator knows of itself, and the system of a thread, has no safe name in Swift.
         .target(name: "CMeasure", path: "Tests/CMeasure"),
+        // What several test targets use: gates, journals, a module that insists on its loop, recorded data.
+        .target(
+            name: "WaybillTestSupport",
+            dependencies: [
+                "Waybill", "WaybillEventLoop", "WaybillRouting", "CMeasure",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/WaybillTestSupport",
+            resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "WaybillTests",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTesting", "CMeasure",
-                .product(name: "Logging", package: "swift-log"),
+                "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTesting", "WaybillTestSupport",
+                "CMeasure", .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.copy("Resources")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -215,7 +224,7 @@ let package = Package(
         .testTarget(
             name: "WaybillServiceLifecycleTests",
             dependencies: [
-                "WaybillServiceLifecycle", "WaybillEventLoop",
+                "WaybillServiceLifecycle", "WaybillEventLoop", "WaybillTestSupport",
                 .product(
                     name: "ServiceLifecycleTestKit",
                     package: "swift-service-lifecycle",
@@ -261,13 +270,16 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillTestingTests",
-            dependencies: ["WaybillTesting", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "WaybillTesting", "WaybillTestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "WaybillWebTests",
             dependencies: [
-                "WaybillWeb", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+                "WaybillWeb", "WaybillEventLoop", "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",

@@ -1,5 +1,6 @@
 import Testing
 import WaybillRouting
+import WaybillTestSupport
 
 /// Compares the lookup of one name by words with the iteration over all items, on random queries.
 ///

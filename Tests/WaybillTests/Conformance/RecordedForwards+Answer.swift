@@ -1,5 +1,6 @@
 internal import Waybill
 internal import WaybillRouting
+internal import WaybillTestSupport
 
 extension RecordedForwards {
     /// What an action saw.

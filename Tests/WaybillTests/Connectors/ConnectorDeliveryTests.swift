@@ -2,6 +2,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillRouting
+import WaybillTestSupport
 import WaybillTesting
 
 /// A connector's messages are delivered as a handler's are.

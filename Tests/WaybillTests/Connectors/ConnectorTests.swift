@@ -2,6 +2,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillRouting
+import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectorTests {

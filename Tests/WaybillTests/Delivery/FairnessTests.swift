@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// A timer of a millisecond fires soon, whatever the modules of its loop say to each other.
 @Suite(.serialized, .timeLimit(.minutes(1)))

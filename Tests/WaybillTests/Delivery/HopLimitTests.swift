@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// A message that is routed on and on stops.
 @Suite(.timeLimit(.minutes(1)))

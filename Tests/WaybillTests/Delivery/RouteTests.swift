@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// What a caller gets, for each way to call and each kind of handler.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// A bus that nobody holds any more is gone, with all that it held.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// When a loop stops under a bus, nobody hangs.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// A handler that shuts its bus down does not wait for itself.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// Replies that are replied to.
 @Suite(.timeLimit(.minutes(1)))

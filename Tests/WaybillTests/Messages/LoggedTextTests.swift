@@ -1,6 +1,7 @@
 import Logging
 import Testing
 import Waybill
+import WaybillTestSupport
 
 /// What comes from outside reaches a log in one line that cannot be forged, wherever it is logged.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// Every code that is real, and what it says.
 @Suite(.timeLimit(.minutes(1)))

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 @Suite
 struct HandWrittenModuleTests {

@@ -1,6 +1,7 @@
 import Testing
 // On purpose without WaybillEventLoop, as most users write it: a module is on its loop all the same.
 import Waybill
+import WaybillTestSupport
 
 #if Macros
 

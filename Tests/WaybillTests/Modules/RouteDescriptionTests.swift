@@ -2,6 +2,7 @@
 
 import Testing
 import Waybill
+import WaybillTestSupport
 
 @Module("app://replies")
 private actor Replies {

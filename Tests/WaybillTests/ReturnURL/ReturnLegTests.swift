@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// What a handler does with the return URL, and what its caller learns about it.
 @Suite(.timeLimit(.minutes(1)))

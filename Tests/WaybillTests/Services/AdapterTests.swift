@@ -2,6 +2,7 @@
 
 import Testing
 import Waybill
+import WaybillTestSupport
 
 @Suite
 struct AdapterTests {

@@ -2,6 +2,7 @@
 
 import Testing
 import Waybill
+import WaybillTestSupport
 
 protocol Shape: Sendable { var corners: Int { get } }
 

@@ -4,6 +4,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillTesting
+import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct ServiceTests {

@@ -2,6 +2,7 @@
 
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillTestSupport
 
 /// What the tests ask for.
 @Service("app://time")

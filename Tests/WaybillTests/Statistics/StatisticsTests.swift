@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// What a route counts for itself.
 @Suite(.timeLimit(.minutes(1)))

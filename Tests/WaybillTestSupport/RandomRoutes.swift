@@ -1,11 +1,11 @@
-import Foundation
-import WaybillRouting
+internal import Foundation
+package import WaybillRouting
 
 /// Random patterns and URLs from a small vocabulary, so that they often match.
-struct RandomRoutes {
-    var random: SeededGenerator
+package struct RandomRoutes {
+    package var random: SeededGenerator
 
-    init(seed: UInt64) { self.random = SeededGenerator(seed: seed) }
+    package init(seed: UInt64) { self.random = SeededGenerator(seed: seed) }
 
     private static let words = [
         "a", "b", "ab", "ba", "aab", "abcdefgh", "abcdefghi", "12", "-7", "a-b", "true", "é", "x.y",
@@ -24,7 +24,7 @@ struct RandomRoutes {
             "a%2Fb", "99999999999999999999", "9223372036854775807", "3e2e1", "0-0", "abbaab", "7e-7e7",
         ]
 
-    mutating func pattern() -> String {
+    package mutating func pattern() -> String {
         var text = self.random.chance(20) ? "web:" : self.random.chance(30) ? "app://" : "/"
         for index in 0..<Int(self.random.next() % 4) {
             if index > 0 { text += "/" }
@@ -34,7 +34,7 @@ struct RandomRoutes {
         return text.isEmpty ? "/" : text
     }
 
-    mutating func url() -> String {
+    package mutating func url() -> String {
         var text = self.random.chance(20) ? "web:" : self.random.chance(30) ? "APP://" : "/"
         for index in 0..<Int(self.random.next() % 5) {
             if index > 0 { text += self.random.chance(5) ? "//" : "/" }
@@ -46,16 +46,16 @@ struct RandomRoutes {
 }
 
 /// The number of random cases of a test: few by default; an environment variable sets more for a long run.
-enum Rounds {
-    static func count(_ variable: String, default rounds: Int) -> Int {
+package enum Rounds {
+    package static func count(_ variable: String, default rounds: Int) -> Int {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? rounds
     }
 }
 
 extension SeededGenerator {
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
+    package mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int(self.next() % UInt64(elements.count))]
     }
 
-    mutating func chance(_ percent: UInt64) -> Bool { self.next() % 100 < percent }
+    package mutating func chance(_ percent: UInt64) -> Bool { self.next() % 100 < percent }
 }
