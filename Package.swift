@@ -34,6 +34,8 @@ let package = Package(
         .library(name: "WaybillRouting", targets: ["WaybillRouting"]),
         .library(name: "WaybillEventLoop", targets: ["WaybillEventLoop"]),
         .library(name: "Waybill", targets: ["Waybill"]),
+        .library(name: "WaybillPerformances", targets: ["WaybillPerformances"]),
+        .library(name: "WaybillCompatibility", targets: ["WaybillCompatibility"]),
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
@@ -98,6 +100,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What is one router's alone, apart from the bus.
+        .target(
+            name: "WaybillPerformances",
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .target(name: "WaybillCompatibility", dependencies: ["WaybillRouting"], swiftSettings: settings),
         .target(
             name: "WaybillServiceLifecycle",
             dependencies: [
@@ -170,7 +179,7 @@ let package = Package(
         ),
         .target(
             name: "WaybillTool",
-            dependencies: ["WaybillRouting", argumentParser],
+            dependencies: ["WaybillRouting", "WaybillCompatibility", argumentParser],
             swiftSettings: settings
         ),
         .testTarget(
@@ -180,7 +189,19 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillRoutingTests",
-            dependencies: ["WaybillRouting", "WaybillTestSupport"],
+            dependencies: ["WaybillRouting", "WaybillCompatibility", "WaybillTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillCompatibilityTests",
+            dependencies: ["WaybillCompatibility", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillPerformancesTests",
+            dependencies: [
+                "WaybillPerformances", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -204,8 +225,8 @@ let package = Package(
         .testTarget(
             name: "WaybillTests",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTesting", "WaybillTestSupport",
-                "CMeasure", .product(name: "Logging", package: "swift-log"),
+                "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillTesting",
+                "WaybillTestSupport", "CMeasure", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

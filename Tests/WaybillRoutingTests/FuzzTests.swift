@@ -1,4 +1,5 @@
 import Testing
+import WaybillCompatibility
 import WaybillTestSupport
 
 @testable import WaybillRouting

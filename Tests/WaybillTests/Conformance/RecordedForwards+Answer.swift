@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillCompatibility
 internal import WaybillRouting
 internal import WaybillTestSupport
 

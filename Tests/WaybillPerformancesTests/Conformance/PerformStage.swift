@@ -1,4 +1,5 @@
 import Waybill
+import WaybillPerformances
 import WaybillTestSupport
 
 /// Plays the recorded cases with the words that they were recorded in.

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillPerformances
 internal import WaybillTestSupport
 
 /// What is made on demand in the tests.

@@ -1,4 +1,4 @@
-internal import WaybillEventLoop
+public import Waybill
 public import WaybillRouting
 
 /// Makes a service on demand, and takes it down again.
@@ -94,8 +94,7 @@ extension MessageBus {
         line: Int = #line
     ) throws(RoutingError) -> Registration {
         let box = RouterBox<Router.Destination>(router: router)
-        let offer = ServiceOffer(ServiceKey(service, name), .router(box))
-        return try self.core.offer([offer], fileID, line)[0]
+        return try self.provideOnDemand(service, named: name, by: box, fileID, line)
     }
 
     /// A service that is to be made on demand.
@@ -111,24 +110,16 @@ extension MessageBus {
         named name: String? = nil,
         _ configure: (inout PerformConfiguration<Destination>) -> Void = { _ in }
     ) throws(RoutingError) -> Performance<Destination> {
-        let key = ServiceKey(service, name)
-        let offer = try self.core.offer(for: key)
-        guard case .router(let box) = offer.source, let box = box as? RouterBox<Destination> else {
-            throw .notMadeOnDemand(key)
-        }
+        let box = try self.maker(of: service, named: name, as: RouterBox<Destination>.self)
         var configuration = PerformConfiguration<Destination>()
         configure(&configuration)
-        return Performance(box.router, configuration, self.core)
+        return Performance(box.router, configuration, self.attachments)
     }
 
     /// Sets the handler of every performance that fails, called after the handlers of that performance; there
     /// is one such handler, the last one set.
     public func registerPerformFailed(_ handler: @escaping @Sendable (RoutingError) -> Void) {
-        let old = self.core.performFailed.withLock { current in
-            defer { current = handler }
-            return current
-        }
-        _ = consume old
+        self.attachments.set(PerformFailedHandler(body: handler))
     }
 }
 
@@ -139,9 +130,7 @@ private final class RouterBox<Destination: Sendable>: Sendable {
     init(router: any ServiceRouter<Destination>) { self.router = router }
 }
 
-extension BusCore {
-    func tellPerformFailed(_ error: RoutingError) {
-        let handler = self.performFailed.withLock { $0 }
-        handler?(error)
-    }
+/// The handler of every performance of a bus that fails.
+struct PerformFailedHandler: Sendable {
+    let body: @Sendable (RoutingError) -> Void
 }

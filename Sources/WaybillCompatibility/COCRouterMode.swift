@@ -1,3 +1,5 @@
+public import WaybillRouting
+
 /// How COCRouter says what became of a forwarded URL, for programs that bring its completions along.
 ///
 /// ```swift
@@ -20,7 +22,7 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     public static let urlNotParsed = Self(rawValue: 400)
     /// 401: there is no route.
     public static let noRoute = Self(rawValue: 401)
-    /// 402: there is a route, and nobody who handles it.
+    /// 402: there is a route, and no handler.
     public static let noHandler = Self(rawValue: 402)
     /// 403: the arguments are not those that the action takes.
     public static let wrongArguments = Self(rawValue: 403)
@@ -29,7 +31,7 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
 extension COCRouterMode {
     /// The mode of a failure.
     ///
-    /// What COCRouter does not know, since its actions neither fail nor take time, is a route that nobody handled: 402.
+    /// What COCRouter does not know, since its actions neither fail nor take time, is a route without a handler: 402.
     ///
     /// - Parameter code: the failure's code, or nil for a reply, which is ``done``.
     public init(_ code: RoutingError.Code?) {
@@ -46,7 +48,7 @@ extension COCRouterMode {
 extension RoutingError.Code {
     /// The code that a mode of COCRouter is named for; nil for ``COCRouterMode/done``, which is no failure.
     ///
-    /// A number that COCRouter does not have is ``handlerFailed``: somebody says that it failed, and nothing else is known.
+    /// A number that COCRouter does not have is `handlerFailed`: the action says that it failed, and nothing else is known.
     ///
     /// - Parameter mode: the mode that a completion was given.
     public init?(_ mode: COCRouterMode) {

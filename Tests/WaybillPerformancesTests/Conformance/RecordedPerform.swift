@@ -1,5 +1,6 @@
 import Foundation
 import Waybill
+import WaybillPerformances
 
 /// One recorded case: what is asked of a router in which state, and what happened.
 struct RecordedPerform {

@@ -1,7 +1,6 @@
-extension RoutingConventions {
-    /// The conventions of Waybill, described in `Docs/Routing.md`.
-    public static let waybill = Self()
+public import WaybillRouting
 
+extension RoutingConventions {
     /// The conventions of YFRouter.
     public static let yfRouter = {
         var conventions = Self()

@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillPerformances
 import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))

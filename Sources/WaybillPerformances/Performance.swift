@@ -1,3 +1,4 @@
+internal import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
@@ -17,7 +18,7 @@ public import WaybillRouting
 public final class Performance<Destination: Sendable>: Sendable {
     private let router: any ServiceRouter<Destination>
     private let configuration: PerformConfiguration<Destination>
-    private let core: BusCore
+    private let attachments: Attachments
     private let progress = Locked(Progress())
 
     private struct Progress {
@@ -28,11 +29,11 @@ public final class Performance<Destination: Sendable>: Sendable {
     init(
         _ router: any ServiceRouter<Destination>,
         _ configuration: PerformConfiguration<Destination>,
-        _ core: BusCore
+        _ attachments: Attachments
     ) {
         self.router = router
         self.configuration = configuration
-        self.core = core
+        self.attachments = attachments
     }
 
     /// How far it is.
@@ -130,7 +131,7 @@ public final class Performance<Destination: Sendable>: Sendable {
             let reason = RoutingError(error.code, message: error.message)
             if !error.isQuiet {
                 onFailure?(reason)
-                self.core.tellPerformFailed(reason)
+                self.tellBus(reason)
             }
             throw reason
         }
@@ -152,7 +153,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         self.configuration.failed?(error)
         self.configuration.completed?(false)
         onFailure?(error)
-        self.core.tellPerformFailed(error)
+        self.tellBus(error)
         return error
     }
 
@@ -165,6 +166,10 @@ public final class Performance<Destination: Sendable>: Sendable {
             return change
         }
         if let change { self.tell(change) }
+    }
+
+    private func tellBus(_ error: RoutingError) {
+        self.attachments.value(of: PerformFailedHandler.self)?.body(error)
     }
 
     private func tell(_ change: PerformMachine.Change) {
