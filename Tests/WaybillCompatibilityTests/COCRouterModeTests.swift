@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import WaybillCompatibility
 import WaybillRouting
@@ -35,19 +34,4 @@ import WaybillRouting
         #expect(RoutingError.Code(.done) == nil)
         #expect(COCRouterMode(nil) == .done)
     }
-
-    @Test func `the documentation has a row for each code, with the right mode`() throws {
-        let page = Self.sources.appending(path: "Waybill/Waybill.docc/Errors.md")
-        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
-            .filter { $0.hasPrefix("| `") }
-            .map { row in row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
-        #expect(rows.map { $0[0] } == RoutingError.Code.all.map { "`\($0)`" })
-        for (row, code) in zip(rows, RoutingError.Code.all) {
-            #expect(row.count == 7 && !row.contains(""), "\(code) lacks a column")
-            #expect(row[3] == "\(COCRouterMode(code).rawValue)", "\(code)")
-        }
-    }
-
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Sources").standardizedFileURL
 }
