@@ -34,6 +34,8 @@ let package = Package(
         .library(name: "WaybillRouting", targets: ["WaybillRouting"]),
         .library(name: "WaybillEventLoop", targets: ["WaybillEventLoop"]),
         .library(name: "Waybill", targets: ["Waybill"]),
+        .library(name: "WaybillPerformances", targets: ["WaybillPerformances"]),
+        .library(name: "WaybillCompatibility", targets: ["WaybillCompatibility"]),
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
@@ -98,6 +100,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What is one router's alone, apart from the bus.
+        .target(
+            name: "WaybillPerformances",
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .target(name: "WaybillCompatibility", dependencies: ["WaybillRouting"], swiftSettings: settings),
         .target(
             name: "WaybillServiceLifecycle",
             dependencies: [
@@ -170,7 +179,7 @@ let package = Package(
         ),
         .target(
             name: "WaybillTool",
-            dependencies: ["WaybillRouting", argumentParser],
+            dependencies: ["WaybillRouting", "WaybillCompatibility", argumentParser],
             swiftSettings: settings
         ),
         .testTarget(
@@ -180,24 +189,45 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillRoutingTests",
-            dependencies: ["WaybillRouting"],
-            resources: [.copy("Resources")],
+            dependencies: ["WaybillRouting", "WaybillCompatibility", "WaybillTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillCompatibilityTests",
+            dependencies: ["WaybillCompatibility", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillPerformancesTests",
+            dependencies: [
+                "WaybillPerformances", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "WaybillEventLoopTests",
-            dependencies: ["WaybillEventLoop", "CLibUV", "CMeasure"],
+            dependencies: ["WaybillEventLoop", "WaybillRouting", "WaybillTestSupport", "CLibUV", "CMeasure"],
             swiftSettings: settings
         ),
         // What the allocator knows of itself, and the system of a thread, has no safe name in Swift.
         .target(name: "CMeasure", path: "Tests/CMeasure"),
+        // What several test targets use: gates, journals, a module that insists on its loop, recorded data.
+        .target(
+            name: "WaybillTestSupport",
+            dependencies: [
+                "Waybill", "WaybillEventLoop", "WaybillRouting", "CMeasure",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/WaybillTestSupport",
+            resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "WaybillTests",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTesting", "CMeasure",
-                .product(name: "Logging", package: "swift-log"),
+                "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillTesting",
+                "WaybillTestSupport", "CMeasure", .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.copy("Resources")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -215,7 +245,7 @@ let package = Package(
         .testTarget(
             name: "WaybillServiceLifecycleTests",
             dependencies: [
-                "WaybillServiceLifecycle", "WaybillEventLoop",
+                "WaybillServiceLifecycle", "WaybillEventLoop", "WaybillTestSupport",
                 .product(
                     name: "ServiceLifecycleTestKit",
                     package: "swift-service-lifecycle",
@@ -261,13 +291,16 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillTestingTests",
-            dependencies: ["WaybillTesting", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "WaybillTesting", "WaybillTestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "WaybillWebTests",
             dependencies: [
-                "WaybillWeb", "WaybillEventLoop", .product(name: "Logging", package: "swift-log"),
+                "WaybillWeb", "WaybillEventLoop", "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",

@@ -3,7 +3,8 @@ import PackageDescription
 
 let products = [
     "Waybill", "WaybillRouting", "WaybillEventLoop", "WaybillTesting", "WaybillServiceLifecycle",
-    "WaybillConfiguration", "WaybillCommands", "WaybillMetrics", "WaybillTracing",
+    "WaybillConfiguration", "WaybillCommands", "WaybillMetrics", "WaybillTracing", "WaybillPerformances",
+    "WaybillCompatibility",
 ]
 
 // A package as a user begins it: by path, with the settings of a new package and without upcoming features.

@@ -1,4 +1,6 @@
 import Testing
+import WaybillCompatibility
+import WaybillTestSupport
 
 @testable import WaybillRouting
 

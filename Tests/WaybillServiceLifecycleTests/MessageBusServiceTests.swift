@@ -5,6 +5,7 @@ import ServiceLifecycleTestKit
 import Testing
 import Waybill
 import WaybillServiceLifecycle
+import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct MessageBusServiceTests {
     @Test func `a bus lives until graceful shutdown`() async throws {
@@ -32,7 +33,7 @@ import WaybillServiceLifecycle
         let bus = MessageBus()
         let gate = Gate()
         try bus.register("app://slow/one") { _ -> Int in
-            await gate.pass()
+            await gate.wait()
             return 7
         }
         let summary = try await testGracefulShutdown { trigger in
@@ -41,7 +42,7 @@ import WaybillServiceLifecycle
             await gate.reached()
             trigger.triggerGracefulShutdown()
             while await !self.isDraining(bus) { try await Task.sleep(for: .milliseconds(1)) }
-            await gate.open()
+            gate.open()
             #expect(try await reply == 7)
             return try await summary
         }
@@ -55,7 +56,7 @@ import WaybillServiceLifecycle
         let bus = MessageBus()
         let gate = Gate()
         try bus.register("app://slow/one") { _ -> Int in
-            await gate.pass()
+            await gate.wait()
             return 7
         }
         let service = MessageBusService(bus, drainingFor: isCancelled ? .seconds(3600) : .milliseconds(20))
@@ -69,7 +70,7 @@ import WaybillServiceLifecycle
             #expect(error?.code == .shutDown)
             _ = await running.result
         }
-        await gate.open()
+        gate.open()
     }
 
     @Test func `cancelling ends the bus at once`() async throws {
@@ -91,7 +92,7 @@ import WaybillServiceLifecycle
         await guest.arrival.reached()
         await group.triggerGracefulShutdown()
         try await running.value
-        #expect(await guest.journal.values == [12])
+        #expect(guest.journal.entries == [12])
         await #expect(throws: RoutingError.self) { try await bus.route("app://clock/now") }
     }
 }
@@ -100,13 +101,13 @@ import WaybillServiceLifecycle
 private struct LateGuest: Service {
     let bus: MessageBus
     let arrival = Gate()
-    let journal = Journal()
+    let journal = Journal<Int>()
 
     func run() async throws {
-        await self.arrival.arrive()
+        self.arrival.reach()
         try await gracefulShutdown()
         let value: Int = try await self.bus.route("app://clock/now")
-        await self.journal.append(value)
+        self.journal.add(value)
     }
 }
 #endif

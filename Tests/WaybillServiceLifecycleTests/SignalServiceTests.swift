@@ -11,6 +11,7 @@ import WaybillServiceLifecycle
 import Darwin
 #else
 import Glibc
+import WaybillTestSupport
 #endif
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SignalServiceTests {
@@ -37,31 +38,31 @@ import Glibc
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             )
         )
-        let ended = Journal()
+        let ended = Journal<Int>()
         let running = Task {
             try await group.run()
-            await ended.append(1)
+            ended.add(1)
         }
-        try await self.send(SIGUSR1) { await !ended.values.isEmpty }
+        try await self.send(SIGUSR1) { !ended.entries.isEmpty }
         try await running.value
         let error = await #expect(throws: RoutingError.self) { try await self.bus.route("app://none") }
         #expect(error?.code == .shutDown)
     }
 
     @Test func `other signals do what the program says, and end nothing`() async throws {
-        let heard = Journal()
+        let heard = Journal<Int>()
         let signals = SignalService(
             endingOn: [.user1],
             on: self.bus.eventLoop,
-            handling: [.user2: { await heard.append(2) }]
+            handling: [.user2: { heard.add(2) }]
         )
         try await testGracefulShutdown { trigger in
             let running = Task { try await signals.run() }
-            try await self.send(SIGUSR2) { await heard.values.count > 2 }
+            try await self.send(SIGUSR2) { heard.entries.count > 2 }
             trigger.triggerGracefulShutdown()
             try await running.value
         }
-        #expect(await heard.values.allSatisfy { $0 == 2 })
+        #expect(heard.entries.allSatisfy { $0 == 2 })
     }
 
     @Test func `a handler's error ends the service`() async throws {
@@ -71,12 +72,12 @@ import Glibc
             on: self.bus.eventLoop,
             handling: [.user2: { throw Broken() }]
         )
-        let ended = Journal()
+        let ended = Journal<Int>()
         let running = Task {
-            defer { Task { await ended.append(1) } }
+            defer { ended.add(1) }
             try await signals.run()
         }
-        try await self.send(SIGUSR2) { await !ended.values.isEmpty }
+        try await self.send(SIGUSR2) { !ended.entries.isEmpty }
         await #expect(throws: Broken.self) { try await running.value }
     }
 

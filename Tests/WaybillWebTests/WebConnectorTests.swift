@@ -5,6 +5,7 @@ import Testing
 import Waybill
 import WaybillRouting
 import WaybillWeb
+import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct WebConnectorTests {
@@ -176,7 +177,7 @@ struct WebConnectorTests {
     }
 
     @Test func `a fragment is a place in a page, unless it names a scheme`() async throws {
-        let journal = Journal()
+        let journal = Journal<String>()
         try self.bus.register("app://home") { message in
             journal.add("home \(try message.payload(as: WebResponse.self).status)")
         }

@@ -16,14 +16,15 @@ extension Message {
     /// - an Optional as what it wraps, and nil if there is none.
     ///
     /// A value that was passed with the call arrives as it was passed. Its description is never read: a
-    /// number is no `String`.
+    /// number is no `String`. Since what was passed is `Sendable` whatever its type here is, the type need not
+    /// be.
     ///
     /// - Parameter name: the name of the parameter.
     /// - Returns: the value.
     /// - Throws: `missingParameter`, or `invalidParameter` with the type that is expected and what there is
     ///   instead.
     @inlinable
-    public func argument<Value: Sendable>(_ name: String) throws(RoutingError) -> Value {
+    public func argument<Value>(_ name: String) throws(RoutingError) -> Value {
         // The compiler knows these types where the function is called, and does away with the questions and
         // the casts.
         if Value.self == Int.self {
@@ -54,7 +55,7 @@ extension Message {
     ///   - value: the value to use for a missing one.
     /// - Returns: the value that the message holds, or the other.
     /// - Throws: `invalidParameter` with the type that is expected and what there is instead.
-    public func argument<Value: Sendable>(
+    public func argument<Value>(
         _ name: String,
         default value: @autoclosure () -> Value?
     ) throws(RoutingError) -> Value? {
@@ -62,7 +63,7 @@ extension Message {
     }
 
     @usableFromInline
-    func readArgument<Value: Sendable>(_ name: String) throws(RoutingError) -> Value {
+    func readArgument<Value>(_ name: String) throws(RoutingError) -> Value {
         if let value = try ArgumentReader(self.parameters, name).read(Value.self) { return value }
         guard let compound = Value.self as? any CompoundArgument.Type,
             let value = Self.absent(compound, as: Value.self)

@@ -10,7 +10,7 @@ public import WaybillRouting
 ///
 /// The message travels as any other, by its ``text()``; what has no text, a closure for instance, goes with
 /// the call.
-public struct TypedURL<Value: Sendable>: Sendable {
+public struct TypedURL<Value>: Sendable {
     private let pattern: String
     private var texts: [(name: String, text: String)] = []
 
@@ -147,7 +147,7 @@ extension MessageBus {
     /// Sends a message that no caller awaits to such a URL.
     ///
     /// A value that cannot be written in a URL makes it a dead letter, as any other failure does.
-    public func send<Value: Sendable>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
+    public func send<Value>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)
         } catch {

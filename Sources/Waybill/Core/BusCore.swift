@@ -29,7 +29,7 @@ final class BusCore: Sendable {
     let exempt = Locked(DrainExemptions())
     let configured = Locked<Configured?>(nil)
     let services = Locked(ServiceRegister())
-    let performFailed = Locked<(@Sendable (RoutingError) -> Void)?>(nil)
+    let attachments = Attachments()
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")

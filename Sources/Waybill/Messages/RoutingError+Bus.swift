@@ -123,7 +123,7 @@ extension RoutingError {
     }
 
     /// The same for the message of a URL.
-    static func thrown(_ error: any Error, at url: String) -> Self {
+    package static func thrown(_ error: any Error, at url: String) -> Self {
         if let error = error as? RoutingError, let own = error.said(about: url) { return own }
         if error is CancellationError, Task.isCancelled {
             return .cancelled(url: url)

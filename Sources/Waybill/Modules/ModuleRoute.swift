@@ -74,6 +74,21 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         }
     }
 
+    /// Makes a route of a service's method, whose result has a type that `@Service` has written down.
+    ///
+    /// Parameters are those of a route whose code answers at once, and `reply`, which says the type of what the
+    /// method returns.
+    public init<Reply: ServiceReply>(
+        _ pattern: String,
+        action: String,
+        parameters: [RouteDescription.Parameter] = [],
+        documentation: String = "",
+        reply: Reply.Type,
+        _ body: @escaping @Sendable (isolated Module, Message) async throws -> Reply.Value
+    ) {
+        self.init(pattern, action: action, parameters: parameters, documentation: documentation, body)
+    }
+
     private init(
         _ pattern: String,
         _ action: String,

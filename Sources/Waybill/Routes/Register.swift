@@ -226,8 +226,7 @@ extension BusCore {
         _ = consume uncaught
         let configured = self.configured.withLock { $0.take() }
         _ = consume configured
-        let performFailed = self.performFailed.withLock { $0.take() }
-        _ = consume performFailed
+        self.attachments.removeAll()
         self.withdrawAll()
         self.unwatch()
         self.forget()

@@ -57,4 +57,29 @@ public struct ServiceEndpoint: Sendable {
             throw error
         }
     }
+    /// Calls a method by a message, whose result has a type that `@Service` has written down.
+    ///
+    /// - Parameters:
+    ///   - action: the method's name.
+    ///   - parameters: what it is called with, by name; what is nil is left out.
+    ///   - reply: says the type of what it returns.
+    /// - Returns: what the provider returned.
+    /// - Throws: what `call(_:_:as:)` throws.
+    @inlinable
+    public nonisolated(nonsending) func call<Reply: ServiceReply>(
+        _ action: String,
+        _ parameters: [String: (any Sendable)?],
+        reply: Reply.Type
+    ) async throws -> Reply.Value {
+        try await self.call(action, parameters, as: Reply.Value.self)
+    }
+}
+
+/// The type of what a service's method returns.
+///
+/// `@Service` writes one for each method whose result is not plainly `Sendable`, and uses it in the proxy and in
+/// the routes of the providers. If the type is not `Sendable`, this is the one place where the compiler says so.
+public protocol ServiceReply {
+    /// What the method returns.
+    associatedtype Value: Sendable
 }

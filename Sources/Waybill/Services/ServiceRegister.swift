@@ -124,8 +124,8 @@ struct ServiceOffer: Sendable {
         case maker(any Sendable)
         /// A ``ServiceMaker`` that asks for another service first, of any name.
         case adapter(any Sendable, from: ServiceKey)
-        /// A ``ServiceRouter`` whose destination is the service.
-        case router(any Sendable)
+        /// What another product makes the service with, each time that it is asked for.
+        case onDemand(any Sendable)
     }
 
     let key: ServiceKey

@@ -148,7 +148,7 @@ extension BusCore {
                 throw .typeMismatch(url: "", wanted: type, found: maker, origin: "its provider is")
             }
             return try maker.make(self, wish)
-        case .router: throw .madeOnDemand(key)
+        case .onDemand: throw .madeOnDemand(key)
         }
     }
 

@@ -28,6 +28,21 @@ struct Reporter {
     }
 }
 
+extension Reporter {
+    /// The line of a type whose values cross between loops, or nil if the type is known to be `Sendable`.
+    func line(ofCrossing type: TypeSyntax) -> SourceLine? {
+        guard !ValueType.isKnownSendable(type) else { return nil }
+        return self.line(of: type)
+    }
+
+    func line(of node: some SyntaxProtocol) -> SourceLine? {
+        let place = self.context?.location(of: node, at: .afterLeadingTrivia, filePathMode: .filePath)
+        guard let place, let file = place.file.literalText, let number = Int(place.line.trimmedDescription)
+        else { return nil }
+        return SourceLine(file: file, number: number)
+    }
+}
+
 extension FixIt {
     /// Takes a modifier away.
     static func remove(_ modifier: DeclModifierSyntax, from function: FunctionDeclSyntax) -> FixIt {

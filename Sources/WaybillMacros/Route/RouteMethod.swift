@@ -11,6 +11,8 @@ struct RouteMethod {
     let parameters: [RouteParameter]
     /// The type of what it returns.
     let reply: String
+    /// Where that type is written; nil if it is known to be `Sendable`.
+    let replyLine: SourceLine?
     let pattern: RoutePattern
     /// Where its pattern is said, for diagnostics.
     let place: Syntax
@@ -28,6 +30,7 @@ struct RouteMethod {
         self.parameters = list.compactMap { RouteParameter($0, of: module.name, reporter) }
         let output = function.signature.returnClause?.type
         self.reply = output.map { ValueType.plain($0, in: module.name).trimmedDescription } ?? "Void"
+        self.replyLine = output.flatMap(reporter.line(ofCrossing:))
         guard let (pattern, place) = Self.pattern(function, attribute, module, reporter) else { return nil }
         self.pattern = pattern
         self.place = place

@@ -15,6 +15,8 @@ struct RouteParameter {
     let defaultValue: ExprSyntax?
     /// Whether it says `@escaping`, as an alias of a closure's type has to.
     let isEscaping: Bool
+    /// Where the type is written; nil if it is known to be `Sendable`.
+    let line: SourceLine?
 
     /// What the value is called in a URL.
     ///
@@ -48,6 +50,7 @@ struct RouteParameter {
         self.type = ValueType.plain(parameter.type, in: owner)
         let attributes = parameter.type.as(AttributedTypeSyntax.self)?.attributes
         self.isEscaping = attributes?.first(named: "escaping") != nil
+        self.line = reporter.line(ofCrossing: parameter.type)
         self.defaultValue = parameter.defaultValue.map { ValueType.withoutSelf($0.value.trimmed, owner) }
     }
 

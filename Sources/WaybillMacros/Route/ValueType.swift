@@ -93,6 +93,33 @@ enum ValueType {
         return false
     }
 
+    /// Whether a type is one of the standard library's that are `Sendable`, or is made of such.
+    static func isKnownSendable(_ type: TypeSyntax) -> Bool {
+        if let attributed = type.as(AttributedTypeSyntax.self) {
+            return self.isSendable(type) || self.isKnownSendable(attributed.baseType)
+        }
+        if let array = type.as(ArrayTypeSyntax.self) { return self.isKnownSendable(array.element) }
+        if let optional = type.as(OptionalTypeSyntax.self) {
+            return self.isKnownSendable(optional.wrappedType)
+        }
+        if let dictionary = type.as(DictionaryTypeSyntax.self) {
+            return self.isKnownSendable(dictionary.key) && self.isKnownSendable(dictionary.value)
+        }
+        if let tuple = type.as(TupleTypeSyntax.self) {
+            return tuple.elements.allSatisfy { self.isKnownSendable($0.type) }
+        }
+        if let any = type.as(SomeOrAnyTypeSyntax.self) {
+            return any.constraint.trimmedDescription == "Sendable"
+        }
+        return Self.sendableNames.contains(type.trimmedDescription)
+    }
+
+    private static let sendableNames: Set<String> = [
+        "Bool", "Character", "Double", "Duration", "Float", "Int", "Int8", "Int16", "Int32", "Int64",
+        "Message",
+        "Never", "String", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Void", "Waybill.Message",
+    ]
+
     /// The first `some` in a type.
     static func opaque(in node: Syntax) -> TokenSyntax? {
         if let type = node.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.some)

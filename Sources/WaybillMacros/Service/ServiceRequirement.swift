@@ -10,6 +10,8 @@ struct ServiceRequirement {
     let parameters: [RouteParameter]
     /// The type of what it returns.
     let output: TypeSyntax
+    /// Where that type is written; nil if it is known to be `Sendable`.
+    let outputLine: SourceLine?
 
     /// Nil if no message can call it, and the reason is reported.
     init?(_ function: FunctionDeclSyntax, _ owner: String, _ reporter: Reporter) {
@@ -22,6 +24,7 @@ struct ServiceRequirement {
             return RouteParameter(parameter, of: owner, reporter)
         }
         self.output = function.signature.returnClause.map { ValueType.plain($0.type, in: owner) } ?? "Void"
+        self.outputLine = (function.signature.returnClause?.type).flatMap(reporter.line(ofCrossing:))
         guard hasEffects, self.parameters.count == list.count else { return nil }
         if let message = list.first(where: {
             ["Message", "Waybill.Message"].contains($0.type.trimmedDescription)

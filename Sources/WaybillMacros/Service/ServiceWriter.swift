@@ -14,7 +14,8 @@ struct ServiceWriter {
 
     private var proxy: String {
         let access = self.service.memberAccess
-        let calls = self.service.requirements.map { "\n\n    \(self.call($0).indented(by: 4))" }.joined()
+        let members = self.replies + self.service.requirements.map(self.call)
+        let calls = members.map { "\n\n    \($0.indented(by: 4))" }.joined()
         return """
             \(self.head)/// Calls a ``\(self.service.name)`` by messages.
             \(self.service.access)struct \(self.proxyName): \(self.service.name) {
@@ -32,13 +33,38 @@ struct ServiceWriter {
         let access = self.service.memberAccess
         let attributes = requirement.function.attributes.map { "\($0.trimmedDescription)\n" }.joined()
         let values = requirement.parameters.map { "\($0.name.asLiteral): \($0.identifier)" }
-        let list = values.isEmpty ? "[:]" : "[\(values.joined(separator: ", "))]"
+        let lines = requirement.parameters.map(\.line)
+        let list = values.isEmpty ? "[:]" : "[\(lines.join(values, separator: ","))]"
+        let reply = self.reply(requirement).map { "reply: \($0)" } ?? "as: \(requirement.replyMetatype)"
+        // The compiler reports a value that is not `Sendable` where it becomes an element.
+        let body = lines.firstKnown.mapping(
+            "try await self.endpoint.call(\(requirement.name.asLiteral), \(list), \(reply))"
+        )
         let signature = requirement.function.signature.trimmedDescription
         return """
             \(attributes)\(access)\(self.modifiers(requirement))func \(requirement.identifier)\(signature) {
-                try await self.endpoint.call(\(requirement.name.asLiteral), \(list), as: \(requirement.replyMetatype))
+                \(body.indented(by: 4))
             }
             """
+    }
+
+    /// The types of replies that may not be `Sendable`, each said once: proxy and routes refer to it, and the
+    /// compiler reports it there only.
+    private var replies: [String] {
+        let access = self.service.memberAccess
+        let types = self.service.requirements.compactMap { requirement -> String? in
+            guard let line = requirement.outputLine else { return nil }
+            let type = self.qualified(requirement.output, by: self.proxyName)
+            let name = "\(requirement.identifier): Waybill.ServiceReply"
+            let declaration = "\(access)enum \(name) { \(access)typealias Value = \(type) }"
+            return "\n    \(line.mapping(declaration).indented(by: 4))"
+        }
+        return types.isEmpty
+            ? [] : ["/// What the methods return.\n\(access)enum ReplyTypes {\(types.joined())\n}"]
+    }
+
+    private func reply(_ requirement: ServiceRequirement) -> String? {
+        requirement.outputLine.map { _ in "\(self.proxyName).ReplyTypes.\(requirement.identifier).self" }
     }
 
     /// A proxy that ran elsewhere than its caller would hop twice with each call.
@@ -90,9 +116,10 @@ struct ServiceWriter {
         if !requirement.documentation.isEmpty {
             lines.append("documentation: \(requirement.documentation.asLiteral)")
         }
+        if let reply = self.reply(requirement) { lines.append("reply: \(reply)") }
         let arguments = requirement.parameters.map { parameter in
             let label = parameter.label.map { "\($0): " } ?? ""
-            let type = self.qualified(parameter.type).trimmedDescription
+            let type = self.qualified(parameter.type, by: "Provider").trimmedDescription
             return "\(label)message.argument(\(parameter.name.asLiteral)) as \(type)"
         }
         let list =
@@ -107,28 +134,30 @@ struct ServiceWriter {
     }
 
     private func qualifiedReply(_ requirement: ServiceRequirement) -> String {
-        let type = self.qualified(requirement.output).trimmedDescription
+        let type = self.qualified(requirement.output, by: "Provider").trimmedDescription
         return type == "()" ? "Void" : type
     }
 
     /// A type outside of the protocol, where the aliases that this declares have a name in front.
-    private func qualified(_ type: TypeSyntax) -> TypeSyntax {
-        AliasRewriter(aliases: self.service.aliases).rewrite(type).cast(TypeSyntax.self)
+    private func qualified(_ type: TypeSyntax, by owner: String) -> TypeSyntax {
+        AliasRewriter(aliases: self.service.aliases, owner: owner).rewrite(type).cast(TypeSyntax.self)
     }
 }
 
-/// Writes the name of the provider in front of the aliases that it has from a protocol.
+/// Writes the name of a type in front of the aliases that it has from a protocol.
 private final class AliasRewriter: SyntaxRewriter {
     private let aliases: Set<String>
+    private let owner: String
 
-    init(aliases: Set<String>) {
+    init(aliases: Set<String>, owner: String) {
         self.aliases = aliases
+        self.owner = owner
         super.init()
     }
 
     override func visit(_ type: IdentifierTypeSyntax) -> TypeSyntax {
         guard self.aliases.contains(type.name.text) else { return super.visit(type) }
-        return "Provider.\(type)"
+        return "\(raw: self.owner).\(type)"
     }
 }
 

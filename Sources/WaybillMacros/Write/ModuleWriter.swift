@@ -58,8 +58,7 @@ struct ModuleWriter {
     }
 
     private func statement(_ method: RouteMethod) -> String {
-        let code = RouteEntry(method: method, module: self.module.name).code
-        let append = "routes.append(\n    \(code.indented(by: 4))\n)"
+        let append = RouteEntry(method: method, module: self.module.name).statement
         guard !method.versions.isEmpty else { return append }
         return "if #available(\(method.versions)) {\n    \(append.indented(by: 4))\n}"
     }

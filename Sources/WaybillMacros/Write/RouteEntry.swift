@@ -8,15 +8,33 @@ struct RouteEntry {
     let method: RouteMethod
     let module: String
 
-    var code: String {
-        """
-        Waybill.ModuleRoute<\(self.module)>(
-            \(self.description.joined(separator: ",\n    "))
-        ) { module, \(self.readsMessage ? "message" : "_") -> \(self.method.reply) in
-            \(self.call)
+    /// The statement that adds the entry to the list.
+    ///
+    /// The compiler reports a reply that is not `Sendable` at the initializer's first line. That line is the
+    /// reply's in the source; the closure keeps its own lines, so it stands in front.
+    var statement: String {
+        let type = "Waybill.ModuleRoute<\(self.module)>"
+        guard let line = self.method.replyLine else {
+            let code = """
+                \(type)(
+                    \(self.description.joined(separator: ",\n    "))
+                ) { module, \(self.message) -> \(self.method.reply) in
+                    \(self.call)
+                }
+                """
+            return "routes.append(\n    \(code.indented(by: 4))\n)"
         }
-        """
+        let parameters = "module: isolated \(self.module), \(self.message): Waybill.Message"
+        let code = """
+            let body = { @Sendable (\(parameters)) -> \(self.method.reply) in
+                \(self.call)
+            }
+            \(line.mapping("routes.append(\(type)(\n    \((self.description + ["body"]).joined(separator: ",\n    "))\n))"))
+            """
+        return "do {\n    \(code.indented(by: 4))\n}"
     }
+
+    private var message: String { self.readsMessage ? "message" : "_" }
 
     private var readsMessage: Bool { !self.method.parameters.isEmpty }
     private var readsValues: Bool { self.method.parameters.contains { !$0.isMessage } }

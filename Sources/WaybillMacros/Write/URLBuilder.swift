@@ -11,6 +11,7 @@ struct URLBuilder {
         let name: String
         let type: String
         let defaultValue: String?
+        var line: SourceLine?
         var isAlwaysSent = false
         /// Whether the type is an existential, which a generic call would open: what it holds could then be
         /// taken for text.
@@ -40,6 +41,7 @@ struct URLBuilder {
                     name: $0.name,
                     type: Self.kept($0),
                     defaultValue: $0.defaultValue?.trimmedDescription,
+                    line: $0.line,
                     isAlwaysSent: $0.isDefaultedCollection,
                     isExistential: $0.type.is(SomeOrAnyTypeSyntax.self)
                 )
@@ -70,12 +72,16 @@ struct URLBuilder {
         let list = self.parameters.map(\.text).joined(separator: ", ")
         let calls = self.parameters.map { parameter in
             let flag = parameter.isAlwaysSent ? ", hasDefault: true" : ""
-            return "\n        .with(\(parameter.name.asLiteral), \(parameter.argument)\(flag))"
+            return ".with(\(parameter.name.asLiteral), \(parameter.argument)\(flag))"
         }
-        .joined()
+        let url = "\(result)(\(self.method.pattern.text.asLiteral))"
+        let lines = self.parameters.map(\.line)
+        // The compiler reports a value that is not `Sendable` at its `with`.
+        let body =
+            lines.firstKnown?.mapping(url + lines.join(calls)) ?? url + calls.map { "\n    \($0)" }.joined()
         return """
             \(self.head)\(access)static func \(self.method.identifier)(\(list)) -> \(result) {
-                \(result)(\(self.method.pattern.text.asLiteral))\(calls)
+                \(body.indented(by: 4))
             }
             """
     }

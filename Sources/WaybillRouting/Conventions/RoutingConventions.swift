@@ -1,7 +1,7 @@
 /// The rules for reading addresses and matching patterns: a set of independent choices.
 ///
-/// A table is made with conventions and keeps them. ``waybill`` is the default; the other presets follow
-/// other routers, so that their users can keep their URLs.
+/// A table is made with conventions and keeps them. ``waybill`` is the default; the product
+/// `WaybillCompatibility` has those of other routers, so that their users can keep their URLs.
 public struct RoutingConventions: Sendable, Hashable {
     /// Whether schemes are compared without case.
     public var schemeIgnoresCase = true
@@ -47,6 +47,9 @@ public struct RoutingConventions: Sendable, Hashable {
     public var queryValues = QueryValues.beginBehindFirstEquals
     /// Which value wins when path and query have the same name; a value passed with the call wins over both.
     public var precedence = Precedence.pathBeforeQuery
+
+    /// The conventions of Waybill, described in `Docs/Routing.md`.
+    public static let waybill = Self()
 
     /// Creates the default conventions, to be changed property by property.
     public init() {}

@@ -6,7 +6,8 @@ extension RoutingError {
         /// The code's name, as it is spelled in Swift.
         public let description: String
 
-        private init(_ name: String) { self.description = name }
+        /// Makes a code of a product of this package.
+        package init(_ name: String) { self.description = name }
 
         /// The text is not a URL: empty, too long, or its percent-encoding is not UTF-8.
         public static let invalidURL = Self("invalidURL")
@@ -43,22 +44,16 @@ extension RoutingError {
         public static let notTransferable = Self("notTransferable")
         /// The remote side cannot be reached.
         public static let unreachable = Self("unreachable")
-        /// The same operation is already in progress, for example a performance that is being performed.
-        public static let overRoute = Self("overRoute")
-        /// The current state does not permit the operation, for example removing a performance that was not
-        /// performed.
-        public static let actionFailed = Self("actionFailed")
-        /// The operation would repeat without end: adapters in a cycle, or a performance that performs itself
-        /// indirectly.
+        /// The operation would repeat without end, for example adapters in a cycle.
         public static let infiniteRecursion = Self("infiniteRecursion")
         /// The loop or the bus has been shut down.
         public static let shutDown = Self("shutDown")
 
-        /// All codes of this version, in the order of declaration.
+        /// All codes of routing and the bus in this version, in the order of declaration.
         package static let all: [Self] = [
             .invalidURL, .invalidPattern, .conflict, .noRoute, .noHandler, .refused, .missingParameter,
             .invalidParameter, .typeMismatch, .handlerFailed, .deadlineExceeded, .cancelled, .mailboxFull,
-            .deadlock, .hopLimitExceeded, .notTransferable, .unreachable, .overRoute, .actionFailed,
+            .deadlock, .hopLimitExceeded, .notTransferable, .unreachable,
             .infiniteRecursion, .shutDown,
         ]
     }

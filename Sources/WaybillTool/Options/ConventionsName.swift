@@ -1,5 +1,6 @@
 #if Tool
 internal import ArgumentParser
+internal import WaybillCompatibility
 internal import WaybillRouting
 
 /// A preset by its name, in any case and with or without hyphens.

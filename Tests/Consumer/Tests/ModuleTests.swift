@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillPerformances
 
 @Module("app://greetings")
 actor Greetings {

@@ -1,4 +1,6 @@
 import Testing
+import WaybillCompatibility
+import WaybillPerformances
 import WaybillRouting
 
 /// Every public call of `WaybillRouting`, without a bus.

@@ -1,5 +1,6 @@
 internal import CMeasure
 internal import Testing
+internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 

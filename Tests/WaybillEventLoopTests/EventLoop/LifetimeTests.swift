@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import Testing
+internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 

@@ -1,4 +1,5 @@
 internal import Testing
+internal import WaybillTestSupport
 @_spi(ExperimentalCustomExecutors) internal import _Concurrency
 
 @testable internal import WaybillEventLoop

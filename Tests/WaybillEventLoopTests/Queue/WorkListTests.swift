@@ -1,4 +1,5 @@
 internal import Testing
+internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 

@@ -6,6 +6,7 @@ internal import Testing
 internal import Darwin
 #else
 internal import Glibc
+internal import WaybillTestSupport
 #endif
 
 @Suite(.serialized, .timeLimit(.minutes(1)))

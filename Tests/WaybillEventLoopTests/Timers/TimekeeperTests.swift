@@ -1,5 +1,6 @@
 import Testing
 import WaybillEventLoop
+import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct TimekeeperTests {

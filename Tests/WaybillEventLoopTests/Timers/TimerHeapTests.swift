@@ -1,18 +1,9 @@
 internal import Testing
+internal import WaybillRouting
 
 @testable internal import WaybillEventLoop
 
 struct TimerHeapTests {
-    /// Numbers that look random and are the same in each run.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            self.state = self.state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return self.state ^ (self.state >> 33)
-        }
-    }
-
     private func drain(_ heap: inout TimerHeap<Int>, at now: Int64 = .max) -> [Int] {
         var payloads: [Int] = []
         while let payload = heap.popDue(at: now) { payloads.append(payload) }
@@ -57,7 +48,7 @@ struct TimerHeapTests {
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func `random insertions and removals agree with a sorted list`(seed: UInt64) {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var heap = TimerHeap<Int>()
         var model: [(deadline: Int64, payload: Int, key: TimerHeap<Int>.Key)] = []
         for payload in 0..<2_000 {

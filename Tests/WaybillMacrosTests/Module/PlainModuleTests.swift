@@ -29,22 +29,26 @@ struct PlainModuleTests {
 
                     static var routes: [Waybill.ModuleRoute<UserModule>] {
                         var routes: [Waybill.ModuleRoute<UserModule>] = []
-                        routes.append(
-                            Waybill.ModuleRoute<UserModule>(
+                        do {
+                            let body = { @Sendable (module: isolated UserModule, message: Waybill.Message) -> User in
+                                try module.detail(
+                                    uid: message.argument("uid") as Int,
+                                    name: message.argument("name") as String? ?? ""
+                                )
+                            }
+                            #sourceLocation(file: "test.swift", line: 4)
+                            routes.append(Waybill.ModuleRoute<UserModule>(
                                 "app://user/detail",
                                 action: "detail",
                                 parameters: [
                                     .init("uid", "Int"),
                                     .init("name", "String", default: "\"\""),
                                 ],
-                                documentation: "Who somebody is."
-                            ) { module, message -> User in
-                                try module.detail(
-                                    uid: message.argument("uid") as Int,
-                                    name: message.argument("name") as String? ?? ""
-                                )
-                            }
-                        )
+                                documentation: "Who somebody is.",
+                                body
+                            ))
+                            #sourceLocation()
+                        }
                         return routes
                     }
 

@@ -37,17 +37,8 @@ struct ParameterTests {
 
                     static var routes: [Waybill.ModuleRoute<A>] {
                         var routes: [Waybill.ModuleRoute<A>] = []
-                        routes.append(
-                            Waybill.ModuleRoute<A>(
-                                "app://a/:x",
-                                action: "kinds",
-                                parameters: [
-                                    .init("x", "Int", default: "1 + 2"),
-                                    .init("in", "[A.Item]?"),
-                                    .init("done", "(@Sendable (Int) -> Void)?", default: "nil"),
-                                    .init("then", "@Sendable () -> Void", default: "{}"),
-                                ]
-                            ) { module, message -> A.Item in
+                        do {
+                            let body = { @Sendable (module: isolated A, message: Waybill.Message) -> A.Item in
                                 try module.kinds(
                                     message.argument("x") as Int? ?? (1 + 2),
                                     of: message.argument("in") as [A.Item]?,
@@ -57,18 +48,29 @@ struct ParameterTests {
                                     message: message
                                 )
                             }
-                        )
+                            #sourceLocation(file: "test.swift", line: 9)
+                            routes.append(Waybill.ModuleRoute<A>(
+                                "app://a/:x",
+                                action: "kinds",
+                                parameters: [
+                                    .init("x", "Int", default: "1 + 2"),
+                                    .init("in", "[A.Item]?"),
+                                    .init("done", "(@Sendable (Int) -> Void)?", default: "nil"),
+                                    .init("then", "@Sendable () -> Void", default: "{}"),
+                                ],
+                                body
+                            ))
+                            #sourceLocation()
+                        }
                         return routes
                     }
 
                     enum urls {
                         static func kinds(_ x: Int = 1 + 2, of `in`: [A.Item]?, done: (@Sendable (Int) -> Void)? = nil, then: @escaping @Sendable () -> Void = {
                             }) -> Waybill.TypedURL<A.Item> {
-                            Waybill.TypedURL<A.Item>("app://a/:x")
-                                .with("x", x)
-                                .with("in", `in`)
-                                .with("done", done)
-                                .with("then", then)
+                            #sourceLocation(file: "test.swift", line: 5)
+                            Waybill.TypedURL<A.Item>("app://a/:x").with("x", x).with("in", `in`).with("done", done).with("then", then)
+                            #sourceLocation()
                         }
                     }
                 }

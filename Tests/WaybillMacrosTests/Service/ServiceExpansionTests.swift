@@ -33,8 +33,17 @@ struct ServiceExpansionTests {
                         self.endpoint = endpoint
                     }
 
+                    /// What the methods return.
+                    public enum ReplyTypes {
+                        #sourceLocation(file: "test.swift", line: 4)
+                        public enum time: Waybill.ServiceReply {
+                            public typealias Value = Date
+                        }
+                        #sourceLocation()
+                    }
+
                     public nonisolated(nonsending) func time(in city: String, offset: Int?) async throws -> Date {
-                        try await self.endpoint.call("time", ["city": city, "offset": offset], as: Date.self)
+                        try await self.endpoint.call("time", ["city": city, "offset": offset], reply: TimeServiceProxy.ReplyTypes.time.self)
                     }
 
                     @discardableResult
@@ -64,7 +73,8 @@ struct ServiceExpansionTests {
                                     .init("city", "String"),
                                     .init("offset", "Int?"),
                                 ],
-                                documentation: "The time in a city."
+                                documentation: "The time in a city.",
+                                reply: TimeServiceProxy.ReplyTypes.time.self
                             ) { module, message -> Date in
                                 try await module.time(
                                     in: message.argument("city") as String,

@@ -1,5 +1,6 @@
 import Testing
 import WaybillRouting
+import WaybillTestSupport
 
 @Suite struct AddressTests {
     @Test func `an address knows its parts`() throws {

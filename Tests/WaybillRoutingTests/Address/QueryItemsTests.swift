@@ -1,5 +1,7 @@
 import Testing
+import WaybillCompatibility
 import WaybillRouting
+import WaybillTestSupport
 
 /// Compares the lookup of one name by words with the iteration over all items, on random queries.
 ///

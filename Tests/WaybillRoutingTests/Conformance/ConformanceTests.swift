@@ -1,9 +1,8 @@
 import Foundation
 import Testing
+import WaybillTestSupport
 
 /// The recorded behaviour of other routers.
-///
-/// The cases are read from the project's own copy, or from the folder that `WAYBILL_CONFORMANCE` names.
 @Suite struct ConformanceTests {
     /// A file of cases and how it is read.
     struct File: CustomTestStringConvertible {
@@ -24,10 +23,8 @@ import Testing
 
     @Test(arguments: Self.files)
     func `answers as recorded`(file: File) throws {
-        let own = try #require(Bundle.module.resourceURL).appending(path: "Conformance")
-        let folder = ProcessInfo.processInfo.environment["WAYBILL_CONFORMANCE"]
-        let cases = try self.read("\(file.name).json", in: folder.map { URL(filePath: $0) } ?? own).array
-        let excuses = try self.read("excused.json", in: own)
+        let cases = try JSONDecoder().decode(JSON.self, from: RecordedCases.data(of: file.name)).array
+        let excuses = try RecordedCases.excuses()
         var excused = 0
         var failures: [String] = []
         for json in cases {
@@ -44,12 +41,7 @@ import Testing
         print("\(file.name): \(held) of \(cases.count) hold, \(excused) excused")
         let share = Double(held) / Double(cases.count)
         #expect(share >= file.share)
-        // A folder of other cases may have failures that are not listed as excused here.
-        if folder == nil { #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))") }
-        for failure in failures where folder != nil { print("  \(failure)") }
-    }
-
-    private func read(_ name: String, in folder: URL) throws -> JSON {
-        try JSONDecoder().decode(JSON.self, from: Data(contentsOf: folder.appending(path: name)))
+        if RecordedCases.areOwn { #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))") }
+        for failure in failures where !RecordedCases.areOwn { print("  \(failure)") }
     }
 }

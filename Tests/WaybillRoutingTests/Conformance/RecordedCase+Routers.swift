@@ -1,3 +1,4 @@
+import WaybillCompatibility
 import WaybillRouting
 
 /// One reader for each file format.

@@ -1,4 +1,5 @@
 import Testing
+import WaybillTestSupport
 
 @testable import WaybillRouting
 

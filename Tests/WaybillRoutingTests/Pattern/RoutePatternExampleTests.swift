@@ -1,5 +1,6 @@
 import Testing
 import WaybillRouting
+import WaybillTestSupport
 
 @Suite struct RoutePatternExampleTests {
     @Test(arguments: [

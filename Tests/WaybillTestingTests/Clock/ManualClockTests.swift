@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 import WaybillTesting
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillTestSupport
 import WaybillTesting
 
 /// A timeout goes by the bus's clock, on every call that has a deadline.

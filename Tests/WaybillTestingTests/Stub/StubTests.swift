@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillTestSupport
 import WaybillTesting
 
 @Suite(.timeLimit(.minutes(1)))

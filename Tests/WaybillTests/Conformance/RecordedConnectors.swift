@@ -1,5 +1,6 @@
 internal import Waybill
 internal import WaybillRouting
+internal import WaybillTestSupport
 
 /// One recorded case: the connectors of a bus, what is asked of it, and what was answered.
 struct RecordedConnectors: Decodable {

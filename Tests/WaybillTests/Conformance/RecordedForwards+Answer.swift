@@ -1,5 +1,7 @@
 internal import Waybill
+internal import WaybillCompatibility
 internal import WaybillRouting
+internal import WaybillTestSupport
 
 extension RecordedForwards {
     /// What an action saw.

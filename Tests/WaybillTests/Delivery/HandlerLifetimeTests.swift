@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// A handler may go away while it is called: its code, and what that holds, stays until it has returned.
 @Suite(.timeLimit(.minutes(1)))

@@ -3,6 +3,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillRouting
+internal import WaybillTestSupport
 
 /// Everything at once, at random: at the end the books balance and nothing is left.
 ///

@@ -1,6 +1,7 @@
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
+internal import WaybillTestSupport
 
 extension SoakTown {
     /// Does something at random, in a task.

@@ -1,5 +1,6 @@
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillTestSupport
 
 /// A bus with handlers of every kind: they answer, throw, hang, reply late, send others on, and have no place left.
 struct SoakTown: Sendable {

@@ -1,6 +1,7 @@
 internal import Testing
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillTestSupport
 
 /// A value of any kind comes back as it was sent, whichever way it takes.
 struct ValueKindTests {

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct MailboxTests {

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// What one sender sends to one module is handled in the order sent.
 @Suite(.timeLimit(.minutes(1)))

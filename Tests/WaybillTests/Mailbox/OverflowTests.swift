@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 import WaybillTesting
 
 /// What happens to one message more than a mailbox holds.

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 import WaybillTesting
 
 /// A serial module finishes one message before it starts the next.

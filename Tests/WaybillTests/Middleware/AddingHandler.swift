@@ -1,5 +1,6 @@
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// A handler that adds one to a parameter: at once or later, on the bus's loop or on another.
 enum AddingHandler: CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillTestSupport
 
 /// Notes its name when a message comes, and again when its outcome goes back.
 struct Noting: Middleware {

@@ -2,6 +2,7 @@ import Logging
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct LoggingMiddlewareTests {

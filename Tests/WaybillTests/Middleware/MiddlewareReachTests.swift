@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 import WaybillTesting
 
 /// What passes through middlewares beside messages that are routed and replied to.

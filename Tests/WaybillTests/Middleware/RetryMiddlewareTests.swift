@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 /// A clock whose sleeps are over at once, and noted.
 struct NotingClock: Clock {

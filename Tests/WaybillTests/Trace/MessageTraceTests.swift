@@ -1,5 +1,6 @@
 import Testing
 import WaybillEventLoop
+import WaybillTestSupport
 import WaybillTesting
 
 @testable import Waybill

@@ -1,17 +1,18 @@
 #if Web
 internal import NIOCore
 internal import NIOHTTP1
+internal import WaybillTestSupport
 
 /// Answers the requests of one connection.
 final class WebHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let journal: Journal
+    private let journal: Journal<String>
     private var head: HTTPRequestHead?
     private var body = ByteBuffer()
 
-    init(journal: Journal) { self.journal = journal }
+    init(journal: Journal<String>) { self.journal = journal }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch self.unwrapInboundIn(data) {

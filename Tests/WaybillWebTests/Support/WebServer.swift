@@ -2,11 +2,12 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import WaybillTestSupport
 
 /// A web server on loopback, with a port of its own; it ends when its scope does.
 struct WebServer: Sendable {
     let port: Int
-    let journal: Journal
+    let journal: Journal<String>
 
     /// The URL of a path.
     func url(_ path: String) -> String { "http://127.0.0.1:\(self.port)\(path)" }
@@ -15,7 +16,7 @@ struct WebServer: Sendable {
     static func run<Value: Sendable>(
         _ body: (WebServer) async throws -> Value
     ) async throws -> Value {
-        let journal = Journal()
+        let journal = Journal<String>()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { child in
                 child.eventLoop.makeCompletedFuture {

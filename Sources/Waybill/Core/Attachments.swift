@@ -1,0 +1,31 @@
+internal import WaybillEventLoop
+
+/// The values that other products keep with a bus until it ends, one of each type.
+package final class Attachments: Sendable {
+    private let values = Locked<[ObjectIdentifier: any Sendable]>([:])
+
+    /// The value of a type, if one was set.
+    package func value<Value: Sendable>(of type: Value.Type) -> Value? {
+        self.values.withLock { $0[ObjectIdentifier(type)] } as? Value
+    }
+
+    /// Sets the value of its type.
+    package func set<Value: Sendable>(_ value: Value) {
+        // Released outside the lock: the deinitializer of what a value holds may use the bus.
+        let old = self.values.withLock { $0.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
+        _ = consume old
+    }
+
+    func removeAll() {
+        let old = self.values.withLock { values in
+            defer { values = [:] }
+            return values
+        }
+        _ = consume old
+    }
+}
+
+extension MessageBus {
+    /// The values that other products keep with the bus; they do not keep the bus.
+    package var attachments: Attachments { self.core.attachments }
+}

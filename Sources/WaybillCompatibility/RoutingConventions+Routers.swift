@@ -1,0 +1,61 @@
+public import WaybillRouting
+
+extension RoutingConventions {
+    /// The conventions of YFRouter.
+    public static let yfRouter = {
+        var conventions = Self()
+        conventions.hasFragment = false
+        conventions.placeholders = .colon
+        conventions.bestMatch = .literalWithoutBacktracking
+        conventions.sameShape = .replaces
+        conventions.keepsQueryNamesWithoutValue = false
+        conventions.precedence = .queryBeforePath
+        return conventions
+    }()
+
+    /// The conventions of FTRouter.
+    public static let ftRouter = {
+        var conventions = Self()
+        conventions.schemeMustBeRegistered = true
+        conventions.host = .isFirstSegmentUnlessDotted
+        conventions.leadingVerbs = ["push", "present", "back", "root"]
+        conventions.placeholders = .none
+        conventions.patternQuery = .isIgnored
+        conventions.sameShape = .replaces
+        conventions.duplicateQueryNames = .firstWins
+        conventions.keepsQueryNamesWithoutValue = false
+        conventions.precedence = .queryBeforePath
+        return conventions
+    }()
+
+    /// The conventions of COCRouter.
+    public static let cocRouter = {
+        var conventions = Self()
+        conventions.missingScheme = .isError
+        conventions.schemeAliases = ["http": "https"]
+        conventions.segmentsIgnoreCase = true
+        conventions.valuesNeedExactCase = true
+        conventions.decodesWholeURL = true
+        conventions.placeholders = .angleBrackets
+        conventions.placeholdersSpanSegments = true
+        conventions.patternsIgnoreSpaces = true
+        conventions.bestMatch = .firstRegistered
+        conventions.queryValues = .beginBehindLastEquals
+        conventions.keepsQueryNamesWithoutValue = false
+        return conventions
+    }()
+
+    /// The conventions of ZIKRouter.
+    public static let zikRouter = {
+        var conventions = Self()
+        conventions.schemeIgnoresCase = false
+        conventions.missingScheme = .isError
+        conventions.placeholders = .colon
+        conventions.patternQuery = .isIgnoredBesidePlaceholders
+        conventions.bestMatch = .mostLiteral
+        conventions.sameShape = .replaces
+        conventions.keepsQueryNamesWithoutValue = false
+        conventions.precedence = .queryBeforePath
+        return conventions
+    }()
+}

@@ -1,0 +1,136 @@
+public import Waybill
+public import WaybillRouting
+
+/// Makes a service on demand, and takes it down again.
+///
+/// A module exists as long as it is installed. A router is for what is made when a caller asks for it, with
+/// that caller's configuration: a screen, a session, a player.
+///
+/// ```swift
+/// struct PlayerRouter: ServiceRouter {
+///     func makeDestination() -> (any Player)? { MoviePlayer() }
+///     func prepare(_ player: any Player) async throws { try await player.load() }
+///     func remove(_ player: any Player) async throws { try await player.stop() }
+/// }
+/// try bus.provide((any Player).self, by: PlayerRouter())
+/// ```
+///
+/// A ``Performance`` calls these methods one after the other, wherever its caller is.
+public protocol ServiceRouter<Destination>: Sendable {
+    /// What is made: a protocol, as `any Player`.
+    associatedtype Destination: Sendable
+
+    /// Makes the destination; nil if there is none to be had now.
+    nonisolated(nonsending) func makeDestination() async throws -> Destination?
+
+    /// Gives the destination what it needs, after its caller has done the same.
+    nonisolated(nonsending) func prepare(_ destination: Destination) async throws
+
+    /// Looks whether the destination has all that it needs; throws if not.
+    nonisolated(nonsending) func check(_ destination: Destination) async throws
+
+    /// Takes the destination down.
+    nonisolated(nonsending) func remove(_ destination: Destination) async throws
+
+    /// Whether a destination has to be removed before another one is made; no by default.
+    var mustBeRemovedFirst: Bool { get }
+}
+
+extension ServiceRouter {
+    /// Does nothing.
+    public nonisolated(nonsending) func prepare(_ destination: Destination) async throws {}
+
+    /// Finds all in order.
+    public nonisolated(nonsending) func check(_ destination: Destination) async throws {}
+
+    /// Does nothing: releasing the destination is enough.
+    public nonisolated(nonsending) func remove(_ destination: Destination) async throws {}
+
+    /// No.
+    public var mustBeRemovedFirst: Bool { false }
+}
+
+/// How a caller configures a ``Performance``: what is done to the destination, and which handlers are called.
+///
+/// These closures are called every time that it is performed; what is passed to
+/// ``Performance/perform(onSuccess:onFailure:)`` only that once. They run wherever the performance's caller
+/// does.
+public struct PerformConfiguration<Destination: Sendable>: Sendable {
+    /// Prepares the destination before the router does: sets what this caller needs.
+    public var prepare: (@Sendable (Destination) async throws -> Void)?
+
+    /// The destination has been made.
+    public var succeeded: (@Sendable (Destination) -> Void)?
+
+    /// It could not be made, prepared or removed.
+    public var failed: (@Sendable (RoutingError) -> Void)?
+
+    /// It is over, after ``succeeded`` or ``failed``, and whether well.
+    public var completed: (@Sendable (Bool) -> Void)?
+
+    /// A step from one state to the next, as it is made.
+    public var stateChanged: (@Sendable (_ old: PerformState, _ new: PerformState) -> Void)?
+
+    init() {}
+}
+
+extension MessageBus {
+    /// Has a service made on demand.
+    ///
+    /// - Parameters:
+    ///   - service: the protocol.
+    ///   - name: which provider it is, if there are several.
+    ///   - router: makes the service.
+    ///   - fileID: where it is said, for the message of a conflict.
+    ///   - line: where it is said, for the message of a conflict.
+    /// - Returns: what takes the router out again; what it has made stays.
+    /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
+    @discardableResult
+    public func provide<Router: ServiceRouter>(
+        _ service: Router.Destination.Type,
+        named name: String? = nil,
+        by router: Router,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> Registration {
+        let box = RouterBox<Router.Destination>(router: router)
+        return try self.provideOnDemand(service, named: name, by: box, fileID, line)
+    }
+
+    /// A service that is to be made on demand.
+    ///
+    /// - Parameters:
+    ///   - service: the protocol.
+    ///   - name: which provider, if there are several.
+    ///   - configure: says what is wanted of it; called at once.
+    /// - Returns: what makes it, once or several times.
+    /// - Throws: `noHandler` if no router makes the service.
+    public func performance<Destination: Sendable>(
+        of service: Destination.Type,
+        named name: String? = nil,
+        _ configure: (inout PerformConfiguration<Destination>) -> Void = { _ in }
+    ) throws(RoutingError) -> Performance<Destination> {
+        let box = try self.maker(of: service, named: name, as: RouterBox<Destination>.self)
+        var configuration = PerformConfiguration<Destination>()
+        configure(&configuration)
+        return Performance(box.router, configuration, self.attachments)
+    }
+
+    /// Sets the handler of every performance that fails, called after the handlers of that performance; there
+    /// is one such handler, the last one set.
+    public func registerPerformFailed(_ handler: @escaping @Sendable (RoutingError) -> Void) {
+        self.attachments.set(PerformFailedHandler(body: handler))
+    }
+}
+
+/// A router, as the register holds it.
+private final class RouterBox<Destination: Sendable>: Sendable {
+    let router: any ServiceRouter<Destination>
+
+    init(router: any ServiceRouter<Destination>) { self.router = router }
+}
+
+/// The handler of every performance of a bus that fails.
+struct PerformFailedHandler: Sendable {
+    let body: @Sendable (RoutingError) -> Void
+}

@@ -1,0 +1,57 @@
+internal import WaybillEventLoop
+
+/// A door that opens once; waiting before it is not cancelled.
+package final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var isReached = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    package func open() { self.change { $0.isOpen = true } }
+
+    /// Says that code is at the gate, also if it does not wait there.
+    package func reach() {
+        if self.state.withLock({ $0.isReached }) { return }
+        self.change { $0.isReached = true }
+    }
+
+    /// Waits until the gate is open.
+    package func wait() async {
+        self.reach()
+        await self.wait { $0.isOpen }
+    }
+
+    /// Waits until other code is at the gate.
+    package func reached() async { await self.wait { $0.isReached } }
+
+    /// Holds the calling thread until the gate opens, as a handler does that must not.
+    package func block() {
+        while !self.state.withLock({ $0.isOpen }) { pauseThread() }
+    }
+
+    private func wait(until condition: @Sendable (State) -> Bool) async {
+        while !self.state.withLock({ condition($0) }) {
+            await withCheckedContinuation { continuation in
+                let isTrue = self.state.withLock { state in
+                    if !condition(state) { state.waiters.append(continuation) }
+                    return condition(state)
+                }
+                if isTrue { continuation.resume() }
+            }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = self.state.withLock { state in
+            defer { state.waiters = [] }
+            body(&state)
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}

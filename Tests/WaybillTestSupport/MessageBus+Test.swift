@@ -1,0 +1,38 @@
+package import Logging
+package import Waybill
+
+extension MessageBus.Configuration {
+    /// The defaults, with dead letters kept off the screen.
+    package static var quiet: Self {
+        .init(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// The defaults, with dead letters written into a journal.
+    package static func logging(to journal: Journal<String>) -> Self {
+        .init(logger: Logger(label: "waybill.tests") { _ in JournalLogHandler(journal: journal) })
+    }
+}
+
+extension MessageBus {
+    /// Waits until nothing is in flight; whether that ever is so.
+    package func settles() async -> Bool { await eventually { self.statistics.inFlight == 0 } }
+}
+
+/// Writes the metadata of what is logged into a journal.
+package struct JournalLogHandler: LogHandler {
+    let journal: Journal<String>
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel = Logger.Level.trace
+
+    package init(journal: Journal<String>) { self.journal = journal }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { self.metadata[key] }
+        set { self.metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        self.journal.add("\(event.message) \(facts.joined(separator: " "))")
+    }
+}

@@ -1,0 +1,28 @@
+package import Foundation
+
+/// The recorded behaviour of other routers, as JSON.
+///
+/// The cases are the project's own copy, or those of the folder that `WAYBILL_CONFORMANCE` names. Cases from
+/// elsewhere are more than those whose excuses are known here.
+package enum RecordedCases {
+    private static let elsewhere = ProcessInfo.processInfo.environment["WAYBILL_CONFORMANCE"]
+
+    /// Whether the cases are the project's own.
+    package static var areOwn: Bool { self.elsewhere == nil }
+
+    /// The file of a router.
+    package static func data(of router: String) throws -> Data {
+        let folder = self.elsewhere.map { URL(filePath: $0) }
+        return try Data(contentsOf: (folder ?? self.own).appending(path: "\(router).json"))
+    }
+
+    /// Why a case is not as was recorded, by its ID.
+    package static func excuses() throws -> [String: String] {
+        let data = try Data(contentsOf: self.own.appending(path: "excused.json"))
+        return try JSONDecoder().decode([String: String].self, from: data)
+    }
+
+    private static var own: URL {
+        Bundle.module.bundleURL.appending(path: "Resources").appending(path: "Conformance")
+    }
+}

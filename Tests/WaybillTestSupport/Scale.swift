@@ -1,0 +1,23 @@
+internal import CMeasure
+internal import Foundation
+
+/// How many bytes have been allocated and not been freed, where the allocator says so and no sanitizer replaces it.
+///
+/// Not what the system has given to the process: the allocator keeps some of that when it is free, more for each thread.
+package func memoryInUse() -> Int? {
+    let bytes = memory_in_use()
+    return Scale.isSanitized || bytes < 0 ? nil : Int(bytes)
+}
+
+/// How long the calling thread has run, however busy the machine is.
+package func threadTime() -> Duration { .nanoseconds(thread_time()) }
+
+/// How much work a test does: less where a sanitizer watches, since that makes it ten times slower.
+package enum Scale {
+    package static let isSanitized = ProcessInfo.processInfo.environment["WAYBILL_SANITIZER"] != nil
+
+    /// A deadline that what takes no time meets on a busy machine, and that a test can wait for.
+    package static let whileQuick: Duration = Self.isSanitized ? .seconds(10) : .seconds(2)
+
+    package static func of(_ count: Int) -> Int { Self.isSanitized ? max(1, count / 10) : count }
+}

@@ -1,0 +1,33 @@
+internal import Foundation
+package import WaybillEventLoop
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Runs code on a thread of its own, outside the tasks' threads, which it may hold.
+package func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
+}
+
+/// Lets the calling thread rest for a tenth of a millisecond.
+package func pauseThread() { usleep(100) }
+
+/// Which thread is the calling one.
+package func currentThread() -> UInt { UInt(bitPattern: Int(bitPattern: UInt(pthread_self()))) }
+
+/// The loop whose thread this is.
+package func currentLoop() -> ObjectIdentifier? { EventLoop.current.map { ObjectIdentifier($0) } }
+
+extension EventLoop {
+    /// Runs a closure on the loop and waits for what it returns.
+    package func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            self.execute { continuation.resume(returning: body()) }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@Suite(.timeLimit(.minutes(1)))
+struct DeadLetterTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    private struct Refusal: Error {}
+
+    /// The letters that are there when nothing is in flight any more, once `count` have come.
+    private func letters(_ letters: DeadLetters, count: Int) async -> [DeadLetter] {
+        var read: [DeadLetter] = []
+        for await letter in letters {
+            read.append(letter)
+            if read.count == count { break }
+        }
+        return read
+    }
+
+    @Test func `what was sent and came to nothing is shown, with the reason and the route`() async throws {
+        let letters = self.bus.deadLetters
+        try self.bus.register("app://bad/:id") { _ in throw Refusal() }
+        try self.bus.register("app://late/:id") { _ in
+            await Task.yield()
+            throw Refusal()
+        }
+        let urls = ["app://nobody/home?a=1", "", "app://bad/7", "app://late/8"]
+        for url in urls { self.bus.send(url) }
+        let read = await self.letters(letters, count: urls.count)
+        let byURL = Dictionary(uniqueKeysWithValues: read.map { ($0.url, $0) })
+        #expect(
+            urls.map { byURL[$0]?.error.code } == [.noRoute, .invalidURL, .handlerFailed, .handlerFailed]
+        )
+        #expect(urls.map { byURL[$0]?.pattern } == [nil, nil, "app://bad/:id", "app://late/:id"])
+        #expect(urls.map { byURL[$0]?.message == nil } == [false, true, false, false])
+        #expect(byURL["app://nobody/home?a=1"]?.message?.parameters["a"] == "1")
+        #expect(byURL["app://bad/7"]?.message?.parameters["id"] == "7")
+        #expect(byURL["app://bad/7"]?.error.cause is Refusal)
+        #expect(read.allSatisfy { !$0.isAwaited && $0.message.map { $0.id } ?? $0.id == $0.id })
+        #expect(await self.bus.settles() && self.bus.statistics.deadLettered == urls.count)
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `what a caller awaits and nobody takes is shown too`(place: RouteTests.Place) async throws {
+        let bus = self.bus
+        let letters = bus.deadLetters
+        try bus.register("app://good") { _ in }
+        try bus.register("app://bad") { _ in throw Refusal() }
+        try bus.register("app://gone") { message in throw RoutingError(.noHandler, message: "not here") }
+        await RouteTests.run(place, bus) {
+            for url in ["app://good", "app://bad", "app://nobody", "", "app://gone"] {
+                _ = await failure { try await bus.route(url) }
+            }
+            _ = await failure { try await bus.route("app://nowhere", as: Int.self) }
+            _ = await failure { try await bus.enqueue("app://not/there") }
+            _ = await failure { for try await _ in bus.replies(to: "app://not/that/either") {} }
+        }
+        let read = await self.letters(letters, count: 6)
+        #expect(
+            read.map(\.url)
+                == [
+                    "app://nobody", "", "app://gone", "app://nowhere", "app://not/there",
+                    "app://not/that/either",
+                ]
+        )
+        #expect(read.allSatisfy { $0.isAwaited })
+        #expect(bus.statistics.deadLettered == 6)
+    }
+
+    @Test func `whoever waits for a handler that goes is shown with its route`() async throws {
+        let letters = self.bus.deadLetters
+        let never = Gate()
+        let registration = try self.bus.register("app://slow/:id") { _ in await never.wait() }
+        let bus = self.bus
+        async let error = failure { try await bus.route("app://slow/1") }
+        #expect(await eventually { bus.routeStatistics.first?.counts.inFlight == 1 })
+        registration.cancel()
+        #expect(await error?.code == .noHandler)
+        let read = await self.letters(letters, count: 1)
+        #expect(read.first?.pattern == "app://slow/:id" && read.first?.isAwaited == true)
+        never.open()
+    }
+
+    @Test(arguments: [MailboxConfiguration.Overflow.fail, .dropOldest])
+    func `what finds no place is shown`(overflow: MailboxConfiguration.Overflow) async throws {
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.configureMailbox(of: far, .init(limit: 2, whenFull: overflow))
+        let letters = self.bus.deadLetters
+        let held = Gate()
+        let begun = Gate()
+        try self.bus.register("app://far/:id", on: far) { _, message in
+            begun.open()
+            held.block()
+        }
+        self.bus.send("app://far/0")
+        await begun.wait()
+        for number in 1...4 { self.bus.send("app://far/\(number)") }
+        held.open()
+        let read = await self.letters(letters, count: 2)
+        let expected = overflow == .fail ? ["app://far/3", "app://far/4"] : ["app://far/1", "app://far/2"]
+        #expect(read.map(\.url) == expected)
+        #expect(read.allSatisfy { $0.error.code == .mailboxFull && $0.pattern == "app://far/:id" })
+        #expect(read.allSatisfy { $0.message?.parameters["id"] != nil })
+    }
+
+    @Test func `what the uncaught handler sees is shown as well`() async throws {
+        let letters = self.bus.deadLetters
+        let told = Journal<String>()
+        self.bus.setUncaughtHandler { told.add("\($0.address)") }
+        self.bus.send("app://nobody")
+        #expect(await self.letters(letters, count: 1).map(\.url) == ["app://nobody"])
+        #expect(await eventually { told.entries == ["app://nobody"] })
+    }
+
+    @Test func `any number may watch, and each sees all`() async throws {
+        let watchers = (0..<5).map { _ in self.bus.deadLetters }
+        for number in 0..<10 { self.bus.send("app://nobody/\(number)") }
+        for watcher in watchers {
+            let read = await self.letters(watcher, count: 10)
+            #expect(read.map(\.url) == (0..<10).map { "app://nobody/\($0)" })
+        }
+    }
+
+    @Test func `a slow watcher loses the oldest, and sees how many`() async throws {
+        let letters = self.bus.deadLetters(limit: 3)
+        for number in 0..<10 { self.bus.send("app://nobody/\(number)") }
+        #expect(letters.dropped == 7)
+        let read = await self.letters(letters, count: 3)
+        #expect(read.map(\.url) == (7..<10).map { "app://nobody/\($0)" })
+    }
+
+    @Test func `it ends when the bus has shut down, after the last letter`() async throws {
+        let letters = self.bus.deadLetters
+        let never = Gate()
+        let begun = Gate()
+        try self.bus.register("app://slow") { _ in
+            begun.open()
+            await never.wait()
+        }
+        self.bus.send("app://slow")
+        await begun.wait()
+        await self.bus.shutDown()
+        var codes: [RoutingError.Code] = []
+        for await letter in letters { codes.append(letter.error.code) }
+        #expect(codes == [.shutDown])
+        for await _ in self.bus.deadLetters { Issue.record("there is no bus any more") }
+        never.open()
+    }
+
+    @Test func `it ends when the bus is dropped, and does not keep the loop`() async throws {
+        var bus: MessageBus? = MessageBus(configuration: .quiet)
+        weak let loop = bus?.eventLoop
+        let letters = try #require(bus?.deadLetters)
+        bus?.send("app://nobody")
+        bus = nil
+        var count = 0
+        for await _ in letters { count += 1 }
+        #expect(count == 1)
+        #expect(await eventually { loop == nil })
+    }
+
+    @Test func `who has stopped watching is forgotten`() async throws {
+        for _ in 0..<3 {
+            var letters: DeadLetters? = self.bus.deadLetters
+            self.bus.send("app://nobody")
+            letters = nil
+            _ = letters
+        }
+        let reader = Task { [letters = self.bus.deadLetters] in
+            for await _ in letters {}
+        }
+        reader.cancel()
+        await reader.value
+        self.bus.send("app://nobody")
+        #expect(self.bus.statistics.deadLettered == 4)
+    }
+
+    @Test func `a watcher stays on its loop`() async throws {
+        let probe = Probe(eventLoop: EventLoop())
+        let bus = self.bus
+        let letters = bus.deadLetters
+        async let read: Int = probe.act { probe in
+            var count = 0
+            for await _ in letters {
+                probe.eventLoop.preconditionInEventLoop()
+                count += 1
+                if count == 3 { break }
+            }
+            probe.eventLoop.preconditionInEventLoop()
+            return count
+        }
+        for _ in 0..<3 {
+            await Task.yield()
+            bus.send("app://nobody")
+        }
+        #expect(await read == 3)
+    }
+
+    @Test func `a letter is one line`() async throws {
+        let letters = self.bus.deadLetters
+        try self.bus.register("app://bad/:id") { _ in throw RoutingError(.refused, message: "not\ntoday") }
+        self.bus.send("app://bad/7")
+        let letter = try #require(await self.letters(letters, count: 1).first)
+        #expect(
+            letter.description
+                == "dead letter \(letter.id): refused app://bad/7 (app://bad/:id): not\\ntoday"
+        )
+    }
+
+    @Test func `what a sequence leaves unread names what it subscribed to`() async throws {
+        let letters = self.bus.deadLetters
+        let sequence = try self.bus.subscription(to: "app://x/:n", limit: 1, whenFull: .dropOldest)
+        for number in 0..<2 { try await self.bus.publish("app://x/\(number)") }
+        sequence.cancel()
+        for letter in await self.letters(letters, count: 2) {
+            #expect(letter.pattern == "app://x/:n" && letter.error.route == "app://x/:n")
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// What a caller gets, for each way to call and each kind of handler.
+@Suite(.timeLimit(.minutes(1)))
+struct RouteTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    enum Place: CaseIterable, Sendable { case outside, home, elsewhere }
+
+    /// Runs code at a place: off the loops, on the bus's, or on another.
+    static func run<Value: Sendable>(
+        _ place: Place,
+        _ bus: MessageBus,
+        _ body: @Sendable () async throws -> Value
+    ) async rethrows -> Value {
+        guard place != .outside else { return try await body() }
+        let loop = place == .home ? bus.eventLoop : EventLoop(name: "elsewhere")
+        return try await Probe(eventLoop: loop).run {
+            loop.preconditionInEventLoop()
+            return try await body()
+        }
+    }
+
+    @Test(arguments: Place.allCases, ["app://now", "app://later", "app://actor", "app://far"])
+    func `each reply carries its message's ID, and IDs grow`(place: Place, url: String) async throws {
+        let near = Probe(eventLoop: self.bus.eventLoop)
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://now") { $0.id }
+        try self.bus.register("app://later") { message -> CorrelationID in
+            await Task.yield()
+            return message.id
+        }
+        try self.bus.register("app://actor", on: near) { $1.id }
+        try self.bus.register("app://far", on: far) { $1.id }
+        let bus = self.bus
+        let replies = try await Self.run(place, bus) { () -> [Reply] in
+            [
+                try await bus.route(url), try await bus.route(url, parameters: ["a": 1]),
+                try await bus.route(url, headers: ["a": "b"], deadline: .now + .seconds(60)),
+            ]
+        }
+        for reply in replies { #expect(reply.value as? CorrelationID == reply.correlationID) }
+        #expect(replies.map(\.correlationID) == replies.map(\.correlationID).sorted())
+        #expect(Set(replies.map(\.correlationID)).count == 3)
+        #expect(self.bus.statistics.replied == 3 && self.bus.statistics.inFlight == 0)
+    }
+
+    @Test(arguments: Place.allCases, ["app://now", "app://later", "app://far"])
+    func `another type than was asked for names both`(place: Place, url: String) async throws {
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://now") { _ in 1 }
+        try self.bus.register("app://later") { _ -> Int in
+            await Task.yield()
+            return 1
+        }
+        try self.bus.register("app://far", on: far) { _, _ in 1 }
+        let bus = self.bus
+        let errors = await Self.run(place, bus) {
+            [
+                await failure { try await bus.route(url, as: String.self) },
+                await failure { try await bus.route(url, parameters: ["a": 1], as: String.self) },
+                await failure { try await bus.route(url).value(as: String.self) },
+            ]
+        }
+        for error in errors {
+            #expect(error?.code == .typeMismatch && error?.url == url)
+            #expect("\(error?.message ?? "")".contains("String") && "\(error?.message ?? "")".contains("Int"))
+        }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `headers and deadline reach the handler`(place: Place) async throws {
+        try self.bus.register("app://a") { message in
+            #expect(message.headers == ["tenant": "7"] && message.deadline != nil)
+            #expect(message.payload == nil && message.correlationID == nil)
+        }
+        try self.bus.register("app://plain") { #expect($0.headers.isEmpty && $0.deadline == nil) }
+        let bus = self.bus
+        try await Self.run(place, bus) {
+            try await bus.route(
+                "app://a",
+                headers: ["tenant": "7"],
+                deadline: .now + .seconds(60),
+                as: Void.self
+            )
+            try await bus.route("app://plain", as: Void.self)
+        }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a task that starts on the loop's thread and belongs to no actor may route`(
+        place: Place
+    ) async throws {
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://now") { _ in 1 }
+        try self.bus.register("app://later") { _ -> Int in
+            await Task.yield()
+            return 1
+        }
+        try self.bus.register("app://far", on: far) { _, _ in 1 }
+        let bus = self.bus
+        let loop = place == .elsewhere ? far.eventLoop : bus.eventLoop
+        let done = Journal<Int>()
+        loop.execute {
+            // With the budget used up, the first route has to let the loop poll.
+            while loop.consumeDeliveryBudget() {}
+            Task.immediate {
+                for url in ["app://now", "app://later", "app://far", "app://now"] {
+                    done.add((try? await bus.route(url, as: Int.self)) ?? 0)
+                }
+            }
+        }
+        #expect(await eventually { done.entries == [1, 1, 1, 1] })
+    }
+}

@@ -1,0 +1,120 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// A bus that nobody holds any more is gone, with all that it held.
+@Suite(.timeLimit(.minutes(1)))
+struct LifetimeTests {
+    @Test(arguments: [true, false])
+    func `dropping the bus sets free what it held, the loop too`(isUsedOnLoop: Bool) async throws {
+        weak var weakBus: MessageBus?
+        weak var weakLoop: EventLoop?
+        weak var near: Probe?
+        weak var far: Probe?
+        weak var held: Gate?
+        do {
+            let bus = MessageBus(configuration: .quiet)
+            let here = Probe(eventLoop: bus.eventLoop)
+            let there = Probe(eventLoop: EventLoop())
+            let gate = Gate()
+            (weakBus, weakLoop, near, far, held) = (bus, bus.eventLoop, here, there, gate)
+            try bus.register("app://near", on: here) { $0.hear($1.parameters.query.count) }
+            try bus.register("app://far", on: there) { far, _ in
+                await Task.yield()
+                return far.hear(1)
+            }
+            try bus.register("app://gate") { _ in gate.open() }
+            try bus.subscribe("app://topic") { _ in gate.open() }
+            bus.setUncaughtHandler { _ in gate.open() }
+            try await here.run {
+                for url in ["app://near", "app://far", "app://gate"] {
+                    try await bus.route(url, as: Void.self)
+                    bus.send(url)
+                }
+                _ = try await bus.publish("app://topic")
+            }
+            #expect(await bus.settles())
+        }
+        #expect(await eventually { weakBus == nil && near == nil && far == nil && held == nil })
+        #expect(await eventually { weakLoop == nil })
+    }
+
+    @Test func `dropping the bus fails what waits for it`() async throws {
+        let started = Gate()
+        let cancelled = Gate()
+        let loop = EventLoop()
+        let error = try await {
+            var bus: MessageBus? = MessageBus(eventLoop: loop, configuration: .quiet)
+            try bus?.register("app://slow") { _ in
+                started.open()
+                await withTaskCancellationHandler {
+                    await cancelled.wait()
+                } onCancel: {
+                    cancelled.open()
+                }
+            }
+            // The sequence holds what the bus is made of, but not the bus.
+            let replies = bus?.replies(to: "app://slow")
+            let reader = Task { await failure { if let replies { for try await _ in replies {} } } }
+            await started.wait()
+            bus = nil
+            return await reader.value
+        }()
+        #expect(error?.code == .shutDown)
+        await cancelled.wait()
+    }
+
+    @Test func `a registration and a subscription outlive the bus harmlessly`() async throws {
+        var bus: MessageBus? = MessageBus(configuration: .quiet)
+        let registration = try bus?.register("app://a") { _ in }
+        let subscription = try bus?.subscribe("app://a") { _ in }
+        bus = nil
+        registration?.cancel()
+        subscription?.cancel()
+    }
+
+    @Test func `a module that comes and goes does not leave its mailbox to another`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
+        for number in 0..<200 {
+            let probe = Probe(eventLoop: loops[number % 2])
+            let registration = try bus.register("app://a", on: probe) { probe, _ in probe.hear(1) }
+            #expect(try await bus.route("app://a", as: Int.self) == 1)
+            registration.cancel()
+        }
+    }
+
+    @Test func `a thousand buses on one loop leave nothing`() async throws {
+        let loop = EventLoop()
+        for _ in 0..<Scale.of(1000) {
+            weak var held: Gate?
+            do {
+                let gate = Gate()
+                held = gate
+                let bus = MessageBus(eventLoop: loop, configuration: .quiet)
+                try bus.register("app://a") { _ in gate.open() }
+                try await bus.route("app://a")
+            }
+            #expect(await eventually { held == nil })
+        }
+    }
+
+    @Test func `handlers that route on and do not hold the bus let it go`() async throws {
+        weak var weakBus: MessageBus?
+        do {
+            let bus = MessageBus(configuration: .quiet)
+            weakBus = bus
+            try bus.register("app://inner") { _ in 1 }
+            try bus.register("app://outer") { [weak bus] _ in
+                try await bus?.route("app://inner", as: Int.self)
+            }
+            try bus.register("app://again") { [unowned bus] _ in
+                try await bus.route("app://inner", as: Int.self)
+            }
+            #expect(try await bus.route("app://outer", as: Int?.self) == 1)
+            #expect(try await bus.route("app://again", as: Int.self) == 1)
+        }
+        #expect(await eventually { weakBus == nil })
+    }
+}

@@ -1,0 +1,142 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// A handler that shuts its bus down does not wait for itself.
+@Suite(.timeLimit(.minutes(1)))
+struct ShutDownInHandlerTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    enum Quitter: CaseIterable, Sendable { case routed, sent, below, published, reader, task }
+
+    @Test(arguments: Quitter.allCases)
+    func `a handler may shut its bus down, and is not waited for by itself`(quitter: Quitter) async throws {
+        let bus = self.bus
+        let summaries = Journal<[Int]>()
+        let others = Journal<Int>()
+        let begun = Gate()
+        try bus.register("app://other") { _ in
+            begun.open()
+            try await Task.sleep(for: .milliseconds(20))
+            others.add(1)
+        }
+        let quit: @Sendable (Message) async throws -> Int = { [weak bus] _ in
+            guard let bus else { return 0 }
+            if quitter == .task {
+                Task { summaries.add(await bus.shutDown(drainingUntil: .now + .seconds(3600)).counts) }
+                #expect(await bus.closes())
+                return 42
+            }
+            summaries.add(await bus.shutDown(drainingUntil: .now + .seconds(3600)).counts)
+            #expect(!Task.isCancelled)
+            return 42
+        }
+        try bus.register("app://quit", quit)
+        try bus.subscribe("app://quit") { _ = try await quit($0) }
+        try bus.register("app://outer") { [weak bus] _ in
+            switch quitter {
+            case .published: try await bus?.publish("app://quit") == 1 ? 42 : 0
+            case .reader:
+                try await bus?.replies(to: "app://quit").reduce(0) { (try? $1.value(as: Int.self)) ?? $0 }
+                    ?? 0
+            default: try await bus?.route("app://quit", as: Int.self) ?? 0
+            }
+        }
+        bus.send("app://other")
+        await begun.wait()
+        switch quitter {
+        case .sent: bus.send("app://quit")
+        case .routed, .task: #expect(try await bus.route("app://quit", as: Int.self) == 42)
+        default: #expect(try await bus.route("app://outer", as: Int.self) == 42)
+        }
+        #expect(await eventually { summaries.count == 1 })
+        #expect(others.entries == [1])
+        #expect(await bus.settles())
+        let sent = [.routed, .sent, .task].contains(quitter) ? 2 : 3
+        #expect(bus.statistics.sent == sent && bus.statistics.replied == sent)
+        #expect(await failure { try await bus.route("app://quit") }?.code == .shutDown)
+    }
+
+    @Test(arguments: [true, false])
+    func `a handler that has shut its bus down and does not reply fails at the deadline`(
+        isDropped: Bool
+    )
+        async throws
+    {
+        let cancelled = Gate()
+        let loop = EventLoop()
+        var bus: MessageBus? = MessageBus(eventLoop: loop, configuration: .quiet)
+        let wait: Duration = isDropped ? .seconds(3600) : Scale.whileQuick / 4
+        let done = Gate()
+        try bus?.register("app://quit") { [weak bus] _ in
+            await bus?.shutDown(drainingUntil: .now + wait)
+            done.open()
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        // The sequence holds what the bus is made of, but not the bus.
+        let replies = bus?.replies(to: "app://quit")
+        let reader = Task { await failure { if let replies { for try await _ in replies {} } } }
+        await done.wait()
+        if isDropped { bus = nil }
+        #expect(await reader.value?.code == .shutDown)
+        await cancelled.wait()
+        withExtendedLifetime(bus) {}
+    }
+
+    @Test func `who shuts down again does not wait for a handler that did`() async throws {
+        let bus = self.bus
+        let done = Gate()
+        let never = Gate()
+        try bus.register("app://quit") { [weak bus] _ in
+            await bus?.shutDown(drainingUntil: .now + .seconds(3600))
+            done.open()
+            await never.wait()
+        }
+        async let error = failure { try await bus.route("app://quit") }
+        await done.wait()
+        #expect(await bus.shutDown().counts == [0, 1])
+        #expect(await error?.code == .shutDown)
+        #expect(bus.statistics.inFlight == 0)
+        never.open()
+    }
+
+    @Test func `two handlers that shut the bus down do not wait for each other`() async throws {
+        let bus = self.bus
+        let both = Journal<Int>()
+        try bus.register("app://quit/:n") { [weak bus] message in
+            both.add(1)
+            #expect(await eventually { both.count == 2 })
+            await bus?.shutDown(drainingUntil: .now + .seconds(3600))
+            // Once more changes nothing, and takes no time.
+            await bus?.shutDown(drainingUntil: .now + .seconds(3600))
+            return 42
+        }
+        async let first: Int = bus.route("app://quit/1")
+        async let second: Int = bus.route("app://quit/2")
+        #expect(try await [first, second] == [42, 42])
+        #expect(bus.statistics.replied == 2 && bus.statistics.inFlight == 0)
+    }
+
+    @Test func `the body of a loop over replies may shut the bus down`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://steps") { message in
+            for step in 1...3 { await message.reply(with: step) }
+            return "done"
+        }
+        var summaries: [DrainSummary] = []
+        var last: String?
+        for try await reply in bus.replies(to: "app://steps") {
+            if reply.isLast { last = try reply.value(as: String.self) }
+            guard summaries.isEmpty else { continue }
+            // Until the deadline the handler would wait for this loop, and this for the handler.
+            summaries.append(await bus.shutDown(drainingUntil: .now + .seconds(30)))
+        }
+        #expect(summaries.map(\.abandoned) == [0])
+        #expect(last == "done")
+    }
+}

@@ -1,0 +1,296 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+import WaybillTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct CallbackTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `replies come in order, and their answers go back`(place: RouteTests.Place) async throws {
+        try self.bus.register("app://upload") { message -> [Int] in
+            var answers: [Int] = []
+            for part in 1...20 { answers.append(try await message.reply(with: part, expecting: Int.self)) }
+            return answers
+        }
+        let bus = self.bus
+        let (seen, answers) = try await RouteTests.run(place, bus) {
+            var seen: [Int] = []
+            let answers: [Int] = try await bus.route("app://upload") { (part: Int) -> Int in
+                seen.append(part)
+                return part * 10
+            }
+            return (seen, answers)
+        }
+        #expect(seen == Array(1...20))
+        #expect(answers == seen.map { $0 * 10 })
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a caller that needs no value says nothing of its type, and gets the reply`(
+        place: RouteTests.Place
+    ) async throws {
+        try self.bus.register("app://upload") { message -> String in
+            for part in 1...3 { await message.reply(with: part) }
+            return "done"
+        }
+        let bus = self.bus
+        let seen = Journal<Int>()
+        try await RouteTests.run(place, bus) {
+            try await bus.route("app://upload") { (part: Int) in seen.add(part) }
+            let reply = try await bus.route("app://upload", timeout: .seconds(60)) { (part: Int) in
+                seen.add(part)
+                return part
+            }
+            #expect(reply.isLast && reply.url == "app://upload")
+            #expect(try reply.value(as: String.self) == "done")
+        }
+        #expect(seen.entries == [1, 2, 3, 1, 2, 3])
+        let typed: String = try await bus.route("app://upload") { (_: Int) in }
+        let named = try await bus.route("app://upload", as: String.self) { (_: Int) in }
+        let reply: Reply = try await bus.route("app://upload") { (_: Int) in }
+        #expect(typed == "done" && named == "done" && reply.value as? String == "done")
+    }
+
+    @Test func `a reply that fails is thrown, whatever the caller asks for`() async throws {
+        try self.bus.register("app://upload") { message in
+            await message.reply(with: 1)
+            throw RoutingError.refused("enough")
+        }
+        let error = await failure { try await self.bus.route("app://upload") { (_: Int) in } }
+        #expect(error?.code == .refused)
+    }
+
+    @MainActor @Test func `the closure runs where the caller is isolated`() async throws {
+        let far = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://upload", on: far) { _, message in
+            for part in 1...5 { await message.reply(with: part) }
+        }
+        var sum = 0
+        let _: Void = try await self.bus.route("app://upload") { (part: Int) in
+            MainActor.assertIsolated()
+            await Task.yield()
+            MainActor.assertIsolated()
+            sum += part
+        }
+        MainActor.assertIsolated()
+        #expect(sum == 15)
+    }
+
+    @Test func `an actor's closure changes the actor's state`() async throws {
+        let probe = Probe(eventLoop: EventLoop())
+        try self.bus.register("app://upload") { message in
+            for part in 1...5 { await message.reply(with: part) }
+        }
+        let bus = self.bus
+        try await probe.act { probe in
+            let _: Void = try await bus.route("app://upload") { (part: Int) in
+                probe.hear(part)
+            }
+            probe.eventLoop.preconditionInEventLoop()
+        }
+        #expect(await probe.heard == Array(1...5))
+    }
+
+    @Test func `the handler waits until its reply has been dealt with`() async throws {
+        let journal = Journal<String>()
+        try self.bus.register("app://upload") { message in
+            for part in 1...3 {
+                journal.add("before \(part)")
+                let isHeard = await message.reply(with: part)
+                journal.add("after \(part) \(isHeard)")
+            }
+        }
+        let _: Void = try await self.bus.route("app://upload") { (part: Int) in
+            await Task.yield()
+            journal.add("caller \(part)")
+        }
+        #expect(
+            journal.entries == (1...3).flatMap { ["before \($0)", "caller \($0)", "after \($0) true"] }
+        )
+    }
+
+    @Test func `a handler learns that nobody listens`() async throws {
+        try self.bus.register("app://upload") { message -> String in
+            let isHeard = await message.reply(with: 1)
+            let error = await failure { try await message.reply(with: 1, expecting: Int.self) }
+            return "\(isHeard) \(error?.code ?? .shutDown)"
+        }
+        #expect(try await self.bus.route("app://upload", as: String.self) == "false noHandler")
+        let journal = Journal<Bool>()
+        try self.bus.register("app://sent") { message in
+            let isHeard = await message.reply(with: 1)
+            journal.add(isHeard)
+        }
+        self.bus.send("app://sent")
+        #expect(await eventually { journal.entries == [false] })
+    }
+
+    @Test(arguments: ["app://upload", "upload", "APP:///upload/"])
+    func `a reply or an answer of another type fails the reply, and names both`(url: String) async throws {
+        try self.bus.register("app://upload") { message -> [RoutingError?] in
+            [
+                await failure { try await message.reply(with: "text", expecting: Int.self) },
+                await failure { try await message.reply(with: 1, expecting: Bool.self) },
+            ]
+        }
+        let errors: [RoutingError?] = try await self.bus.route(url) { (part: Int) in part }
+        #expect(errors.map { $0?.code } == [.typeMismatch, .typeMismatch])
+        #expect(
+            "\(errors[0]?.message ?? "")".contains("String") && "\(errors[1]?.message ?? "")".contains("Bool")
+        )
+        #expect(errors.allSatisfy { "\($0?.message ?? "")".contains("Int") })
+    }
+
+    @Test func `what the closure sends ends with the message that it answers`() async throws {
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let (begun, held) = (Gate(), Gate())
+        try bus.register("app://upload") { message in
+            try await message.reply(with: 1, expecting: Int.self)
+        }
+        try bus.register("app://hangs") { _ -> Int in
+            begun.open()
+            await held.wait()
+            return 1
+        }
+        async let error = failure {
+            let deadline = clock.now + .milliseconds(20)
+            let _: Int = try await bus.route("app://upload", deadline: deadline) { (_: Int) in
+                try await bus.route("app://hangs", as: Int.self)
+            }
+        }
+        await begun.wait()
+        await clock.advance(by: .milliseconds(20))
+        #expect(await error?.code == .deadlineExceeded)
+        #expect(bus.statistics.expired == 2)
+        held.open()
+    }
+
+    @Test func `a caller and a handler that ask each other on and on are stopped`() async throws {
+        let bus = self.bus
+        try bus.register("app://upload") { message in
+            try await message.reply(with: 1, expecting: Int.self)
+        }
+        @Sendable func ask() async throws -> Int {
+            try await bus.route("app://upload") { (_: Int) in try await ask() }
+        }
+        var cause: (any Error)? = await failure { try await ask() }
+        var last: RoutingError?
+        while let inner = cause as? RoutingError { (last, cause) = (inner, inner.cause) }
+        #expect(last?.code == .hopLimitExceeded)
+        #expect(await bus.settles())
+    }
+
+    @Test func `what the closure throws is thrown to the handler`() async throws {
+        struct Refusal: Error {}
+        try self.bus.register("app://upload") { message -> RoutingError? in
+            await failure { try await message.reply(with: 1, expecting: Int.self) }
+        }
+        let error: RoutingError? = try await self.bus.route("app://upload") { (_: Int) -> Int in
+            throw Refusal()
+        }
+        #expect(error?.code == .refused && error?.cause is Refusal)
+    }
+
+    @Test func `a caller that is cancelled in its closure sets the handler free`() async throws {
+        let freed = Gate()
+        try self.bus.register("app://upload") { message in
+            while await message.reply(with: 1) {}
+            freed.open()
+        }
+        let task = Task { [bus] in
+            await failure {
+                let _: Void = try await bus.route("app://upload") { (_: Int) in
+                    unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                }
+            }
+        }
+        #expect(await task.value?.code == .cancelled)
+        await freed.wait()
+    }
+
+    @Test func `a message that is kept replies to nobody once it has been answered`() async throws {
+        let kept = Journal<Message>()
+        try self.bus.register("app://a") { message in
+            await Task.yield()
+            kept.add(message)
+        }
+        let _: Void = try await self.bus.route("app://a") { (_: Int) in }
+        #expect(await kept.entries[0].reply(with: 1) == false)
+    }
+
+    @Test func `a handler that replies from several tasks is answered in each`() async throws {
+        try self.bus.register("app://upload") { message -> Int in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for part in 1...10 {
+                    group.addTask { try await message.reply(with: part, expecting: Int.self) }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        let sum: Int = try await self.bus.route("app://upload") { (part: Int) in part }
+        #expect(sum == 55)
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a handler that gives a reply up goes on`(place: RouteTests.Place) async throws {
+        let (given, held) = (Gate(), Gate())
+        try self.bus.register("app://upload") { message -> Bool in
+            let reply = Task { await message.reply(with: 1) }
+            await given.wait()
+            reply.cancel()
+            return await reply.value
+        }
+        let bus = self.bus
+        let isHeard = try await RouteTests.run(place, bus) {
+            try await bus.route("app://upload", as: Bool.self) { (_: Int) in
+                given.open()
+                // The handler goes on before this does.
+                while bus.statistics.replied == 0 { await Task.yield() }
+                held.open()
+            }
+        }
+        await held.wait()
+        #expect(!isHeard)
+    }
+
+    /// A closure that cannot deal with what the handler replies.
+    enum Misfit: CaseIterable, Sendable { case otherType, throwing }
+
+    @Test(arguments: Misfit.allCases)
+    func `a closure that fails is no secret`(misfit: Misfit) async throws {
+        struct Refusal: Error {}
+        let logged = Journal<String>()
+        let bus = MessageBus(configuration: .logging(to: logged))
+        let heard = Journal<Bool>()
+        try bus.register("app://upload") { message -> String in
+            heard.add(await message.reply(with: 7))
+            return "done"
+        }
+        let error = await failure {
+            switch misfit {
+            case .otherType: try await bus.route("app://upload", as: String.self) { (_: String) in }
+            case .throwing:
+                try await bus.route("app://upload", as: String.self) { (_: Int) in throw Refusal() }
+            }
+        }
+        #expect(heard.entries == [false])
+        #expect(error?.code == (misfit == .throwing ? .refused : .typeMismatch))
+        #expect(misfit == .otherType || error?.cause is Refusal)
+        #expect(logged.entries.count { $0.hasPrefix("progress reply not taken") } == 1)
+        #expect(await bus.settles())
+        #expect(bus.statistics.replied == 1)
+    }
+
+    @Test func `a handler that is told of a closure's failure deals with it`() async throws {
+        struct Refusal: Error {}
+        try self.bus.register("app://upload") { message -> String in
+            (try? await message.reply(with: 7, expecting: Int.self)).map { "\($0)" } ?? "refused"
+        }
+        let value: String = try await self.bus.route("app://upload") { (_: Int) -> Int in throw Refusal() }
+        #expect(value == "refused")
+    }
+}

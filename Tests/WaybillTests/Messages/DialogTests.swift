@@ -1,0 +1,145 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// Replies that are replied to.
+@Suite(.timeLimit(.minutes(1)))
+struct DialogTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    /// Asks and asks, and goes on from what it hears; then tells where that led.
+    private func register(rounds: Int) throws {
+        try self.bus.register("app://dialog") { message -> [Int] in
+            var heard = [0]
+            for _ in 0..<rounds {
+                let question = heard[heard.count - 1] + 1
+                heard.append(try await message.reply(with: question, expecting: Int.self))
+            }
+            return heard
+        }
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a dialog of many rounds, as a sequence`(place: RouteTests.Place) async throws {
+        try self.register(rounds: 10)
+        let receipts = Journal<Message>()
+        try self.bus.register("app://home/receipt") { receipts.add($0) }
+        let bus = self.bus
+        let replies = try await RouteTests.run(place, bus) {
+            var replies: [Reply] = []
+            for try await reply in bus.replies(to: "app://dialog#home/receipt") {
+                replies.append(reply)
+                guard !reply.isLast else { break }
+                let question = try reply.value(as: Int.self)
+                #expect(reply.answer(with: question * 2))
+            }
+            return replies
+        }
+        #expect(replies.dropLast().map { $0.value as? Int } == [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023])
+        #expect(replies.last?.value as? [Int] == [0, 2, 6, 14, 30, 62, 126, 254, 510, 1022, 2046])
+        #expect(Set(replies.map(\.correlationID)).count == 1)
+        #expect(await eventually { receipts.count == 1 })
+        #expect(receipts.entries.first?.correlationID == replies.first?.correlationID)
+        #expect(receipts.entries.first?.payload as? [Int] == replies.last?.value as? [Int])
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a dialog of many rounds, with a closure`(place: RouteTests.Place) async throws {
+        try self.register(rounds: 10)
+        let bus = self.bus
+        let heard: [Int] = try await RouteTests.run(place, bus) {
+            try await bus.route("app://dialog") { (question: Int) in question * 2 }
+        }
+        #expect(heard == [0, 2, 6, 14, 30, 62, 126, 254, 510, 1022, 2046])
+    }
+
+    @Test func `two handlers talk through one that is between them`() async throws {
+        try self.register(rounds: 3)
+        let bus = self.bus
+        try bus.register("app://interpreter") { [weak bus] message -> [Int] in
+            guard let bus else { throw CancellationError() }
+            return try await bus.route("app://dialog") { (question: Int) in
+                try await message.reply(with: "\(question)?", expecting: Int.self)
+            }
+        }
+        let heard: [Int] = try await bus.route("app://interpreter") { (question: String) in question.count }
+        #expect(heard == [0, 2, 2, 2])
+    }
+
+    @Test func `a reply is answered once, and not after the next`() async throws {
+        let answers = Journal<String>()
+        try self.bus.register("app://ask") { message -> Int in
+            for number in 1...3 {
+                do {
+                    answers.add("\(try await message.reply(with: number, expecting: Int.self))")
+                } catch {
+                    answers.add("\((error as? RoutingError)?.code ?? .shutDown)")
+                }
+            }
+            return 0
+        }
+        var replies = self.bus.replies(to: "app://ask").makeAsyncIterator()
+        let first = try #require(try await replies.next())
+        #expect(first.answer(with: 10))
+        #expect(!first.answer(with: 11))
+        let second = try #require(try await replies.next())
+        #expect(!first.answer(with: 12))
+        // Nobody answers the second: that is an answer as well.
+        let third = try #require(try await replies.next())
+        #expect(!second.answer(with: 20))
+        #expect(third.answer(with: "three"))
+        let last = try #require(try await replies.next())
+        #expect(last.isLast && !last.answer(with: 40) && !third.answer(with: 30))
+        #expect(answers.entries == ["10", "typeMismatch", "typeMismatch"])
+    }
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `a slow reader holds the handler up`(place: RouteTests.Place) async throws {
+        let sent = Journal<Int>()
+        try self.bus.register("app://fast") { message in
+            for number in 1...50 {
+                sent.add(number)
+                await message.reply(with: number)
+            }
+        }
+        let bus = self.bus
+        let worst = try await RouteTests.run(place, bus) {
+            var read = 0
+            var worst = 0
+            for try await reply in bus.replies(to: "app://fast") where !reply.isLast {
+                read += 1
+                // Time in which one that is not held up would have been far ahead.
+                for _ in 0..<5 { await Task.yield() }
+                worst = max(worst, sent.count - read)
+            }
+            return worst
+        }
+        #expect(worst == 0)
+        #expect(sent.count == 50)
+    }
+
+    @Test func `each of a handler's tasks is held up`() async throws {
+        let sent = Journal<Int>()
+        try self.bus.register("app://fast") { message in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for number in 1...10 {
+                            sent.add(number)
+                            await message.reply(with: number)
+                        }
+                    }
+                }
+            }
+        }
+        var read = 0
+        var worst = 0
+        for try await reply in self.bus.replies(to: "app://fast") where !reply.isLast {
+            read += 1
+            await Task.yield()
+            worst = max(worst, sent.count - read)
+        }
+        #expect(read == 40 && worst < 4)
+    }
+}

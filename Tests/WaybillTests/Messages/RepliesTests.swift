@@ -1,0 +1,118 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@Suite(.timeLimit(.minutes(1)))
+struct RepliesTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    @Test(arguments: RouteTests.Place.allCases)
+    func `the sequence has every reply, the last one last`(place: RouteTests.Place) async throws {
+        try self.bus.register("app://count") { message -> String in
+            for number in 1...3 { await message.reply(with: number) }
+            return "done"
+        }
+        let bus = self.bus
+        let replies = try await RouteTests.run(place, bus) {
+            var replies: [Reply] = []
+            for try await reply in bus.replies(to: "app://count") { replies.append(reply) }
+            return replies
+        }
+        #expect(replies.map { "\($0.value)" } == ["1", "2", "3", "done"])
+        #expect(replies.map(\.isLast) == [false, false, false, true])
+        #expect(Set(replies.map(\.correlationID)).count == 1)
+        #expect(replies.allSatisfy { $0.url == "app://count" })
+        #expect(self.bus.statistics.sent == 1 && self.bus.statistics.replied == 1)
+    }
+
+    @Test func `the request is made when the iteration begins, for each of them`() async throws {
+        try self.bus.register("app://a") { _ in 1 }
+        let replies = self.bus.replies(to: "app://a")
+        #expect(self.bus.statistics.sent == 0)
+        for _ in 1...2 { for try await _ in replies {} }
+        #expect(self.bus.statistics.sent == 2)
+    }
+
+    @Test func `the handler waits until the next reply is asked for`() async throws {
+        let journal = Journal<String>()
+        try self.bus.register("app://count") { message in
+            for number in 1...2 {
+                try await message.reply(with: number, expecting: Void.self)
+                journal.add("went on after \(number)")
+            }
+        }
+        for try await reply in self.bus.replies(to: "app://count") where !reply.isLast {
+            journal.add("saw \(reply.value)")
+        }
+        #expect(journal.entries == ["saw 1", "went on after 1", "saw 2", "went on after 2"])
+    }
+
+    @Test func `leaving early cancels the handler and sets it free`() async throws {
+        let freed = Gate()
+        let cancelled = Gate()
+        try self.bus.register("app://count") { message in
+            await withTaskCancellationHandler {
+                while await message.reply(with: 1) {}
+            } onCancel: {
+                cancelled.open()
+            }
+            freed.open()
+        }
+        for try await _ in self.bus.replies(to: "app://count") { break }
+        await cancelled.wait()
+        await freed.wait()
+        #expect(self.bus.statistics.cancelled == 1 && self.bus.statistics.inFlight == 0)
+    }
+
+    @Test func `a deadline sets a handler free whose reply nobody follows up`() async throws {
+        let freed = Gate()
+        try self.bus.register("app://count") { message in
+            while await message.reply(with: 1) {}
+            freed.open()
+        }
+        let bus = self.bus
+        // Where the caller is on the loop, the handler begins at once.
+        try await RouteTests.run(.home, bus) {
+            let deadline = ContinuousClock.now + Scale.whileQuick / 4
+            var replies = bus.replies(to: "app://count", deadline: deadline).makeAsyncIterator()
+            let first = try await replies.next()
+            #expect(first?.isLast == false)
+            await freed.wait()
+            #expect(await failure { try await replies.next() }?.code == .deadlineExceeded)
+            #expect(try await replies.next() == nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("app://nobody", RoutingError.Code.noRoute), ("", .invalidURL), ("app://broken", .handlerFailed),
+    ])
+    func `what fails throws once, and then the sequence is over`(
+        url: String,
+        code: RoutingError.Code
+    ) async throws {
+        try self.bus.register("app://broken") { _ in throw CancellationError() }
+        var replies = self.bus.replies(to: url).makeAsyncIterator()
+        #expect(await failure { try await replies.next() }?.code == code)
+        #expect(try await replies.next() == nil)
+        #expect(self.bus.statistics.sent == 1 && self.bus.statistics.inFlight == 0)
+    }
+
+    @Test func `a reader that is cancelled cancels the handler`() async throws {
+        let started = Gate()
+        let cancelled = Gate()
+        try self.bus.register("app://count") { message in
+            started.open()
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        let reader = Task { [bus] in await failure { for try await _ in bus.replies(to: "app://count") {} } }
+        await started.wait()
+        reader.cancel()
+        #expect(await reader.value?.code == .cancelled)
+        await cancelled.wait()
+    }
+}

@@ -1,0 +1,40 @@
+import Testing
+// On purpose without WaybillEventLoop, as most users write it: a module is on its loop all the same.
+import Waybill
+import WaybillTestSupport
+
+#if Macros
+
+@Suite
+struct ModuleExecutorTests {
+    @Test
+    func `a module runs on its loop, whether it is called by a message or as an actor`() async throws {
+        let bus = MessageBus()
+        let module = try await bus.install { Listener() }.module
+        #expect(try await bus.route("app://listener/names?text=a,b") == ["a", "b"])
+        #expect(try await bus.route("app://listener/later?text=a,b") == ["a", "b"])
+        #expect(await module.names(text: "a,b") == ["a", "b"])
+        let executors = await module.executors
+        #expect(executors == Array(repeating: ObjectIdentifier(bus.eventLoop), count: 6))
+    }
+}
+
+@Module("app://listener")
+private actor Listener {
+    private(set) var executors: [ObjectIdentifier?] = []
+
+    /// In a closure the compiler checks where it runs.
+    @Route func names(text: String) -> [String] {
+        text.split(separator: ",").map { name in
+            self.executors.append(currentLoop())
+            return String(name)
+        }
+    }
+
+    @Route func later(text: String) async -> [String] {
+        await Task.yield()
+        return self.names(text: text)
+    }
+}
+
+#endif

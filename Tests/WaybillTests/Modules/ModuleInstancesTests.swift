@@ -1,0 +1,125 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@Suite
+struct ModuleInstancesTests {
+    private let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
+
+    @Test
+    func `with an instance on each loop a caller is served by its own without a hop`() async throws {
+        let bus = MessageBus(eventLoops: self.loops)
+        let modules = try await bus.install(instances: .perLoop) { Tally() }.modules
+        #expect(modules.map(\.eventLoop.name) == ["one", "two"])
+        for loop in self.loops {
+            let caller = Caller(eventLoop: loop)
+            let turns = try await caller.count(on: bus, times: 5)
+            #expect(turns == 0)
+        }
+        #expect(await modules[0].counted == 5)
+        #expect(await modules[1].counted == 5)
+        #expect(bus.routeStatistics.first?.counts.replied == 10)
+    }
+
+    @Test
+    func `callers from outside of the loops take turns`() async throws {
+        let bus = MessageBus(eventLoops: self.loops)
+        let modules = try await bus.install(instances: .perLoop) { Tally() }.modules
+        for _ in 0..<10 { try await bus.route("app://tally/count") }
+        #expect(await modules[0].counted == 5)
+        #expect(await modules[1].counted == 5)
+    }
+
+    @Test
+    func `one key stays on one instance, whoever calls and however`() async throws {
+        let bus = MessageBus(eventLoops: self.loops)
+        let modules = try await bus.install(instances: .keyed(by: "user")) { Tally() }.modules
+        for user in 0..<20 {
+            let name: String = try await bus.route("app://tally/place?user=\(user)")
+            for loop in self.loops {
+                let caller = Caller(eventLoop: loop)
+                #expect(try await caller.place(of: user, on: bus) == name)
+            }
+            bus.send("app://tally/note?user=\(user)")
+            let place: String = try await bus.route("app://tally/place", parameters: ["user": user])
+            #expect(place == name)
+        }
+        for module in modules {
+            // Sent messages are handled before what is asked for after them.
+            let noted = await module.noted
+            #expect(!noted.isEmpty)
+            for user in noted {
+                #expect(try await bus.route("app://tally/place?user=\(user)") == module.eventLoop.name)
+            }
+        }
+    }
+
+    @Test
+    func `cancelling the installation takes all instances out`() async throws {
+        let bus = MessageBus(eventLoops: self.loops)
+        let installation = try await bus.install(instances: .perLoop) { Tally() }
+        let waiting = Task { try await bus.route("app://tally/wait") }
+        await installation.module.hasBegun()
+        installation.cancel()
+        let error = await #expect(throws: RoutingError.self) { try await waiting.value }
+        #expect(error?.code == .noHandler)
+        #expect(!bus.canRoute("app://tally/count"))
+        #expect(bus.routes.isEmpty)
+    }
+
+    @Test
+    func `a loop that stops takes only its own instance with it`() async throws {
+        let bus = MessageBus(eventLoops: self.loops)
+        try await bus.install(instances: .perLoop) { Tally() }
+        await self.loops[1].shutDown()
+        #expect(bus.canRoute("app://tally/count"))
+        try await Caller(eventLoop: self.loops[0]).route("app://tally/count", on: bus)
+        for _ in 0..<4 { try await bus.route("app://tally/count") }
+    }
+}
+
+private actor Tally: Module {
+    static let url = "app://tally"
+    nonisolated let context = ModuleContext.current
+    var counted = 0
+    var noted: [String] = []
+    private var isWaiting = false
+
+    func hasBegun() async {
+        // The first instance may not be the one whose turn it is.
+        for _ in 0..<100 where !self.isWaiting { await Task.yield() }
+    }
+
+    static var routes: [ModuleRoute<Tally>] {
+        [
+            ModuleRoute("app://tally/count", action: "count") { tally, _ in tally.counted += 1 },
+            ModuleRoute("app://tally/place", action: "place") { tally, _ in tally.eventLoop.name },
+            ModuleRoute("app://tally/note", action: "note") { tally, message in
+                tally.noted.append(try message.argument("user"))
+            },
+            ModuleRoute("app://tally/wait", action: "wait") { tally, _ in
+                tally.isWaiting = true
+                try await Task.sleep(for: .seconds(60))
+            },
+        ]
+    }
+}
+
+private actor Caller: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    /// Routes, and says how many jobs the loop ran meanwhile.
+    func count(on bus: MessageBus, times: Int) async throws -> Int {
+        let before = self.eventLoop.statistics.jobsRun
+        for _ in 0..<times { try await bus.route("app://tally/count") }
+        return self.eventLoop.statistics.jobsRun - before
+    }
+
+    func place(of user: Int, on bus: MessageBus) async throws -> String {
+        try await bus.route("app://tally/place?user=\(user)")
+    }
+
+    func route(_ url: String, on bus: MessageBus) async throws { try await bus.route(url) }
+}

@@ -1,0 +1,61 @@
+#if Macros
+
+import Testing
+import Waybill
+import WaybillTestSupport
+
+@Module("app://replies")
+private actor Replies {
+    typealias Done = @Sendable (Int) -> Int
+
+    @Route func texts() -> [String] { [] }
+    @Route func textOrNil() -> String? { nil }
+    @Route func textsOrNil() -> [String?]? { nil }
+    @Route func counts() -> [String: Int] { [:] }
+    @Route func anything() -> any Sendable { 1 }
+    @Route func anythingOrNil() -> (any Sendable)? { nil }
+    @Route func shape() -> any Shape { Square() }
+    @Route func shapes() -> [any Shape] { [] }
+    @Route func nothing() {}
+    @Route func closure() -> @Sendable (Int) -> Int { { $0 } }
+    @Route func run(done: @escaping Done) -> Int { done(1) }
+}
+
+@Suite
+struct RouteDescriptionTests {
+    @Test
+    func `the reply is named as it is written in Swift`() {
+        let replies = Replies.routes.map { ($0.description.action ?? "", $0.description.reply) }
+        #expect(
+            Dictionary(uniqueKeysWithValues: replies) == [
+                "texts": "[String]", "textOrNil": "String?", "textsOrNil": "[String?]?",
+                "counts": "[String: Int]", "anything": "any Sendable", "anythingOrNil": "(any Sendable)?",
+                "shape": "any Shape", "shapes": "[any Shape]", "nothing": "Void",
+                "closure": "@Sendable (Int) -> Int", "run": "Int",
+            ]
+        )
+    }
+
+    @Test
+    func `a closure whose type has a name goes with a typed URL`() async throws {
+        let bus = MessageBus()
+        try await bus.install { Replies() }
+        #expect(try await bus.route(Replies.urls.run { $0 + 1 }) == 2)
+    }
+
+    @Test(arguments: [
+        ("Int", true), ("Int?", false), ("Optional<Int>", false), ("[Int]", false), ("Array<Int>", false),
+        ("[[String: Int]]", false), ("[(Int, to: Int)]", false), ("[String: Int]", true),
+        ("[Int: [Int]]", true),
+        ("[Int]?", false), ("@Sendable (Int) -> [Int]", true),
+    ])
+    func `a route fails without a parameter that is neither an Optional nor an array`(
+        type: String,
+        isRequired: Bool
+    ) {
+        #expect(RouteDescription.Parameter("v", type).isRequired == isRequired)
+        #expect(!RouteDescription.Parameter("v", type, default: "x").isRequired)
+    }
+}
+
+#endif

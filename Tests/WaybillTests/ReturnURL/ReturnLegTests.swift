@@ -1,0 +1,237 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// What a handler does with the return URL, and what its caller learns about it.
+@Suite(.timeLimit(.minutes(1)))
+struct ReturnLegTests {
+    let bus = MessageBus(configuration: .quiet)
+    let heard = Journal<String>()
+
+    private struct Refusal: Error {}
+
+    init() throws {
+        let heard = self.heard
+        for scheme in ["app", "other"] {
+            try self.bus.register("\(scheme)://home/:place") { message in
+                heard.add("\(message.address) \(message.payload ?? "nothing")")
+            }
+        }
+        try self.bus.register("app://broken/home") { _ in throw Refusal() }
+    }
+
+    /// Registers a handler that is called in place, one that suspends, or one on another loop.
+    private func register(
+        _ kind: ReturnURLTests.Kind,
+        _ body: @escaping @Sendable (Message) throws -> Int
+    ) throws {
+        switch kind {
+        case .now: try self.bus.register("app://pay", body)
+        case .later:
+            try self.bus.register("app://pay") { message -> Int in
+                await Task.yield()
+                return try body(message)
+            }
+        case .far:
+            try self.bus.register("app://pay", on: Probe(eventLoop: EventLoop())) { _, message in
+                try body(message)
+            }
+        }
+    }
+
+    /// The name of an outcome.
+    private func name(_ outcome: ReturnLeg.Outcome?) -> String {
+        switch outcome {
+        case .none: "none"
+        case .underway: "underway"
+        case .delivered: "delivered"
+        case .failed(let error): "\(error.code)"
+        case .declined: "declined"
+        @unknown default: "unknown"
+        }
+    }
+
+    @Test(arguments: ReturnURLTests.Kind.allCases, RouteTests.Place.allCases)
+    func `the reply's trace says what became of the value`(
+        kind: ReturnURLTests.Kind,
+        place: RouteTests.Place
+    ) async throws {
+        try self.register(kind) { _ in 42 }
+        try self.bus.register("app://home/late") { _ in await Task.yield() }
+        let bus = self.bus
+        for (fragment, expected) in [
+            ("home/a", "delivered"), ("home/late", "delivered"), ("nobody/home", "noRoute"),
+            ("broken/home", "handlerFailed"), ("chapter", "none"),
+        ] {
+            let (reply, outcome) = try await RouteTests.run(place, bus) {
+                let reply = try await bus.route("app://pay#\(fragment)")
+                return (reply, await reply.returnLeg?.outcome)
+            }
+            #expect(self.name(outcome) == expected)
+            #expect(self.name(reply.returnLeg?.current) == expected)
+            #expect(reply.value as? Int == 42)
+            guard let leg = reply.returnLeg else { continue }
+            #expect(leg.url == "app://\(fragment)" && leg.correlationID == reply.correlationID)
+        }
+        #expect(try await bus.route("app://pay").returnLeg == nil)
+    }
+
+    @Test(arguments: ReturnURLTests.Kind.allCases)
+    func `a handler sees where its value will go`(kind: ReturnURLTests.Kind) async throws {
+        let seen = Journal<String>()
+        try self.register(kind) { message in
+            seen.add(message.returnURL ?? "none")
+            return 42
+        }
+        for fragment in ["", "#home/a", "#other://home/a", "#chapter", "#other%3A%2F%2Fhome%2Fa"] {
+            try await self.bus.route("app://pay\(fragment)")
+        }
+        #expect(seen.entries == ["none", "app://home/a", "other://home/a", "none", "other://home/a"])
+    }
+
+    @Test(arguments: ReturnURLTests.Kind.allCases)
+    func `a handler sends its own value early, and only once`(kind: ReturnURLTests.Kind) async throws {
+        let done = Journal<Bool>()
+        try self.register(kind) { message in
+            done.add(message.sendReturn("early"))
+            done.add(message.sendReturn("again"))
+            done.add(message.declineReturn())
+            done.add(message.replaceReturnURL(with: "home/b"))
+            done.add(message.returnURL == nil)
+            return 42
+        }
+        let reply = try await self.bus.route("app://pay#home/a")
+        #expect(self.name(await reply.returnLeg?.outcome) == "delivered")
+        #expect(done.entries == [true, false, false, false, true])
+        #expect(self.heard.entries == ["app://home/a early"])
+        #expect(self.bus.statistics.sent == 2)
+    }
+
+    @Test func `what was sent early has gone, even if the handler fails`() async throws {
+        try self.register(.later) { message in
+            message.sendReturn(1)
+            throw Refusal()
+        }
+        #expect(await failure { try await self.bus.route("app://pay#home/a") }?.code == .handlerFailed)
+        #expect(await eventually { self.heard.entries == ["app://home/a 1"] })
+    }
+
+    @Test(arguments: ReturnURLTests.Kind.allCases)
+    func `a handler replaces the return URL`(kind: ReturnURLTests.Kind) async throws {
+        try self.register(kind) { message in
+            let place = message.parameters["place"] ?? ""
+            return message.replaceReturnURL(with: place) && message.returnURL != nil ? 42 : 0
+        }
+        for (place, url) in [
+            ("home/b", "app://home/b"), ("/home/c", "app://home/c"), ("other://home/d", "other://home/d"),
+        ] {
+            let reply = try await self.bus.route("app://pay#home/a", parameters: ["place": place])
+            #expect(self.name(await reply.returnLeg?.outcome) == "delivered")
+            #expect(reply.returnLeg?.url == url)
+            #expect(self.heard.entries.last == "\(url) 42")
+        }
+        let reply = try await self.bus.route("app://pay#home/a", parameters: ["place": ""])
+        #expect(self.name(await reply.returnLeg?.outcome) == "invalidURL")
+    }
+
+    @Test(arguments: ReturnURLTests.Kind.allCases)
+    func `a handler declines the return leg`(kind: ReturnURLTests.Kind) async throws {
+        try self.register(kind) { $0.declineReturn() ? 42 : 0 }
+        let reply = try await self.bus.route("app://pay#home/a")
+        #expect(self.name(await reply.returnLeg?.outcome) == "declined")
+        #expect(reply.value as? Int == 42)
+        #expect(self.bus.statistics.sent == 1)
+        #expect(try await self.bus.route("app://pay#home/a", as: Int.self) == 42)
+        self.bus.send("app://pay#home/a")
+        #expect(await self.bus.settles() && self.bus.statistics.sent == 3)
+    }
+
+    @Test func `who has no return URL can do nothing about it`() async throws {
+        let done = Journal<[Bool]>()
+        let act: @Sendable (Message) -> Void = { message in
+            done.add([
+                message.sendReturn(1), message.replaceReturnURL(with: "home/a"), message.declineReturn(),
+                message.returnURL != nil,
+            ])
+        }
+        try self.bus.register("app://page") { act($0) }
+        try self.bus.subscribe("app://page") { act($0) }
+        try await self.bus.route("app://page")
+        try await self.bus.route("app://page#chapter")
+        try await self.bus.publish("app://page#home/a")
+        #expect(done.entries == Array(repeating: [false, false, false, false], count: 3))
+    }
+
+    @Test func `a leg that fails is a dead letter and leaves the reply alone`() async throws {
+        let letters = self.bus.deadLetters
+        try self.register(.now) { _ in 42 }
+        let reply = try await self.bus.route("app://pay#nobody/home")
+        var watcher = letters.makeAsyncIterator()
+        let letter = await watcher.next()
+        #expect(letter?.url == "app://nobody/home" && letter?.error.code == .noRoute)
+        #expect(letter?.message?.correlationID == reply.correlationID)
+        #expect(letter?.message?.payload as? Int == 42)
+    }
+
+    @Test(arguments: [false, true])
+    func `return URLs are followed to the hop limit`(isEncoded: Bool) async throws {
+        let letters = self.bus.deadLetters
+        let count = Journal<Int>()
+        try self.register(.now) { _ in
+            count.add(1)
+            return 42
+        }
+        let place = isEncoded ? "app%3A%2F%2Fpay" : "app://pay"
+        let nested = Array(repeating: place, count: 30).joined(separator: "#")
+        try await self.bus.route("app://pay#\(nested)")
+        var watcher = letters.makeAsyncIterator()
+        #expect(await watcher.next()?.error.code == .hopLimitExceeded)
+        #expect(count.count == 17)
+    }
+
+    @Test func `a return URL that is encoded once per level comes out whole`() async throws {
+        try self.register(.now) { _ in 42 }
+        let home = "app%253A%252F%252Fhome%252Fa%253Fb%253Dc"
+        try await self.bus.route("app://pay#app%3A%2F%2Fpay%23\(home)")
+        #expect(await eventually { self.heard.entries == ["app://home/a?b=c 42"] })
+    }
+
+    @Test func `the last reply of a sequence has the trace`() async throws {
+        try self.bus.register("app://pay") { message -> Int in
+            await message.reply(with: 1)
+            return 42
+        }
+        var legs: [ReturnLeg?] = []
+        for try await reply in self.bus.replies(to: "app://pay#home/a") { legs.append(reply.returnLeg) }
+        #expect(legs.count == 2 && legs[0] == nil)
+        #expect(self.name(await legs[1]?.outcome) == "delivered")
+    }
+
+    @Test(arguments: [RouteTests.Place.outside, .home])
+    func `who is cancelled does not wait for the leg`(place: RouteTests.Place) async throws {
+        let never = Gate()
+        try self.register(.now) { _ in 42 }
+        try self.bus.register("app://slow/home") { _ in await never.wait() }
+        let bus = self.bus
+        let reply = try await bus.route("app://pay#slow/home")
+        let waiter = Task { await RouteTests.run(place, bus) { await reply.returnLeg?.outcome } }
+        await Task.yield()
+        waiter.cancel()
+        #expect(self.name(await waiter.value) == "underway")
+        never.open()
+        #expect(self.name(await reply.returnLeg?.outcome) == "delivered")
+    }
+
+    @Test func `a reply that is kept does not keep the bus`() async throws {
+        var bus: MessageBus? = MessageBus(configuration: .quiet)
+        weak let loop = bus?.eventLoop
+        try bus?.register("app://pay") { _ in 42 }
+        try bus?.register("app://home/a") { _ in }
+        let reply = try await bus?.route("app://pay#home/a")
+        #expect(self.name(await reply?.returnLeg?.outcome) == "delivered")
+        bus = nil
+        #expect(await eventually { loop == nil })
+        #expect(reply?.returnLeg?.url == "app://home/a")
+    }
+}

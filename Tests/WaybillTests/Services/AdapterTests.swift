@@ -1,0 +1,102 @@
+#if Macros
+
+import Testing
+import Waybill
+import WaybillTestSupport
+
+@Suite
+struct AdapterTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    private func adaptAll() throws {
+        try self.bus.adapt((any WallClock).self, from: (any RequiredClock).self) {
+            WallClockAdapter(clock: $0)
+        }
+        try self.bus.adapt((any RequiredClock).self, from: (any TimeService).self) { ClockAdapter(time: $0) }
+    }
+
+    @Test
+    func `one protocol is answered by the provider of another, through any number of adapters`() async throws
+    {
+        try self.adaptAll()
+        try await self.bus.install { ClockModule() }
+        let clock = try self.bus.service((any RequiredClock).self)
+        #expect(try await clock.noon(at: "Oslo") == "noon in Oslo, local")
+        #expect(try await self.bus.service((any WallClock).self).look() == "noon in the hall, local")
+    }
+
+    @Test
+    func `an adapter serves every name`() async throws {
+        try self.adaptAll()
+        try await self.bus.install(named: "utc") { ClockModule(zone: "UTC") }
+        let clock = try self.bus.service((any WallClock).self, named: "utc")
+        #expect(try await clock.look() == "noon in the hall, UTC")
+        #expect(await failure { try self.bus.service((any WallClock).self) }?.code == .noHandler)
+        #expect(self.bus.validate(services: [(any WallClock).self]).isEmpty)
+    }
+
+    @Test
+    func `what an adapter lacks is named, when it is asked for and before`() async throws {
+        try self.adaptAll()
+        let error = await failure { try self.bus.service((any WallClock).self) }
+        #expect(error?.code == .noHandler)
+        #expect(
+            error?.message.hasPrefix(
+                "nobody provides `TimeService`, which the adapter of `RequiredClock` needs; there are"
+            ) == true
+        )
+        let problems = self.bus.validate(services: [(any WallClock).self, (any Alarms).self])
+        #expect(problems.map(\.code) == [.noHandler, .noHandler])
+        #expect(problems[0].message.contains("`TimeService`"))
+        #expect(problems[1].message.contains("`Alarms`"))
+    }
+
+    @Test
+    func `adapters in a circle are an error that names all of them`() async throws {
+        try self.adaptAll()
+        try self.bus.adapt((any TimeService).self, from: (any WallClock).self) { _ in Stopped() }
+        let error = await failure { try self.bus.service((any RequiredClock).self) }
+        #expect(error?.code == .infiniteRecursion)
+        let circle = "`RequiredClock` from `TimeService` from `WallClock` from `RequiredClock`"
+        #expect(error?.message.hasSuffix(circle) == true)
+        let problems = self.bus.validate(services: [(any RequiredClock).self])
+        #expect(problems.map(\.code) == [.infiniteRecursion])
+    }
+
+    @Test
+    func `an adapter of a protocol to itself is a circle`() async throws {
+        try self.bus.adapt((any WallClock).self, from: (any WallClock).self) { $0 }
+        #expect(await failure { try self.bus.service((any WallClock).self) }?.code == .infiniteRecursion)
+        #expect(self.bus.validate().map(\.code) == [.infiniteRecursion])
+    }
+
+    @Test
+    func `a protocol has one provider, be it an adapter or a module`() async throws {
+        let adapter = try self.bus.adapt((any TimeService).self, from: (any Alarms).self) { _ in Stopped() }
+        let error = await failure { try await self.bus.install { ClockModule() } }
+        #expect(error?.code == .conflict)
+        #expect(self.bus.routes.isEmpty)
+        adapter.cancel()
+        try await self.bus.install { ClockModule() }
+        #expect(self.bus.validate(services: [(any TimeService).self]).isEmpty)
+    }
+
+    @Test
+    func `a service whose routes were taken out is found before the first message`() async throws {
+        try await self.bus.install { ClockModule() }
+        self.bus.unregister("app://time/time")
+        #expect(self.bus.validate().map(\.code) == [.noRoute])
+        #expect(self.bus.validate().first?.url == "app://time/time")
+    }
+}
+
+private struct Stopped: TimeService {
+    func time(in city: String) async throws -> String { "never" }
+    func add(_ hours: Int, to times: [Int], unless skipped: Int?) async throws -> [Int] { [] }
+    func fail() async throws {}
+    func wait() async throws {}
+    func remind(_ body: @escaping @Sendable (Int) -> Int) async throws -> Int { 0 }
+    func loop() async throws -> String { "" }
+}
+
+#endif

@@ -1,4 +1,0 @@
-/// A task-local value, as tracing would have one.
-enum Context {
-    @TaskLocal static var name = "none"
-}
