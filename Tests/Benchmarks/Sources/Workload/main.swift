@@ -39,13 +39,26 @@ func onOneLoop(
     }
 }
 
+/// A caller and a module on the main thread's loop, which is the second one of their bus.
+func onSecondLoop() throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop, first: EventLoop(name: "first", configuration: endless))
+        return { count in _ = try await office.caller.route(Office.detail, on: office.bus, count) }
+    }
+}
+
 /// A caller on the main thread's loop, and a module on another thread's.
 ///
 /// Both loops park, so that no thread counts instructions while it waits.
-func onTwoLoops() throws -> Workload {
+func onTwoLoops(callers: Int) throws -> Workload {
     try runOnCallingThread { loop in
         let office = try Office(on: loop, module: EventLoop(name: "module", configuration: endless))
-        return { count in _ = try await office.caller.route(Office.detail, on: office.bus, count) }
+        let (caller, bus) = (office.caller, office.bus)
+        return { count in
+            _ = try await caller.inFlight(callers, count) {
+                try await caller.route(Office.detail, on: bus, $0)
+            }
+        }
     }
 }
 
@@ -78,7 +91,9 @@ let workloads: [String: () throws -> Workload] = [
     "task-immediate": { try onOneLoop { await $0.module.answerInTasks($1) } },
     "service-call": { try onOneLoop { try await $0.caller.call(try $0.service, $1) } },
     "typed-url": { try onOneLoop { try await $0.caller.routeTypedURLs(on: $0.bus, $1) } },
-    "hop": onTwoLoops,
+    "second-loop": onSecondLoop,
+    "hop": { try onTwoLoops(callers: 1) },
+    "hop-64": { try onTwoLoops(callers: 64) },
     "send": send,
     "match": match,
 ]
