@@ -22,8 +22,9 @@ let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v26)],
     dependencies: [
-        // A link to the repository: a package is known by its folder, and a clone may be called anything. No traits:
-        // what macros would write is written by hand here, since swift-syntax takes ten minutes to build in release.
+        // A link to the repository: a package is known by its folder, and a clone may be called anything. No
+        // traits: what macros would write is written by hand here, since swift-syntax takes ten minutes to
+        // build in release.
         .package(name: "waybill", path: "../../Samples/waybill", traits: []),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0", traits: []),

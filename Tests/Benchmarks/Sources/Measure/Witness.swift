@@ -1,4 +1,5 @@
-/// How much the machine disturbs a run: the time of a subject that does not change, by its time on a quiet machine.
+/// How much the machine disturbs a run: the time of a subject that does not change, by its time on a quiet
+/// machine.
 ///
 /// It is measured between the figures, so that it meets what they meet.
 public struct Witness: Sendable {
@@ -37,7 +38,8 @@ public struct Witness: Sendable {
     /// The same as a JSON object on one line.
     public var json: String {
         let samples = Samples(self.values)
+        let factor = (samples.median / self.quiet * 1000).rounded() / 1000
         return "{\"witness\": \"\(self.subject.name)\", \"ns\": \(samples.median.rounded()), "
-            + "\"quiet_ns\": \(self.quiet), \"factor\": \((samples.median / self.quiet * 1000).rounded() / 1000)}"
+            + "\"quiet_ns\": \(self.quiet), \"factor\": \(factor)}"
     }
 }

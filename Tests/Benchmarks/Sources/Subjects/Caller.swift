@@ -2,7 +2,8 @@ internal import Measure
 public import Waybill
 public import WaybillEventLoop
 
-/// The module that asks. Each method does so again and again, checks the answers, and returns how long it took.
+/// The module that asks. Each method does so again and again, checks the answers, and returns how long it
+/// took.
 public actor Caller: LoopBound {
     /// Where it runs.
     public nonisolated let eventLoop: EventLoop

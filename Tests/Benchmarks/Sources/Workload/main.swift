@@ -3,13 +3,13 @@ import Subjects
 import WaybillEventLoop
 import WaybillRouting
 
-// Does one thing N times and nothing else, for programs that count instructions and allocations: run it for N and
-// for 2N, and the difference is what N of them take. Prints what the malloc linked into it has counted.
+// Does one thing N times and nothing else, for programs that count instructions and allocations: run it for N
+// and for 2N, and the difference is what N of them take. Prints what the malloc linked into it has counted.
 //
 // The main thread is synchronous and runs the loop itself: valgrind cannot follow an asynchronous main.
 
-/// Slices of time that do not end, and jobs that may take any time: polls and warnings are work that depends on the
-/// clock, and under valgrind there would be some for nearly every route.
+/// Slices of time that do not end, and jobs that may take any time: polls and warnings are work that depends
+/// on the clock, and under valgrind there would be some for nearly every route.
 let endless = EventLoop.Configuration(timeSlice: .seconds(3600), watchdogThreshold: .seconds(3600))
 
 /// Work that can be repeated on the main thread.

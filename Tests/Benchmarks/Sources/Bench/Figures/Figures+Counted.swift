@@ -1,7 +1,8 @@
 import Measure
 
 extension Figures {
-    /// What `Tests/count` has counted: instructions and allocations, which hold still on a machine that is busy.
+    /// What `Tests/count` has counted: instructions and allocations, which hold still on a machine that is
+    /// busy.
     static func counted(_ counted: [(name: String, value: Double)]) -> [Figure] {
         counted.map { name, value in
             let unit: Unit = name.hasPrefix("instructions.") ? .instructions : .allocations

@@ -4,8 +4,8 @@ import Measure
 enum Figures {
     /// Figures that share what they are measured with.
     ///
-    /// A group is made when its turn comes and goes away after it, so that nothing of it is there when another is
-    /// measured.
+    /// A group is made when its turn comes and goes away after it, so that nothing of it is there when
+    /// another is measured.
     struct Group {
         let names: [String]
         let make: () throws -> [Figure]
