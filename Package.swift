@@ -196,6 +196,7 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTesting", "CMeasure",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             resources: [.copy("Resources")],
             swiftSettings: settings
