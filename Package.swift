@@ -227,6 +227,7 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillTesting",
                 "WaybillTestSupport", "CMeasure", .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings
         ),

@@ -17,13 +17,15 @@ let waybill: [Target.Dependency] = [
     .product(name: "WaybillRouting", package: "waybill"),
 ]
 
-// A package of its own, so that nobody who uses the library downloads what it is compared with.
+// A package of its own, so that no user of the library downloads what it is compared with.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v26)],
     dependencies: [
-        // A link to the repository: a package is known by its folder, and a clone may be called anything.
-        .package(name: "waybill", path: "../../Samples/waybill", traits: ["Macros"]),
+        // A link to the repository: a package is known by its folder, and a clone may be called anything. No
+        // traits: what macros would write is written by hand here, since swift-syntax takes ten minutes to
+        // build in release.
+        .package(name: "waybill", path: "../../Samples/waybill", traits: []),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -36,7 +38,7 @@ let package = Package(
         ),
         // What has no name in Swift: the heap's size, and two bare libuv loops that wake each other.
         .target(name: "CMeasure", dependencies: ["CUVPeer"]),
-        // A malloc that counts. It would slow down what is timed, so only `Allocations` is linked with it.
+        // A malloc that counts. It would slow down what is timed, so only `Workload` is linked with it.
         .target(name: "CMallocCount"),
         .target(name: "Measure", dependencies: ["CMeasure"], swiftSettings: settings),
         .target(
@@ -56,7 +58,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "Allocations",
+            name: "Workload",
             dependencies: waybill + ["Subjects", "CMallocCount"],
             swiftSettings: settings
         ),

@@ -1,4 +1,6 @@
+#if Foundation
 public import FoundationEssentials
+#endif
 
 /// A value that can be written into a URL and read from one.
 ///

@@ -192,13 +192,17 @@ struct MailboxQueue: ~Copyable, Sendable {
         guard self.isFull else { return Effect.none }
         guard self.whenFull == .dropOldest else { return nil }
         // A message whose exchange is over makes room, and no other message is lost for it.
-        if self.exchanges > 0 {
-            for index in self.entries.indices where self.entries[index].task?.exchange?.isOver == true {
-                return self.drop(at: index)
-            }
-        }
+        if self.exchanges > 0, let index = self.firstOverInSlot { return self.drop(at: index) }
         for index in self.entries.indices where self.entries[index].takesSlot {
             return self.drop(at: index)
+        }
+        return nil
+    }
+
+    /// The oldest entry that counts against the limit although its exchange is over.
+    private var firstOverInSlot: Int? {
+        for index in self.entries.indices where self.entries[index].takesSlot {
+            if self.entries[index].task?.exchange?.isOver == true { return index }
         }
         return nil
     }

@@ -77,6 +77,7 @@ protocol SuspendingCode: AnyObject, Sendable {
     /// loop.
     ///
     /// - Parameter exchange: has the message, which the task takes from it.
+    /// - Returns: the task.
     func start(_ exchange: Exchange) -> Task<Void, Never>
 
     /// Runs it in the calling task, which is on the mailbox's loop.

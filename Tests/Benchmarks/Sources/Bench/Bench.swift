@@ -34,18 +34,22 @@ struct Bench {
             sampleTime: options.quick ? 2_000_000 : 20_000_000
         )
         var table = Table()
+        var witness = Peers.witness
         var missed: [Result] = []
         let groups = Figures.groups(options)
         let selection = options.selection(of: groups.flatMap(\.names))
         if selection.isEmpty { throw UsageError.wrong("there is no figure of that name; see --list") }
         for group in groups where group.names.contains(where: selection.contains) {
+            try await witness.measure()
             for figure in try group.make() where selection.contains(figure.name) {
                 let result = try await runner.measure(figure)
                 if options.json { Self.say(result.json) } else { table.add(result) }
                 if result.isMissed { missed.append(result) }
             }
         }
-        if !options.json { for line in table.lines { Self.say(line) } }
+        try await witness.measure()
+        let lines = options.json ? [witness.json] : table.lines + ["", witness.line]
+        for line in lines { Self.say(line) }
         return missed
     }
 

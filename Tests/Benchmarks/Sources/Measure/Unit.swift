@@ -4,12 +4,14 @@ public enum Unit: String, Sendable {
     case milliseconds = "ms"
     case megabytes = "MB"
     case allocations
+    case instructions
 
     func text(_ value: Double) -> String {
         switch self {
         case .nanoseconds: Format.number(value, digits: value < 100 ? 1 : 0)
         case .milliseconds, .megabytes: Format.number(value, digits: 1)
         case .allocations: Format.number(value, digits: 2)
+        case .instructions: Format.number(value, digits: 0)
         }
     }
 }

@@ -2,12 +2,13 @@ internal import Measure
 public import Waybill
 public import WaybillEventLoop
 
-/// The module that asks. Each method does so again and again, checks the answers, and says how long it took.
+/// The module that asks. Each method does so again and again, checks the answers, and returns how long it
+/// took.
 public actor Caller: LoopBound {
     /// Where it runs.
     public nonisolated let eventLoop: EventLoop
 
-    /// Makes somebody who asks.
+    /// Makes a module that asks.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     /// Routes one URL after the other.
@@ -29,6 +30,22 @@ public actor Caller: LoopBound {
             let value: Int = try await bus.route(urls[index], deadline: .now + .seconds(2))
             sum &+= value
         }
+        return Self.time(since: start, sum, count)
+    }
+
+    /// The same by URLs whose parameters the compiler has checked.
+    public func routeTypedURLs(on bus: MessageBus, _ count: Int) async throws -> UInt64 {
+        var sum = 0
+        let start = MonotonicTime.now
+        for index in 0..<count { sum &+= try await bus.route(Desk.URLs.detail(uid: index & 15 &+ 1)) }
+        return Self.time(since: start, sum, count)
+    }
+
+    /// The same by calls of a service.
+    public func call(_ service: any DetailService, _ count: Int) async throws -> UInt64 {
+        var sum = 0
+        let start = MonotonicTime.now
+        for index in 0..<count { sum &+= try await service.detail(uid: index & 15 &+ 1) }
         return Self.time(since: start, sum, count)
     }
 

@@ -1,20 +1,51 @@
 public import Waybill
 public import WaybillEventLoop
 
-/// The module that answers, as `UserModule` does, by a route that a macro wrote.
-@Module("app://desk")
-public actor Desk {
+/// The module that answers, as `UserModule` does, by routes as `@Module` and `@Route` write them.
+public actor Desk: Module, DetailService {
+    /// Where it lives: it is made outside of the bus that it is installed in.
+    public nonisolated let context = ModuleContext.current
     /// Where it runs: on a loop of the measurement's own.
     public nonisolated let eventLoop: EventLoop
     /// How often it was asked.
     public private(set) var visits = 0
 
-    /// Makes a module that nobody has visited.
+    /// Makes a module that has not been asked.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     /// What `UserModule.detail` does.
-    @Route public func detail(uid: Int) -> Int {
+    public func detail(uid: Int) -> Int {
         self.visits &+= 1
         return uid
+    }
+
+    /// What its routes are below.
+    public static let url = "app://desk"
+
+    /// Its method.
+    public static var routes: [ModuleRoute<Desk>] {
+        [
+            ModuleRoute(
+                "app://desk/detail",
+                action: "detail",
+                parameters: [.init("uid", "Int")],
+                documentation: "What `UserModule.detail` does."
+            ) { module, message -> Int in
+                module.detail(uid: try message.argument("uid") as Int)
+            }
+        ]
+    }
+
+    /// The service that it provides.
+    public static var services: [ServiceRoutes<Desk>] {
+        serviceRoutes(of: (any DetailService).self, in: Desk.self)
+    }
+
+    /// URLs whose parameters the compiler checks.
+    public enum URLs {
+        /// What `UserModule.detail` does.
+        public static func detail(uid: Int) -> TypedURL<Int> {
+            TypedURL("app://desk/detail").with("uid", uid)
+        }
     }
 }

@@ -1,32 +1,42 @@
 public import Waybill
 public import WaybillEventLoop
 
-/// A bus with GitHub's routes and a module on it, and somebody who asks.
+/// A bus with GitHub's routes and modules on it, and a caller.
 public struct Office: Sendable {
     /// Answered by a method of the module that cannot suspend.
     public static let detail = UserURLs("app://user/detail")
     /// Answered by a plain closure.
     public static let closure = UserURLs("app://user/closure")
-    /// Answered by the same method, which `@Route` made a route of.
-    public static let macro = UserURLs("app://desk/detail")
+    /// Answered by the same method, by a route as `@Route` writes it.
+    public static let module = UserURLs("app://desk/detail")
+    /// Answered by a method of the module that may suspend, and does not.
+    public static let ready = UserURLs("app://user/ready")
+    /// Answered by a handler that routes on to the method that cannot suspend.
+    public static let readyOn = UserURLs("app://user/ready-on")
     /// Answered by a method of the module that awaits another actor.
     public static let suspending = UserURLs("app://user/suspending")
 
     /// What carries the messages.
     public let bus: MessageBus
-    /// Who asks.
+    /// The module that asks.
     public let caller: Caller
-    /// Who answers.
+    /// The module that answers.
     public let module: UserModule
+
+    /// The service that the bus has, by a proxy.
+    public var service: any DetailService {
+        get throws { try self.bus.service((any DetailService).self) }
+    }
 
     /// Opens an office.
     ///
     /// - Parameters:
-    ///   - loop: where the caller is, and the bus.
-    ///   - other: where the module is, if elsewhere.
+    ///   - loop: where the caller is.
+    ///   - other: where the modules are, if elsewhere.
+    ///   - first: the bus's first loop, if it is another one still.
     /// - Throws: what registering throws.
-    public init(on loop: EventLoop, module other: EventLoop? = nil) throws {
-        let bus = MessageBus(eventLoops: other.map { [loop, $0] } ?? [loop])
+    public init(on loop: EventLoop, module other: EventLoop? = nil, first: EventLoop? = nil) throws {
+        let bus = MessageBus(eventLoops: [first, loop, other].compactMap(\.self))
         let module = UserModule(eventLoop: other ?? loop)
         let archive = UserModule(eventLoop: other ?? loop)
         for pattern in GitHubRoutes.patterns { try bus.register(pattern) { _ in 0 } }
@@ -35,6 +45,14 @@ public struct Office: Sendable {
         }
         try bus.register("app://user/closure") { message -> Int in
             try message.parameters.require("uid")
+        }
+        try bus.register("app://user/ready", on: module) { module, message in
+            await module.ready(uid: try message.parameters.require("uid"))
+        }
+        // The bus holds the handler, so the handler does not hold the bus.
+        try bus.register("app://user/ready-on", on: module) { [unowned bus] _, message in
+            let uid: Int = try message.parameters.require("uid")
+            return try await bus.route(Self.detail[uid - 1], as: Int.self)
         }
         try bus.register("app://user/suspending", on: module) { module, message in
             await module.lookUp(uid: try message.parameters.require("uid"), in: archive)

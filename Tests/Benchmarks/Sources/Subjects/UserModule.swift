@@ -1,3 +1,4 @@
+internal import Measure
 public import WaybillEventLoop
 
 /// The module that answers: it reads one whole number and gives one back.
@@ -7,7 +8,7 @@ public actor UserModule: LoopBound {
     /// How often it was asked.
     public private(set) var visits = 0
 
-    /// Makes a module that nobody has visited.
+    /// Makes a module that has not been asked.
     public init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     /// What the routes lead to, and what a bare call of this actor does.
@@ -16,6 +17,19 @@ public actor UserModule: LoopBound {
         return uid
     }
 
-    /// The same with something to wait for.
+    /// The same as a method that may suspend, and does not.
+    public func ready(uid: Int) async -> Int { self.detail(uid: uid) }
+
+    /// The same with another actor to wait for.
     public func lookUp(uid: Int, in other: UserModule) async -> Int { await other.detail(uid: uid) }
+
+    /// Calls `ready(uid:)` again and again, each time in a task of its own that starts at once.
+    public func answerInTasks(_ count: Int) async -> UInt64 {
+        var sum = 0
+        let start = MonotonicTime.now
+        for index in 0..<count {
+            sum &+= await Task.immediate { await self.ready(uid: index & 15 &+ 1) }.value
+        }
+        return Caller.time(since: start, sum, count)
+    }
 }

@@ -10,19 +10,21 @@ extension Figures {
         let bus = office.bus
         let caller = office.caller
         let module = office.module
+        let route = Subject("route.same-loop") { try await caller.route(Office.detail, on: bus, $0) }
+        let task = Subject("Task.immediate { }.value, the same loop") { await module.answerInTasks($0) }
         return [
             Figure(
                 "route.same-loop",
-                must: .ratio(3),
+                must: .ratio(2.5),
                 goal: .ratio(1.5),
-                subject: Subject("route") { try await caller.route(Office.detail, on: bus, $0) },
+                subject: route,
                 peer: Peers.actorCall
             ),
             Figure(
-                "route.macro",
+                "route.module",
                 must: .ratio(1.1),
-                subject: Subject("route") { try await caller.route(Office.macro, on: bus, $0) },
-                peer: Subject("handler by hand") { try await caller.route(Office.detail, on: bus, $0) }
+                subject: Subject("route") { try await caller.route(Office.module, on: bus, $0) },
+                peer: route
             ),
             Figure(
                 "route.same-loop-closure",
@@ -31,6 +33,20 @@ extension Figures {
             ),
             Figure(
                 "route.same-loop-async",
+                must: .ratio(3),
+                goal: .ratio(1.6),
+                subject: Subject("route") { try await caller.route(Office.ready, on: bus, $0) },
+                peer: task
+            ),
+            Figure(
+                "route.same-loop-async-on",
+                must: .ratio(3.6),
+                goal: .ratio(2),
+                subject: Subject("route") { try await caller.route(Office.readyOn, on: bus, $0) },
+                peer: task
+            ),
+            Figure(
+                "route.same-loop-suspending",
                 subject: Subject("route") { try await caller.route(Office.suspending, on: bus, $0) },
                 peer: Peers.channel
             ),
@@ -38,7 +54,7 @@ extension Figures {
                 "route.with-deadline",
                 must: .ratio(2),
                 subject: Subject("route") { try await caller.routeInTime(Office.detail, on: bus, $0) },
-                peer: Subject("without a deadline") { try await caller.route(Office.detail, on: bus, $0) }
+                peer: route
             ),
             Figure(
                 "route.with-deadline-raced",
@@ -49,6 +65,41 @@ extension Figures {
                 "loop.actor-call",
                 subject: Subject("call") { await caller.call(module, $0) },
                 peer: Peers.actorCall
+            ),
+        ]
+    }
+
+    /// Other ways to the same handler, and another loop of the bus.
+    static func sameLoopOtherwise() throws -> [Figure] {
+        let office = try Office(on: EventLoop.quiet("bench"))
+        let service = try office.service
+        let second = try Office(on: EventLoop.quiet("bench-second"), first: EventLoop.quiet("bench-first"))
+        let route = Subject("route.same-loop") {
+            try await office.caller.route(Office.detail, on: office.bus, $0)
+        }
+        return [
+            Figure(
+                "service.call",
+                must: .ratio(1.5),
+                goal: .ratio(1),
+                subject: Subject("call") { try await office.caller.call(service, $0) },
+                peer: route
+            ),
+            Figure(
+                "route.typed-url",
+                must: .ratio(1.5),
+                goal: .ratio(0.8),
+                subject: Subject("route") { try await office.caller.routeTypedURLs(on: office.bus, $0) },
+                peer: route
+            ),
+            Figure(
+                "route.second-loop",
+                must: .ratio(1.1),
+                goal: .ratio(1),
+                subject: Subject("route") {
+                    try await second.caller.route(Office.detail, on: second.bus, $0)
+                },
+                peer: route
             ),
         ]
     }
@@ -80,8 +131,8 @@ extension Figures {
             ),
             Figure(
                 "route.cross-loop-64",
-                must: .value(1_000),
-                goal: .value(500),
+                must: .ratio(1.5),
+                goal: .ratio(1),
                 subject: Subject("route") { count in
                     try await parking.caller.inFlight(64, count) {
                         try await parking.caller.route(Office.detail, on: parking.bus, $0)
@@ -91,6 +142,8 @@ extension Figures {
             ),
             Figure(
                 "route.cross-loop-64-async",
+                must: .ratio(3),
+                goal: .ratio(1.5),
                 subject: Subject("route, the handler awaits an actor") { count in
                     try await parking.caller.inFlight(64, count) {
                         try await parking.caller.route(Office.suspending, on: parking.bus, $0)

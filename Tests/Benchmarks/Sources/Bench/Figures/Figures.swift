@@ -4,8 +4,8 @@ import Measure
 enum Figures {
     /// Figures that share what they are measured with.
     ///
-    /// A group is made when its turn comes and goes away after it, so that nothing of it is there when another is
-    /// measured.
+    /// A group is made when its turn comes and goes away after it, so that nothing of it is there when
+    /// another is measured.
     struct Group {
         let names: [String]
         let make: () throws -> [Figure]
@@ -15,11 +15,15 @@ enum Figures {
         [
             Group(
                 names: [
-                    "route.same-loop", "route.macro", "route.same-loop-closure",
-                    "route.same-loop-async", "route.with-deadline", "route.with-deadline-raced",
-                    "loop.actor-call",
+                    "route.same-loop", "route.module", "route.same-loop-closure", "route.same-loop-async",
+                    "route.same-loop-async-on", "route.same-loop-suspending", "route.with-deadline",
+                    "route.with-deadline-raced", "loop.actor-call",
                 ],
                 make: Self.sameLoop
+            ),
+            Group(
+                names: ["service.call", "route.typed-url", "route.second-loop"],
+                make: Self.sameLoopOtherwise
             ),
             Group(names: ["route.middleware-2", "route.middleware-2-async"], make: Self.middleware),
             Group(
@@ -46,21 +50,7 @@ enum Figures {
                 names: ["table.insert-100k", "bus.register-100k", "memory.100k-routes"],
                 make: Self.bigTable
             ),
-            Group(names: options.measured.map(\.name)) { Self.allocations(options.measured) },
+            Group(names: options.counted.map(\.name)) { Self.counted(options.counted) },
         ]
-    }
-
-    /// What was counted where nothing is timed.
-    private static func allocations(_ measured: [(name: String, value: Double)]) -> [Figure] {
-        measured.map { name, value in
-            switch name {
-            case "allocations.same-loop":
-                Figure(name, unit: .allocations, must: .value(2), goal: .value(0)) { value }
-            case "allocations.match":
-                Figure(name, unit: .allocations, must: .value(0), goal: .value(0)) { value }
-            default:
-                Figure(name, unit: .allocations) { value }
-            }
-        }
     }
 }

@@ -1,0 +1,31 @@
+import Measure
+
+extension Figures {
+    /// What `Tests/count` has counted: instructions and allocations, which hold still on a machine that is
+    /// busy.
+    static func counted(_ counted: [(name: String, value: Double)]) -> [Figure] {
+        counted.map { name, value in
+            let unit: Unit = name.hasPrefix("instructions.") ? .instructions : .allocations
+            guard let bound = Self.bounds[name] else { return Figure(name, unit: unit) { value } }
+            guard let goal = bound.goal else {
+                return Figure(name, unit: unit, must: .value(bound.must)) { value }
+            }
+            return Figure(name, unit: unit, must: .value(bound.must), goal: .value(goal)) { value }
+        }
+    }
+
+    /// What has no goal may not grow: it is bounded by what it was when it was first counted, and 2 % more.
+    private static let bounds: [String: (must: Double, goal: Double?)] = [
+        "instructions.same-loop": (1_500, 1_000),
+        "instructions.same-loop-async": (9_000, 5_000),
+        "instructions.match": (1_830, 1_000),
+        "instructions.send": (2_650, nil),
+        "instructions.service-call": (32_600, nil),
+        "instructions.typed-url": (46_500, nil),
+        "instructions.hop": (18_000, nil),
+        "allocations.same-loop": (0, 0),
+        "allocations.same-loop-async": (5, 2),
+        "allocations.same-loop-async-on": (5, 2),
+        "allocations.match": (0, 0),
+    ]
+}

@@ -1,0 +1,37 @@
+public import Waybill
+
+/// A service of one method, with its proxy and its routes as `@Service` writes them.
+public protocol DetailService: Sendable {
+    /// The number that it is called with.
+    func detail(uid: Int) async throws -> Int
+}
+
+/// Calls a `DetailService` by messages.
+public struct DetailServiceProxy: DetailService {
+    private let endpoint: ServiceEndpoint
+
+    /// Makes a proxy for the module that handles the messages there.
+    public init(_ endpoint: ServiceEndpoint) { self.endpoint = endpoint }
+
+    /// Routes a message to the provider.
+    public nonisolated(nonsending) func detail(uid: Int) async throws -> Int {
+        try await self.endpoint.call("detail", ["uid": uid], as: Int.self)
+    }
+}
+
+/// What a module handles that provides a `DetailService`.
+public func serviceRoutes<Provider: Module & DetailService>(
+    of service: (any DetailService).Type,
+    in module: Provider.Type
+) -> [ServiceRoutes<Provider>] {
+    let routes: @Sendable (_ url: String) -> [ModuleRoute<Provider>] = { url in
+        [
+            ModuleRoute(url + "/detail", action: "detail", parameters: [.init("uid", "Int")]) {
+                module,
+                message -> Int in
+                try await module.detail(uid: message.argument("uid") as Int)
+            }
+        ]
+    }
+    return [ServiceRoutes(service, at: "app://details", proxy: { DetailServiceProxy($0) }, routes: routes)]
+}

@@ -1,0 +1,107 @@
+import CMallocCount
+import Subjects
+import WaybillEventLoop
+import WaybillRouting
+
+// Does one thing N times and nothing else, for programs that count instructions and allocations: run it for N
+// and for 2N, and the difference is what N of them take. Prints what the malloc linked into it has counted.
+//
+// The main thread is synchronous and runs the loop itself: valgrind cannot follow an asynchronous main.
+
+/// Slices of time that do not end, and jobs that may take any time: polls and warnings are work that depends
+/// on the clock, and under valgrind there would be some for nearly every route.
+let endless = EventLoop.Configuration(timeSlice: .seconds(3600), watchdogThreshold: .seconds(3600))
+
+/// Work that can be repeated on the main thread.
+typealias Workload = (_ count: Int) throws -> Void
+
+func runOnCallingThread(
+    _ body: (EventLoop) throws -> @Sendable (_ count: Int) async throws -> Void
+) throws -> Workload {
+    let loop = EventLoop.onCallingThread(configuration: endless)
+    let work = try body(loop)
+    return { count in
+        Task.detached {
+            do { try await work(count) } catch { fatalError("\(error)") }
+            loop.beginShutDown()
+        }
+        loop.run()
+    }
+}
+
+/// A caller and a module on the main thread's loop.
+func onOneLoop(
+    _ work: @escaping @Sendable (_ office: Office, _ count: Int) async throws -> UInt64
+) throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop)
+        return { count in _ = try await work(office, count) }
+    }
+}
+
+/// A caller and a module on the main thread's loop, which is the second one of their bus.
+func onSecondLoop() throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop, first: EventLoop(name: "first", configuration: endless))
+        return { count in _ = try await office.caller.route(Office.detail, on: office.bus, count) }
+    }
+}
+
+/// A caller on the main thread's loop, and a module on another thread's.
+///
+/// Both loops park, so that no thread counts instructions while it waits.
+func onTwoLoops(callers: Int) throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop, module: EventLoop(name: "module", configuration: endless))
+        let (caller, bus) = (office.caller, office.bus)
+        return { count in
+            _ = try await caller.inFlight(callers, count) {
+                try await caller.route(Office.detail, on: bus, $0)
+            }
+        }
+    }
+}
+
+func send() throws -> Workload {
+    try runOnCallingThread { loop in
+        let sender = try Sender(on: loop)
+        return { count in _ = try await sender.sendOnLoop(count) }
+    }
+}
+
+func match() throws -> Workload {
+    var table = RouteTable<Int>()
+    try table.insert("app://user/:one/:two/:three/:four/:five/:six/:seven/:eight", 1)
+    let url = "app://user/a/b/c/d/e/f/g/h?page=2"
+    return { count in
+        var sum = 0
+        for _ in 0..<count {
+            guard let match = try table.match(url) else { continue }
+            sum += table[match] ?? 0
+        }
+        precondition(sum == count, "a URL was not matched")
+    }
+}
+
+let workloads: [String: () throws -> Workload] = [
+    "same-loop": { try onOneLoop { try await $0.caller.route(Office.detail, on: $0.bus, $1) } },
+    "same-loop-closure": { try onOneLoop { try await $0.caller.route(Office.closure, on: $0.bus, $1) } },
+    "same-loop-async": { try onOneLoop { try await $0.caller.route(Office.ready, on: $0.bus, $1) } },
+    "same-loop-async-on": { try onOneLoop { try await $0.caller.route(Office.readyOn, on: $0.bus, $1) } },
+    "task-immediate": { try onOneLoop { await $0.module.answerInTasks($1) } },
+    "service-call": { try onOneLoop { try await $0.caller.call(try $0.service, $1) } },
+    "typed-url": { try onOneLoop { try await $0.caller.routeTypedURLs(on: $0.bus, $1) } },
+    "second-loop": onSecondLoop,
+    "hop": { try onTwoLoops(callers: 1) },
+    "hop-64": { try onTwoLoops(callers: 64) },
+    "send": send,
+    "match": match,
+]
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3, let makeWorkload = workloads[arguments[1]], let count = Int(arguments[2]) else {
+    fatalError("usage: Workload NAME COUNT, where NAME is one of \(workloads.keys.sorted())")
+}
+let work = try makeWorkload()
+try work(count)
+print(malloc_count())

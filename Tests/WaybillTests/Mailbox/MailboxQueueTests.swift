@@ -1,0 +1,404 @@
+internal import DequeModule
+import Testing
+internal import WaybillEventLoop
+import WaybillTestSupport
+
+@testable internal import Waybill
+
+@Suite
+struct MailboxQueueTests {
+    @Test(arguments: [MailboxConfiguration.Overflow.fail, .suspend, .dropOldest], [false, true])
+    func `random operations end as those of a plain list do`(
+        whenFull: MailboxConfiguration.Overflow,
+        isSerial: Bool
+    ) throws {
+        for seed in 0..<UInt64(Scale.of(60)) {
+            let limit = Int(seed % 4) + (isSerial ? 0 : 1)
+            var run = try QueueRun(limit: limit, whenFull: whenFull, isSerial: isSerial, seed: seed)
+            for step in 0..<200 {
+                let (operation, actual, expected) = run.step()
+                try #require(actual == expected, "seed \(seed), step \(step), \(operation)")
+            }
+        }
+    }
+
+    @Test
+    func `an exchange that is over makes room before an older message does`() throws {
+        let parts = try StateParts()
+        var queue = MailboxQueue(limit: 2, whenFull: .dropOldest, isSerial: false)
+        let exchange = parts.exchange(2)
+        let effects = [
+            queue.send(1, parts), queue.wait(2, parts, exchange, takesSlot: true), queue.send(3, parts),
+        ]
+        #expect(effects == ["drain", "none", "dropped 1"])
+        exchange.cancel()
+        let last = queue.send(4, parts)
+        #expect(last == "dropped 2")
+        let rest = [queue.nextID(), queue.nextID(), queue.nextID()]
+        #expect(rest == [3, 4, nil])
+    }
+
+    @Test
+    func `an exchange that is over makes no room where it has no slot`() throws {
+        let parts = try StateParts()
+        var queue = MailboxQueue(limit: 1, whenFull: .dropOldest, isSerial: false)
+        let exchange = parts.exchange(1)
+        let effects = [queue.wait(1, parts, exchange, takesSlot: false), queue.send(2, parts)]
+        #expect(effects == ["drain", "none"])
+        exchange.cancel()
+        let last = queue.send(3, parts)
+        #expect(last == "dropped 2")
+    }
+
+    @Test
+    func `a serial queue starts nothing before the message in progress has ended`() throws {
+        let parts = try StateParts()
+        var queue = MailboxQueue(limit: 1, whenFull: .fail, isSerial: true)
+        let isStarted = queue.start(CorrelationID(rawValue: 1))
+        let effects = [queue.send(2, parts), queue.send(3, parts)]
+        let isNextStarted = queue.start(CorrelationID(rawValue: 4))
+        #expect(isStarted && !isNextStarted)
+        #expect(effects == ["none", "full"])
+        let early = queue.nextID()
+        let end = queue.end().described()
+        let late = queue.nextID()
+        #expect(early == nil && end == "drain" && late == 2)
+        #expect(queue.occupancy == 1)
+    }
+
+    @Test
+    func `a sender does not overtake those that wait for a slot`() throws {
+        let parts = try StateParts()
+        var queue = MailboxQueue(limit: 1, whenFull: .suspend, isSerial: false)
+        let (first, second) = (LoopContinuation<Bool>(on: nil), LoopContinuation<Bool>(on: nil))
+        _ = queue.send(1, parts)
+        let waits = [queue.wait(first), queue.wait(second)]
+        _ = queue.nextID()
+        let isTaken = queue.takeSlot()
+        #expect(waits == [true, true] && !isTaken)
+        let granted = queue.grantSlot()
+        let none = queue.grantSlot()
+        #expect(granted === first && none == nil)
+        let left = Array(queue.removeSenders())
+        #expect(left.count == 1 && left.first === second)
+    }
+}
+
+/// A queue and a plain list that the same happens to.
+private struct QueueRun: ~Copyable {
+    enum Operation: CaseIterable {
+        case send, sendInSlot, wait, waitWithSlot, waitWithExchange, start, next, end
+        case withdraw, endExchange, unregister
+        case takeSlot, waitForSlot, grantSlot, withdrawSender, removeSenders
+    }
+
+    private let parts: StateParts
+    private var generator: SeededGenerator
+    private var queue: MailboxQueue
+    private var model: QueueModel
+    private var handlers: [Handler]
+    private var tasks: [(id: Int, task: QueuedTask.Continuation)] = []
+    private var exchanges: [(id: Int, exchange: Exchange)] = []
+    private var senders: [LoopContinuation<Bool>] = []
+    private var lastID = 0
+
+    init(limit: Int, whenFull: MailboxConfiguration.Overflow, isSerial: Bool, seed: UInt64) throws {
+        let parts = try StateParts()
+        self.generator = SeededGenerator(seed: seed)
+        self.queue = MailboxQueue(limit: limit, whenFull: whenFull, isSerial: isSerial)
+        self.model = QueueModel(limit: limit, whenFull: whenFull, isSerial: isSerial)
+        self.handlers = [parts.handler(), parts.handler(), parts.handler()]
+        self.parts = parts
+    }
+
+    /// Does one thing to both; `actual` and `expected` are what came of it, and the state after it.
+    mutating func step() -> (operation: Operation, actual: String, expected: String) {
+        let operation = Operation.allCases[self.generator.number(below: Operation.allCases.count)]
+        let (actual, expected) = self.perform(operation)
+        let progress = self.queue.inProgress.map { Int($0.rawValue) }
+        let state = "\(self.queue.occupancy) \(self.queue.isFull) \(progress.description)"
+        return (
+            operation, "\(actual); \(state)",
+            "\(expected); \(self.model.occupancy) \(self.model.isFull) \(self.model.inProgress.description)"
+        )
+    }
+
+    private mutating func perform(_ operation: Operation) -> (actual: String, expected: String) {
+        switch operation {
+        case .send:
+            let (id, handler) = self.next()
+            let actual = self.queue.send(self.parts.message(id), self.handlers[handler])
+            return (actual, self.model.add(.init(id: id, handler: handler, takesSlot: true)))
+        case .sendInSlot:
+            guard self.model.granted > 0 else { return ("", "") }
+            let (id, handler) = self.next()
+            let envelope = Envelope(message: self.parts.message(id), handler: self.handlers[handler])
+            let actual = self.queue.send(inSlot: envelope).described()
+            return (actual, self.model.addInSlot(.init(id: id, handler: handler, takesSlot: true)))
+        case .wait: return self.wait(takesSlot: false, hasExchange: false)
+        case .waitWithSlot: return self.wait(takesSlot: true, hasExchange: false)
+        case .waitWithExchange:
+            return self.wait(takesSlot: self.generator.isOne(in: 2), hasExchange: true)
+        case .start:
+            let (id, _) = self.next()
+            let isStarted = self.queue.start(CorrelationID(rawValue: UInt64(id)))
+            return ("\(isStarted)", "\(self.model.start(id))")
+        case .next:
+            // The loop looks when it was asked to, and until there is nothing to start.
+            guard self.model.isDraining else { return ("", "") }
+            return (self.queue.nextID().description, self.model.next().description)
+        case .end:
+            guard self.model.inProgress != nil else { return ("", "") }
+            return (self.queue.end().described(), self.model.end())
+        case .withdraw:
+            guard let (id, task) = self.tasks.randomElement(using: &self.generator) else { return ("", "") }
+            let withdrawn = self.queue.withdraw(task).map { Int($0.id.rawValue) }
+            return (withdrawn.description, self.model.withdraw(id).description)
+        case .endExchange:
+            guard let (id, exchange) = self.exchanges.randomElement(using: &self.generator) else {
+                return ("", "")
+            }
+            exchange.cancel()
+            self.model.endExchange(id)
+            return ("", "")
+        case .unregister: return self.unregister()
+        case .takeSlot: return ("\(self.queue.takeSlot())", "\(self.model.takeSlot())")
+        case .waitForSlot:
+            let sender = LoopContinuation<Bool>(on: nil)
+            self.senders.append(sender)
+            return ("\(self.queue.wait(sender))", "\(self.model.waitForSlot(self.senders.count - 1))")
+        case .grantSlot:
+            let granted = self.queue.grantSlot().flatMap { sender in self.senders.firstIndex { $0 === sender }
+            }
+            return (granted.description, self.model.grantSlot().description)
+        case .withdrawSender:
+            guard let sender = self.senders.indices.randomElement(using: &self.generator) else {
+                return ("", "")
+            }
+            return ("\(self.queue.withdraw(self.senders[sender]))", "\(self.model.withdrawSender(sender))")
+        case .removeSenders:
+            let removed = Array(self.queue.removeSenders())
+            let numbers = removed.map { sender in self.senders.firstIndex { $0 === sender } }
+            return (numbers.description, self.model.removeSenders().map(Optional.some).description)
+        }
+    }
+
+    private mutating func wait(takesSlot: Bool, hasExchange: Bool) -> (actual: String, expected: String) {
+        let (id, handler) = self.next()
+        let exchange = hasExchange ? self.parts.exchange(id) : nil
+        if let exchange { self.exchanges.append((id, exchange)) }
+        let task = QueuedTask(id, self.handlers[handler], exchange, takesSlot: takesSlot)
+        self.tasks.append((id, task.continuation))
+        let entry = QueueModel.Entry(
+            id: id,
+            handler: handler,
+            takesSlot: takesSlot,
+            isAwaited: true,
+            hasExchange: hasExchange
+        )
+        return (self.queue.wait(task).described(), self.model.add(entry))
+    }
+
+    /// Unregisters a handler, and puts another one in its place.
+    private mutating func unregister() -> (actual: String, expected: String) {
+        let index = self.generator.number(below: self.handlers.count)
+        self.handlers[index].retire { .unregistered(url: $0) }
+        self.handlers[index] = self.parts.handler()
+        var removed = self.queue.removeUnreachable()
+        var ids: [Int] = []
+        while let entry = removed.popFirst() { ids.append(Int(entry.id.rawValue)) }
+        return (ids.description, self.model.remove(handler: index).description)
+    }
+
+    /// The ID of one more message, and which handler it is for.
+    private mutating func next() -> (id: Int, handler: Int) {
+        self.lastID += 1
+        return (self.lastID, self.generator.number(below: self.handlers.count))
+    }
+}
+
+/// What a mailbox's queue does, by a list that is searched for everything.
+private struct QueueModel {
+    struct Entry {
+        let id: Int
+        let handler: Int
+        let takesSlot: Bool
+        var isAwaited = false
+        var hasExchange = false
+        var isOver = false
+    }
+
+    let limit: Int
+    let whenFull: MailboxConfiguration.Overflow
+    let isSerial: Bool
+
+    private var entries: [Entry] = []
+    private(set) var inProgress: Int?
+    private(set) var isDraining = false
+    /// Slots of senders that have not sent yet.
+    private(set) var granted = 0
+    private var senders: [Int] = []
+
+    init(limit: Int, whenFull: MailboxConfiguration.Overflow, isSerial: Bool) {
+        self.limit = limit
+        self.whenFull = whenFull
+        self.isSerial = isSerial
+    }
+
+    var occupancy: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
+
+    var isFull: Bool {
+        let slots = self.entries.count { $0.takesSlot } + self.granted
+        guard self.isSerial else { return slots >= self.limit }
+        return slots + (self.inProgress == nil ? 0 : 1) >= self.limit + 1
+    }
+
+    mutating func add(_ entry: Entry) -> String {
+        var dropped: Int?
+        if entry.takesSlot, self.isFull {
+            guard self.whenFull == .dropOldest,
+                let index = self.entries.firstIndex(where: { $0.takesSlot && $0.isOver })
+                    ?? self.entries.firstIndex(where: \.takesSlot)
+            else { return "full" }
+            dropped = self.entries.remove(at: index).id
+        }
+        self.entries.append(entry)
+        let isDue = self.drain()
+        return dropped.map { "dropped \($0)" + (isDue ? ", drain" : "") } ?? (isDue ? "drain" : "none")
+    }
+
+    mutating func addInSlot(_ entry: Entry) -> String {
+        self.granted -= 1
+        self.entries.append(entry)
+        return self.drain() ? "drain" : "none"
+    }
+
+    mutating func start(_ id: Int) -> Bool {
+        guard self.entries.isEmpty, self.inProgress == nil else { return false }
+        self.inProgress = self.isSerial ? id : nil
+        return true
+    }
+
+    mutating func next() -> Int? {
+        guard self.inProgress == nil, !self.entries.isEmpty else {
+            self.isDraining = false
+            return nil
+        }
+        let id = self.entries.removeFirst().id
+        self.inProgress = self.isSerial ? id : nil
+        return id
+    }
+
+    mutating func end() -> String {
+        self.inProgress = nil
+        return self.drain() ? "drain" : "none"
+    }
+
+    mutating func withdraw(_ id: Int) -> Int? {
+        guard self.entries.contains(where: { $0.id == id }) else { return nil }
+        self.entries.removeAll { $0.id == id }
+        return id
+    }
+
+    mutating func endExchange(_ id: Int) {
+        for index in self.entries.indices where self.entries[index].id == id {
+            self.entries[index].isOver = true
+        }
+    }
+
+    mutating func remove(handler: Int) -> [Int] {
+        defer { self.entries.removeAll { $0.handler == handler } }
+        return self.entries.filter { $0.handler == handler }.map(\.id)
+    }
+
+    mutating func takeSlot() -> Bool {
+        guard self.senders.isEmpty, !self.isFull else { return false }
+        self.granted += 1
+        return true
+    }
+
+    mutating func waitForSlot(_ sender: Int) -> Bool {
+        if self.takeSlot() { return false }
+        self.senders.append(sender)
+        return true
+    }
+
+    mutating func grantSlot() -> Int? {
+        guard !self.isFull, !self.senders.isEmpty else { return nil }
+        self.granted += 1
+        return self.senders.removeFirst()
+    }
+
+    mutating func withdrawSender(_ sender: Int) -> Bool {
+        defer { self.senders.removeAll { $0 == sender } }
+        return self.senders.contains(sender)
+    }
+
+    mutating func removeSenders() -> [Int] {
+        defer { self.senders = [] }
+        return self.senders
+    }
+
+    /// Whether the loop has to be told that there is something to start.
+    private mutating func drain() -> Bool {
+        guard !self.isDraining, self.inProgress == nil, !self.entries.isEmpty else { return false }
+        self.isDraining = true
+        return true
+    }
+}
+
+extension MailboxQueue {
+    fileprivate mutating func send(_ message: Message, _ handler: Handler) -> String {
+        var envelope: Envelope? = Envelope(message: message, handler: handler)
+        let effect = self.send(&envelope).described()
+        let isTaken = envelope == nil
+        return isTaken == (effect != "full") ? effect : "\(effect), but the message is elsewhere"
+    }
+
+    fileprivate mutating func send(_ id: Int, _ parts: StateParts) -> String {
+        self.send(parts.message(id), parts.handler())
+    }
+
+    fileprivate mutating func wait(
+        _ id: Int,
+        _ parts: StateParts,
+        _ exchange: Exchange?,
+        takesSlot: Bool
+    ) -> String {
+        self.wait(QueuedTask(id, parts.handler(), exchange, takesSlot: takesSlot)).described()
+    }
+
+    fileprivate mutating func nextID() -> Int? {
+        guard let entry = self.next() else { return nil }
+        return Int(entry.id.rawValue)
+    }
+}
+
+extension MailboxQueue.Effect {
+    /// The effect as text; what was dropped is released.
+    fileprivate consuming func described() -> String {
+        switch consume self {
+        case .none: "none"
+        case .drain: "drain"
+        case .full: "full"
+        case .dropped(let entry, let isDue): "dropped \(entry.id.rawValue)" + (isDue ? ", drain" : "")
+        }
+    }
+}
+
+extension QueuedTask {
+    fileprivate init(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) {
+        self.init(
+            id: CorrelationID(rawValue: UInt64(id)),
+            handler: handler,
+            url: "app://state",
+            exchange: exchange,
+            takesSlot: takesSlot,
+            continuation: Continuation(on: nil)
+        )
+    }
+}
+
+extension Int? {
+    fileprivate var description: String { self.map { "\($0)" } ?? "nil" }
+}

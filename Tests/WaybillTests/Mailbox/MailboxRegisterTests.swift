@@ -1,0 +1,79 @@
+import Testing
+internal import WaybillEventLoop
+import WaybillTestSupport
+
+@testable internal import Waybill
+
+@Suite
+struct MailboxRegisterTests {
+    @Test
+    func `random handlers of some modules share the mailboxes that a plain count gives them`() throws {
+        let parts = try StateParts()
+        for seed in 0..<UInt64(Scale.of(40)) {
+            var generator = SeededGenerator(seed: seed)
+            let modules = (0..<3).map { _ in Owner() }
+            var register = MailboxRegister()
+            // The mailbox of each module, and how many handlers it has.
+            var model: [Int: (mailbox: Mailbox, handlers: Int)] = [:]
+            for step in 0..<100 {
+                let number = generator.number(below: modules.count)
+                let module = modules[number]
+                let entry = model[number]
+                switch generator.number(below: 4) {
+                case 0:
+                    let mailbox = parts.mailbox()
+                    let isAdded = register.add(mailbox, of: module)
+                    try #require(isAdded == (entry?.handlers ?? 0 == 0), "seed \(seed), step \(step)")
+                    if isAdded { model[number] = (mailbox, 0) }
+                case 1:
+                    let new = parts.mailbox()
+                    let mailbox = register.join(module) { new }
+                    try #require(mailbox === (entry?.mailbox ?? new), "seed \(seed), step \(step)")
+                    model[number] = (mailbox, (entry?.handlers ?? 0) + 1)
+                case 2:
+                    // A handler that shares the code of another one: there is one.
+                    guard let entry, entry.handlers > 0 else { continue }
+                    register.rejoin(ObjectIdentifier(module))
+                    model[number]?.handlers += 1
+                default:
+                    guard let entry, entry.handlers > 0 else { continue }
+                    register.leave(ObjectIdentifier(module))
+                    model[number] = entry.handlers == 1 ? nil : (entry.mailbox, entry.handlers - 1)
+                }
+            }
+        }
+    }
+
+    @Test
+    func `a module is held from its configuration to its first handler`() throws {
+        let parts = try StateParts()
+        var register = MailboxRegister()
+        weak var released: Owner?
+        do {
+            let module = Owner()
+            released = module
+            let isAdded = register.add(parts.mailbox(), of: module)
+            #expect(isAdded)
+        }
+        #expect(released != nil)
+        if let module = released { _ = register.join(module) { parts.mailbox() } }
+        #expect(released == nil)
+    }
+
+    @Test
+    func `what was never registered is not given back`() throws {
+        let parts = try StateParts()
+        var register = MailboxRegister()
+        let module = Owner()
+        register.rejoin(ObjectIdentifier(module))
+        register.leave(ObjectIdentifier(module))
+        let mailbox = parts.mailbox()
+        let joined = register.join(module) { mailbox }
+        #expect(joined === mailbox)
+    }
+}
+
+/// A module that nothing is sent to.
+private actor Owner: LoopBound {
+    nonisolated let eventLoop = EventLoop.onCallingThread()
+}

@@ -1,0 +1,144 @@
+import Testing
+internal import WaybillRouting
+import WaybillTestSupport
+
+@testable internal import Waybill
+
+@Suite
+struct TopicIndexTests {
+    @Test(arguments: [RoutingConventions.waybill, .cocRouter])
+    func `random subscribers get the messages whose URLs their own pattern matches`(
+        conventions: RoutingConventions
+    ) throws {
+        let configuration = MessageBus.Configuration(conventions: conventions)
+        let patterns = try TopicPattern.all(by: configuration)
+        for seed in 0..<UInt64(Scale.of(10)) {
+            var run = try TopicRun(patterns: patterns, configuration: configuration, seed: seed)
+            for step in 0..<60 {
+                try run.change()
+                for url in TopicPattern.urls {
+                    let (actual, expected) = try run.matched(of: url)
+                    try #require(actual == expected, "seed \(seed), step \(step), \(url)")
+                }
+                let (count, expectedCount) = run.counts
+                try #require(count == expectedCount, "seed \(seed), step \(step)")
+            }
+        }
+    }
+
+    @Test
+    func `a subscriber is taken out once`() throws {
+        let parts = try StateParts()
+        var index = TopicIndex()
+        let topic = try index.insert(RoutePattern("app://a")) { RouteTable() }
+        index.add(Subscriber(parts.buffer()), 1, to: topic)
+        index.add(Subscriber(parts.buffer()), 2, to: topic)
+        let removed = [(1, topic), (1, topic), (2, topic), (2, topic), (2, topic + 1)].map {
+            index.remove($0, from: $1)?.isLast
+        }
+        #expect(removed == [false, nil, true, nil, nil])
+        #expect(index.count == 0 && index.subscribers.isEmpty)
+    }
+
+    @Test
+    func `a text that is no URL is refused`() throws {
+        var index = TopicIndex()
+        _ = try index.insert(RoutePattern("app://**")) { RouteTable() }
+        let error = #expect(throws: RoutingError.self) { try index.matched(of: "app://a/%ff") }
+        #expect(error?.code == .invalidURL)
+    }
+}
+
+/// A pattern, and a table that has it alone.
+private struct TopicPattern {
+    let pattern: RoutePattern
+    let table: RouteTable<Void>
+
+    static let urls = ["app://a", "app://a/b", "app://a/c", "app://a/b/c", "app://d/b", "app://d"]
+
+    /// Patterns that exclude one another, overlap, and have one shape with different names.
+    static func all(by configuration: MessageBus.Configuration) throws -> [TopicPattern] {
+        let isWaybill = configuration.conventions == .waybill
+        let texts =
+            isWaybill
+            ? ["app://a", "app://a/b", "app://a/:x", "app://a/:y", "app://:z/b", "app://**", "app://a/**"]
+            : ["app://a", "app://a/b", "app://a/<x>", "app://a/<y>", "app://<z>/b", "app://d", "app://a/c"]
+        return try texts.map { text in
+            TopicPattern(
+                pattern: try configuration.pattern(text),
+                table: try configuration.scope(of: text)
+            )
+        }
+    }
+}
+
+/// An index and a plain list of subscribers that the same happens to.
+private struct TopicRun {
+    private struct Entry {
+        let id: Int
+        let pattern: Int
+        let topic: Int
+        let subscriber: Subscriber
+    }
+
+    private let parts: StateParts
+    private let patterns: [TopicPattern]
+    private let configuration: MessageBus.Configuration
+    private var generator: SeededGenerator
+    private var index = TopicIndex()
+    private var entries: [Entry] = []
+    private var lastID = 0
+
+    init(patterns: [TopicPattern], configuration: MessageBus.Configuration, seed: UInt64) throws {
+        self.parts = try StateParts()
+        self.patterns = patterns
+        self.configuration = configuration
+        self.generator = SeededGenerator(seed: seed)
+    }
+
+    /// Adds a subscriber to a pattern, or takes one out.
+    mutating func change() throws {
+        if self.entries.count > 12 || !self.entries.isEmpty && self.generator.isOne(in: 3) {
+            let entry = self.entries.remove(at: self.generator.number(below: self.entries.count))
+            let removed = self.index.remove(entry.id, from: entry.topic)
+            let isLast = !self.entries.contains { $0.pattern == entry.pattern }
+            try #require(removed?.subscriber === entry.subscriber && removed?.isLast == isLast)
+            return
+        }
+        let pattern = self.generator.number(below: self.patterns.count)
+        // The bus keeps the topic of each pattern.
+        let topic =
+            try self.entries.first { $0.pattern == pattern }?.topic
+            ?? self.index.insert(self.patterns[pattern].pattern) { self.configuration.table() }
+        self.lastID += 1
+        let subscriber = Subscriber(self.parts.buffer())
+        self.index.add(subscriber, self.lastID, to: topic)
+        self.entries.append(
+            Entry(id: self.lastID, pattern: pattern, topic: topic, subscriber: subscriber)
+        )
+    }
+
+    /// The subscribers of a URL in the order of subscription, each with the values that it gets.
+    func matched(of url: String) throws -> (actual: [String], expected: [String]) {
+        let matched = try self.index.matched(of: url)
+        let actual = matched.subscribers.indices.map { place in
+            let entry = self.entries.first { $0.subscriber === matched.subscribers[place] }
+            let values = matched.parameters[matched.pattern(of: place)].path
+            return "\(entry?.id ?? -1) \(values.sorted { $0.key < $1.key })"
+        }
+        var expected: [String] = []
+        for entry in self.entries {
+            guard let match = try self.patterns[entry.pattern].table.matchAll(url).first else { continue }
+            expected.append("\(entry.id) \(match.parameters.path.sorted { $0.key < $1.key })")
+        }
+        return (actual, expected)
+    }
+
+    /// How many patterns and subscribers there are.
+    var counts: (actual: [Int], expected: [Int]) {
+        (
+            [self.index.count, self.index.subscribers.count],
+            [Set(self.entries.map(\.pattern)).count, self.entries.count]
+        )
+    }
+}
