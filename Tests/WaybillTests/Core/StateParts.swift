@@ -1,5 +1,6 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
+import WaybillTestSupport
 
 @testable internal import Waybill
 

@@ -1,4 +1,5 @@
 import Testing
+import WaybillCompatibility
 internal import WaybillRouting
 import WaybillTestSupport
 
