@@ -188,7 +188,14 @@ extension StreamConnection {
     /// - Parameter bytes: What to send.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws(StreamError) {
-        try await self.write { $0.write(bytes) }
+        await EventLoop.yieldIfDue()
+        let core = self.core
+        guard core.loop.isOnThread, !Task.isCancelled else {
+            return try await self.wait(nil) { $0.write(bytes) }
+        }
+        let written = core.write(bytes)
+        if case .done = written { return }
+        try await self.wait(written) { $0.write(bytes) }
     }
 
     /// Writes several buffers one after the other, in as few system calls as possible, as
@@ -197,21 +204,21 @@ extension StreamConnection {
     /// - Parameter buffers: What to send: a header and a body, for example.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ buffers: [[UInt8]]) async throws(StreamError) {
-        try await self.write { $0.write(buffers) }
+        await EventLoop.yieldIfDue()
+        try await self.wait(nil) { $0.write(buffers) }
     }
 
-    private nonisolated(nonsending) func write(
+    /// Waits until few enough bytes wait.
+    ///
+    /// - Parameters:
+    ///   - written: What writing has led to; nil to write on the loop.
+    ///   - write: Writes.
+    /// - Throws: ``StreamError`` if the bytes were not taken, or the wait was ended.
+    private nonisolated(nonsending) func wait(
+        _ written: ConnectionCore.WriteOutcome?,
         _ write: @escaping @Sendable (ConnectionCore) -> ConnectionCore.WriteOutcome
     ) async throws(StreamError) {
-        await EventLoop.yieldIfDue()
         let core = self.core
-        if Task.isCancelled { throw .cancelled(core.peer) }
-        let written = core.loop.isOnThread ? write(core) : nil
-        switch written {
-        case .done: return
-        case .failed(let failure): throw failure
-        case .full, nil: break
-        }
         try await StreamWaiter<Void>.wait(on: core.loop, for: core.peer) { waiter in
             switch written ?? write(core) {
             case .done: waiter.finish(.success(()))

@@ -5,17 +5,34 @@ internal import CLibUV
 /// Use ``code`` to decide what to do, and ``message`` to tell a person. New codes may be added, so a `switch`
 /// over them needs a default.
 public struct StreamError: Error {
+    /// Behind one reference, so that the results of calls that hardly ever fail are small.
+    private final class Storage: Sendable {
+        let code: Code
+        let message: String
+        let address: StreamAddress?
+        let systemError: Int32?
+
+        init(_ code: Code, _ message: String, _ address: StreamAddress?, _ systemError: Int32?) {
+            self.code = code
+            self.message = message
+            self.address = address
+            self.systemError = systemError
+        }
+    }
+
+    private let storage: Storage
+
     /// The kind of failure.
-    public let code: Code
+    public var code: Code { self.storage.code }
 
     /// What was tried and why it failed, as a sentence for a person without a trailing full stop.
-    public let message: String
+    public var message: String { self.storage.message }
 
     /// The address that was listened at or connected to.
-    public let address: StreamAddress?
+    public var address: StreamAddress? { self.storage.address }
 
     /// The number of the error in the system's `errno`, if the system refused.
-    public let systemError: Int32?
+    public var systemError: Int32? { self.storage.systemError }
 
     /// Creates an error.
     ///
@@ -25,10 +42,7 @@ public struct StreamError: Error {
     ///   - address: The address that was listened at or connected to.
     ///   - systemError: The system's `errno`.
     public init(_ code: Code, message: String, address: StreamAddress? = nil, systemError: Int32? = nil) {
-        self.code = code
-        self.message = message
-        self.address = address
-        self.systemError = systemError
+        self.storage = Storage(code, message, address, systemError)
     }
 }
 

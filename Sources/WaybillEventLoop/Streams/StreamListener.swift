@@ -161,14 +161,11 @@ extension StreamListener {
     public func serve(
         _ handler: @escaping @Sendable (StreamConnection) async throws -> Void
     ) async throws(StreamError) {
-        let executor = self.eventLoop.taskExecutor
+        let tasks = ConnectionTasks(eventLoop: self.eventLoop)
         let end = await withDiscardingTaskGroup(returning: Result<Void, StreamError>.self) { group in
             do throws(StreamError) {
                 for try await connection in self.connections {
-                    group.addTask(executorPreference: executor) {
-                        try? await handler(connection)
-                        connection.close()
-                    }
+                    group.addTask { await tasks.run(handler, connection) }
                 }
                 return .success(())
             } catch {
@@ -176,5 +173,21 @@ extension StreamListener {
             }
         }
         try end.get()
+    }
+}
+
+/// Where the closures of ``StreamListener/serve(_:)`` run: the isolation of an actor stays on the loop, where a
+/// task executor would queue the task anew after each wait.
+private actor ConnectionTasks: LoopBound {
+    let eventLoop: EventLoop
+
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    func run(
+        _ handler: @Sendable (StreamConnection) async throws -> Void,
+        _ connection: StreamConnection
+    ) async {
+        try? await handler(connection)
+        connection.close()
     }
 }

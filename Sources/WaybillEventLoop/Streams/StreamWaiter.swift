@@ -7,10 +7,10 @@ internal import Synchronization
 final class StreamWaiter<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, StreamError>
 
-    private let continuation: LoopContinuation<Outcome>
+    private let continuation: LoopContinuation<Void>
     private let wasCancelled = Atomic<Bool>(false)
-    // The loop's thread alone touches it.
-    private nonisolated(unsafe) var isFinished = false
+    // Written once, on the loop's thread, before the task is resumed; read by the task after that.
+    private nonisolated(unsafe) var outcome: Outcome?
 
     private init(on loop: EventLoop?) {
         self.continuation = LoopContinuation(on: loop)
@@ -18,9 +18,9 @@ final class StreamWaiter<Value: Sendable>: Sendable {
 
     /// Resumes the task unless it has been resumed already; on the loop's thread.
     func finish(_ outcome: Outcome) {
-        guard unsafe !self.isFinished else { return }
-        unsafe self.isFinished = true
-        self.continuation.resume(returning: outcome)
+        guard unsafe self.outcome == nil else { return }
+        unsafe self.outcome = outcome
+        self.continuation.resume(returning: ())
     }
 
     /// Suspends the calling task until it is finished.
@@ -38,14 +38,11 @@ final class StreamWaiter<Value: Sendable>: Sendable {
         forget: @escaping @Sendable (StreamWaiter) -> Void
     ) async -> Outcome {
         let waiter = StreamWaiter(on: EventLoop.current)
-        return await waiter.continuation.wait(isolation: #isolation) {
-            loop.runOnThread {
-                // A cancellation that came first found nothing to remove.
-                if waiter.wasCancelled.load(ordering: .acquiring) {
-                    waiter.finish(.failure(.cancelled(address)))
-                } else {
-                    begin(waiter)
-                }
+        await waiter.continuation.wait(isolation: #isolation) {
+            if loop.isOnThread {
+                waiter.start(address, begin)
+            } else {
+                loop.submit(WorkItem { waiter.start(address, begin) })
             }
         } onCancel: {
             waiter.wasCancelled.store(true, ordering: .releasing)
@@ -53,6 +50,19 @@ final class StreamWaiter<Value: Sendable>: Sendable {
                 forget(waiter)
                 waiter.finish(.failure(.cancelled(address)))
             }
+        }
+        guard let outcome = unsafe waiter.outcome else {
+            preconditionFailure("a task continued without an outcome")
+        }
+        return outcome
+    }
+
+    /// Begins, unless a cancellation came first, which then has found nothing to remove.
+    private func start(_ address: StreamAddress?, _ begin: (StreamWaiter) -> Void) {
+        if self.wasCancelled.load(ordering: .acquiring) {
+            self.finish(.failure(.cancelled(address)))
+        } else {
+            begin(self)
         }
     }
 }
