@@ -56,9 +56,11 @@ extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, 
 // Sets what the system has no flags for; answers -1, with the descriptor closed, if that fails.
 static inline int waybill_set_flags(int descriptor) {
     if (descriptor < 0) return -1;
-    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0) return descriptor;
-    close(descriptor);
-    return -1;
+    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0 || fcntl(descriptor, F_SETFL, O_NONBLOCK) < 0) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
 }
 #endif
 

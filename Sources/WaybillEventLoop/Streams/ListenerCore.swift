@@ -139,6 +139,10 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
                 switch -refusal.status {
                 case EAGAIN: self.state.tookNothing()
                 case EMFILE, ENFILE, ENOBUFS, ENOMEM: self.pause(refusal.status)
+                case EBADF, EINVAL, ENOTSOCK:
+                    // Code of the program that is not this one has closed the descriptor.
+                    self.end(.failure(.system(refusal.status, "accept connections", self.address)))
+                    return self.end
                 // The connection is gone before it was accepted; there may be another.
                 default: continue
                 }
@@ -174,8 +178,8 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         self.file?.remove()
         self.waiter.take()?.finish(end)
         guard let handle = self.handle.take() else { return }
-        handle.stop()
-        let descriptor = self.descriptor
-        self.loop.closeStream({ handle.close(onClosed: $0) }, onClosed: { StreamSocket.close(descriptor) })
+        self.loop.closeStream { handle.close(onClosed: $0) }
+        // A handle that is closing polls no more, and clients are to be refused from now on.
+        StreamSocket.close(self.descriptor)
     }
 }

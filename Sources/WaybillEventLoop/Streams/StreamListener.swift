@@ -43,7 +43,8 @@ public final class StreamListener: Sendable {
     /// - Parameters:
     ///   - address: Where. A host's name is resolved, and its first address taken.
     ///   - eventLoop: The loop that listens.
-    ///   - options: The backlog, and how connections behave.
+    ///   - options: The backlog, how long a name may take to resolve (``StreamOptions/connectTimeout``), and
+    ///     how connections behave.
     /// - Returns: The listener; connections are taken from now on, also before they are asked for.
     /// - Throws: ``StreamError`` with the code `addressInUse`, `accessDenied`, `invalidAddress`,
     ///   `hostNotFound`, `outOfDescriptors`, `cancelled` or `shutDown`.
@@ -176,8 +177,10 @@ extension StreamListener {
     }
 }
 
-/// Where the closures of ``StreamListener/serve(_:)`` run: the isolation of an actor stays on the loop, where a
-/// task executor would queue the task anew after each wait.
+/// Where the closures of ``StreamListener/serve(_:)`` run.
+///
+/// The isolation of an actor stays on the loop, where a task executor would queue the task anew after each
+/// wait.
 private actor ConnectionTasks: LoopBound {
     let eventLoop: EventLoop
 

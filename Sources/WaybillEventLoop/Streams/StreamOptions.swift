@@ -11,7 +11,7 @@ public struct StreamOptions: Sendable {
     /// How many connections the system keeps for a listener until they are accepted; it may allow fewer.
     public var backlog = 1024
 
-    /// How many bytes may wait to be sent before ``StreamConnection/write(_:)-([UInt8])`` suspends its caller.
+    /// How many bytes may wait to be sent before ``StreamConnection/write(_:)-([UInt8])`` suspends.
     public var highWaterMark = 64 * 1024
 
     /// The most bytes that one read returns.
