@@ -6,6 +6,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#if !defined(__linux__)
+#include <fcntl.h>
+#endif
 
 #if defined(__linux__)
 #include <sys/eventfd.h>
@@ -40,6 +46,57 @@ static inline uintptr_t waybill_thread_id(void) {
     return (uintptr_t)__builtin_thread_pointer();
 #else
     return (uintptr_t)pthread_self();
+#endif
+}
+
+#if defined(__linux__)
+// glibc declares it for `_GNU_SOURCE` only, which a header cannot define after others have been read.
+extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+#else
+// Sets what the system has no flags for; answers -1, with the descriptor closed, if that fails.
+static inline int waybill_set_flags(int descriptor) {
+    if (descriptor < 0) return -1;
+    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0 || fcntl(descriptor, F_SETFL, O_NONBLOCK) < 0) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+#endif
+
+// A stream socket that does not block and that child processes do not inherit; -1 and `errno` on failure.
+static inline int waybill_stream_socket(int family) {
+#if defined(__linux__)
+    return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+#else
+    return waybill_set_flags(socket(family, SOCK_STREAM, 0));
+#endif
+}
+
+// The next connection of a listening socket, with the same flags, and the address of its peer.
+static inline int waybill_accept(int descriptor, struct sockaddr *address, socklen_t *length) {
+#if defined(__linux__)
+    return accept4(descriptor, address, length, SOCK_CLOEXEC | SOCK_NONBLOCK);
+#else
+    return waybill_set_flags(accept(descriptor, address, length));
+#endif
+}
+
+// The user whose process is at the other end of a Unix socket; zero on success.
+static inline int waybill_peer_user(int descriptor, unsigned int *user) {
+#if defined(__linux__)
+    // `struct ucred`, for which the same holds as for `accept4`.
+    struct { int process; unsigned int user, group; } credentials = {0, 0, 0};
+    socklen_t length = sizeof credentials;
+    int status = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length);
+    if (status == 0) *user = credentials.user;
+    return status;
+#else
+    uid_t id;
+    gid_t group;
+    int status = getpeereid(descriptor, &id, &group);
+    if (status == 0) *user = id;
+    return status;
 #endif
 }
 

@@ -169,6 +169,7 @@ extension LoopCore {
         self.counters.timers.store(0, ordering: .relaxed)
         for payload in payloads { payload.abandon(by: self) }
         self.endSubscriptions()
+        self.endStreams()
         unsafe self.state.pointee.openHandles += LoopHandles.count + 1
         handles.close { self.handleClosed() }
         self.wakeUp.close { self.handleClosed() }

@@ -50,9 +50,10 @@ public final class EventLoop: Sendable {
     /// Creates a loop inside a `uv_loop_t` that a host runs, on the thread that runs it.
     ///
     /// The host's loop is neither closed nor kept alive: `uv_run` returns when the host has no active handle
-    /// left and no job is queued and no timer is pending here. So work from other threads is run while the
-    /// host's loop has handles of its own to wait for, or at its next run. Before the host closes its loop it
-    /// must shut this one down, with ``beginShutDown()`` and another `uv_run`, which lets the handles close.
+    /// left and no job is queued, no timer is pending and no stream is open here. So work from other threads
+    /// is run while the host's loop has handles of its own to wait for, or at its next run. Before the host
+    /// closes its loop it must shut this one down, with ``beginShutDown()`` and another `uv_run`, which lets
+    /// the handles close.
     ///
     /// - Parameters:
     ///   - hostLoop: The address of the host's `uv_loop_t`; it must stay valid until this loop has shut down.

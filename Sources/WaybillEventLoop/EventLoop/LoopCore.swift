@@ -161,4 +161,5 @@ struct LoopState: ~Copyable {
     var openHandles = 0
     var subscriptions: [UInt64: SignalSubscription] = [:]
     var nextSubscription: UInt64 = 0
+    var streams = OpenStreams()
 }

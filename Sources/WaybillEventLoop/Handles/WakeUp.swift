@@ -95,6 +95,11 @@ struct PollHandle {
         )
     }
 
+    /// Stops watching the descriptor; stopping it twice is harmless.
+    func stop() {
+        _ = unsafe uv_poll_stop(self.handle.memory.assumingMemoryBound(to: uv_poll_t.self))
+    }
+
     /// Lets the loop end although the handle is started.
     func unreference() { self.handle.unreference() }
 

@@ -1,3 +1,6 @@
+// Defines `timespec` as well: the compiler takes it from either module.
+internal import CLibUV
+
 #if canImport(Darwin)
 internal import Darwin
 #else

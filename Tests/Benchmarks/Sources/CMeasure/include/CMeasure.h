@@ -19,4 +19,19 @@ void measure_yield_core(void);
 // Lets two libuv loops on two threads wake each other with `uv_async_send`; how long the round trips took together.
 uint64_t measure_uv_ping_pong(uint64_t round_trips);
 
+// Starts an echo server in C on a libuv loop of its own; its port on 127.0.0.1, or -1.
+int measure_uv_echo_server(void);
+
+// Connects to an echo server on 127.0.0.1; a descriptor, or -1.
+int measure_echo_connect(int port);
+
+// Sends 64 bytes and waits until they are back, over and over; how long that took, or 0 if the connection failed.
+uint64_t measure_echo_ping_pong(int descriptor, uint64_t round_trips);
+
+// Sends blocks of 64 KB as fast as the connection takes them, and reads them back; how long that took, or 0.
+uint64_t measure_echo_stream(int descriptor, uint64_t blocks);
+
+// Closes a connection.
+void measure_echo_disconnect(int descriptor);
+
 #endif

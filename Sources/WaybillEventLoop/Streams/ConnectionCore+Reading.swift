@@ -1,0 +1,131 @@
+internal import CLibUV
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+extension ConnectionCore {
+    typealias ReadOutcome = Result<[UInt8]?, StreamError>
+
+    private enum Received {
+        case bytes([UInt8], more: Bool)
+        case nothing
+        case end
+        case failed(Int32)
+    }
+
+    /// Answers a call to read if that needs no waiting; on the loop's thread.
+    func readAtOnce() -> ReadOutcome? {
+        guard self.state.answersAtOnce else { return nil }
+        switch self.state.read(self.peer) {
+        case .pull: return self.pull()
+        case .end: return .success(nil)
+        case .fail(let failure): return .failure(failure)
+        case .wait: preconditionFailure("a read that is answered at once waits")
+        }
+    }
+
+    /// Answers a call to read, now or later.
+    func read(_ waiter: StreamWaiter<[UInt8]?>) {
+        if let outcome = self.readAtOnce() { return waiter.finish(outcome) }
+        switch self.state.read(self.peer) {
+        case .wait(let watch):
+            self.reader = waiter
+            guard watch, let status = self.handle?.startReading(), status < 0 else { return }
+            self.end(self.receiveError(status))
+        case .end: waiter.finish(.success(nil))
+        case .fail(let failure): waiter.finish(.failure(failure))
+        case .pull: preconditionFailure("a socket that had nothing to receive is ready")
+        }
+    }
+
+    /// The reader's task was cancelled.
+    func cancelRead(_ waiter: StreamWaiter<[UInt8]?>) {
+        guard self.reader === waiter else { return }
+        self.reader = nil
+        self.state.cancelRead()
+    }
+
+    /// libuv says that there is something to receive.
+    func becameReadable() {
+        self.loop.whilePolling {
+            guard self.state.phase == .open else { return }
+            switch self.state.becameReadable() {
+            case .unwatch: self.handle?.stopReading()
+            case .pull:
+                if let outcome = self.pull() { self.reader.take()?.finish(outcome) }
+            }
+        }
+    }
+
+    /// Receives once.
+    ///
+    /// - Returns: What the reader gets; nil if there was nothing.
+    private func pull() -> ReadOutcome? {
+        switch self.receive() {
+        case .bytes(let bytes, let more):
+            self.state.received(more: more)
+            self.noteActivity()
+            return .success(bytes)
+        case .nothing:
+            self.state.receivedNothing()
+            return nil
+        case .end:
+            self.state.peerFinished()
+            self.handle?.stopReading()
+            return .success(nil)
+        case .failed(let status):
+            let failure = self.receiveError(status)
+            self.end(failure)
+            return .failure(failure)
+        }
+    }
+
+    /// Receives into the loop's memory and copies, or into an array of its own once there is much.
+    private func receive() -> Received {
+        let limit = self.options.readBufferSize
+        if self.receivesMuch, limit > OpenStreams.scratchSize { return self.receiveMuch(limit) }
+        let scratch = unsafe self.loop.state.pointee.streams.scratch
+        let size = max(1, min(limit, OpenStreams.scratchSize))
+        let memory = unsafe UnsafeMutableRawBufferPointer(rebasing: scratch[..<size])
+        let count = unsafe self.receive(into: memory)
+        guard count > 0 else { return Self.received(count) }
+        self.receivesMuch = count == size
+        return .bytes(unsafe Array(memory[..<count]), more: count == size)
+    }
+
+    private func receiveMuch(_ size: Int) -> Received {
+        var count = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { memory, initialized in
+            count = unsafe self.receive(into: UnsafeMutableRawBufferPointer(memory))
+            initialized = max(count, 0)
+        }
+        guard count > 0 else { return Self.received(count) }
+        if count >= OpenStreams.scratchSize { return .bytes(bytes, more: count == size) }
+        // Few bytes do not keep a large array.
+        self.receivesMuch = false
+        return .bytes(Array(bytes[...]), more: false)
+    }
+
+    private static func received(_ count: Int) -> Received {
+        if count == 0 { return .end }
+        return count == UV_EAGAIN.rawValue ? .nothing : .failed(Int32(count))
+    }
+
+    /// One system call.
+    ///
+    /// - Returns: How many bytes; zero at the end, and a negated `errno` on failure.
+    private func receive(into memory: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            let count = unsafe recv(self.descriptor, memory.baseAddress, memory.count, 0)
+            if count >= 0 { return count }
+            if errno != EINTR { return -Int(errno) }
+        }
+    }
+
+    private func receiveError(_ status: Int32) -> StreamError {
+        .system(status, "receive from \(self.peer)", self.peer)
+    }
+}

@@ -1,0 +1,162 @@
+internal import CLibUV
+
+extension ConnectionCore {
+    /// What a call to write has led to.
+    enum WriteOutcome {
+        /// Sent, or few enough bytes wait.
+        case done
+        /// The caller has to wait until fewer bytes do.
+        case full
+        case failed(StreamError)
+    }
+
+    /// How many bytes are copied for libuv, to have it wait until the socket takes them.
+    ///
+    /// libuv tells that a socket can be written to only for a write of its own, whose bytes must stay where
+    /// they are. When these are sent, the rest goes out of its buffers again.
+    private static var blockedBytes: Int { 16 * 1024 }
+
+    /// Writes one buffer; on the loop's thread.
+    func write(_ bytes: [UInt8]) -> WriteOutcome {
+        switch self.state.write(bytes.count, self.peer) {
+        case .fail(let failure): return .failed(failure)
+        case .queue: self.queue.append(bytes)
+        case .send:
+            let sent = self.tryWrite(bytes)
+            if sent == bytes.count {
+                self.state.sent(sent)
+                self.noteActivity()
+                return .done
+            }
+            self.queue.append(bytes, skipping: max(sent, 0))
+            self.noteSent(sent, of: bytes.count)
+        }
+        return self.writeOutcome
+    }
+
+    /// Writes several buffers, in as few system calls as possible; on the loop's thread.
+    func write(_ buffers: [[UInt8]]) -> WriteOutcome {
+        let count = buffers.reduce(0) { $0 + $1.count }
+        let write = self.state.write(count, self.peer)
+        if case .fail(let failure) = write { return .failed(failure) }
+        for bytes in buffers { self.queue.append(bytes) }
+        if case .send = write { self.flush() }
+        return self.writeOutcome
+    }
+
+    private var writeOutcome: WriteOutcome {
+        if let failure = self.state.writeFailure { return .failed(failure) }
+        return self.state.isFull ? .full : .done
+    }
+
+    private func tryWrite(_ bytes: [UInt8]) -> Int {
+        guard let handle = self.handle else { return 0 }
+        return unsafe bytes.withUnsafeBytes { bytes in
+            let buffer = unsafe uv_buf_t(bytes, from: 0, count: min(bytes.count, 1 << 30))
+            return unsafe withUnsafePointer(to: buffer) { buffer in
+                unsafe handle.tryWrite(UnsafeBufferPointer(start: buffer, count: 1))
+            }
+        }
+    }
+
+    /// Sends what waits, as far as the socket takes it.
+    func flush() {
+        while let handle = self.handle {
+            switch self.state.nextStep() {
+            case .send:
+                let (sent, count) = unsafe self.queue.withFront { buffers, count in
+                    (unsafe handle.tryWrite(buffers), count)
+                }
+                if sent > 0 { self.queue.consume(sent) }
+                self.noteSent(sent, of: count)
+            case .shutDown: self.shutDownWriting(handle)
+            case .close:
+                self.resumeWriters()
+                self.end(.closed(self.peer))
+            case .rest:
+                if !self.state.isFull { self.resumeWriters() }
+                return
+            }
+        }
+    }
+
+    /// Bytes were sent, and have left the queue.
+    private func noteSent(_ sent: Int, of count: Int) {
+        if sent < 0 { return self.failWriting(Int32(sent)) }
+        if sent > 0 { self.noteActivity() }
+        self.state.sent(sent)
+        if sent < count { self.block() }
+    }
+
+    /// Has libuv wait until the socket takes bytes.
+    private func block() {
+        let count = min(self.queue.count, Self.blockedBytes)
+        guard let handle = self.handle, count > 0 else { return }
+        self.state.block()
+        let status = unsafe handle.write(count) { memory in
+            unsafe self.queue.move(into: memory)
+        } onDone: { status in
+            self.unblock(count, status)
+        }
+        if status < 0 { self.unblock(count, status) }
+    }
+
+    private func unblock(_ count: Int, _ status: Int32) {
+        self.state.unblock(count)
+        guard self.handle != nil else { return }
+        if status < 0 { return self.failWriting(status) }
+        self.noteActivity()
+        self.flush()
+    }
+
+    /// Ends writing alone.
+    ///
+    /// Reading goes on: the peer may have sent its reason.
+    private func failWriting(_ status: Int32) {
+        let failure = StreamError.system(status, "send to \(self.peer)", self.peer)
+        self.state.writeFailed(failure)
+        self.queue.removeAll()
+        self.failWriters(failure)
+        if self.state.phase == .draining { self.end(.closed(self.peer)) }
+    }
+
+    /// Fails every task that writes or finishes writing.
+    func failWriters(_ failure: StreamError) {
+        let waiters = self.writers + self.finishers
+        self.writers = []
+        self.finishers = []
+        for waiter in waiters { waiter.finish(.failure(failure)) }
+    }
+
+    private func resumeWriters() {
+        guard !self.writers.isEmpty else { return }
+        let writers = self.writers
+        self.writers = []
+        for writer in writers { writer.finish(.success(())) }
+    }
+
+    /// Ends the direction of writing after what waits, and finishes the waiter then.
+    func finishWriting(_ waiter: StreamWaiter<Void>) {
+        switch self.state.finishWriting() {
+        case .done: waiter.finish(.success(()))
+        case .fail(let failure): waiter.finish(.failure(failure))
+        case .wait:
+            self.finishers.append(waiter)
+            self.flush()
+        }
+    }
+
+    private func shutDownWriting(_ handle: StreamHandle) {
+        let status = handle.shutDown { self.shutDownDone($0) }
+        if status < 0 { self.shutDownDone(status) }
+    }
+
+    private func shutDownDone(_ status: Int32) {
+        guard self.handle != nil else { return }
+        if status < 0 { return self.failWriting(status) }
+        self.state.shutDownDone()
+        let finishers = self.finishers
+        self.finishers = []
+        for finisher in finishers { finisher.finish(.success(())) }
+    }
+}

@@ -1,0 +1,189 @@
+internal import CLibUV
+internal import Synchronization
+
+/// What a connection is made of; ``ConnectionState`` decides, this class acts.
+///
+/// The compiler cannot check `Sendable` here. What makes it so: the variables are touched on the loop's
+/// thread only, and callers from elsewhere come by ``LoopCore/runOnThread(_:)``. While the connection is open
+/// the loop holds it, so that it can end it.
+@safe
+final class ConnectionCore: LoopStream, @unchecked Sendable {
+    let loop: LoopCore
+    let options: StreamOptions
+    let peer: StreamAddress
+    /// Whether the connection has ended; any thread may ask.
+    let hasEnded = Atomic<Bool>(false)
+
+    var state: ConnectionState
+    /// Nil before it is opened and after it is closed.
+    var handle: StreamHandle?
+    var descriptor: Int32 = -1
+    /// The user at the other end of a Unix socket.
+    private(set) var peerUser: UInt32?
+    var queue = WriteQueue()
+    /// Whether the last read has filled what it was given.
+    var receivesMuch = false
+    var reader: StreamWaiter<[UInt8]?>?
+    var writers: [StreamWaiter<Void>] = []
+    var finishers: [StreamWaiter<Void>] = []
+    private var connector: StreamWaiter<Void>?
+    private var closers: [StreamWaiter<Void>] = []
+    private var isClosed = false
+    private var lastActivity: Int64 = 0
+    /// Of the idle timeout, or of connecting, or of closing: one at a time.
+    private var timer: ScheduledTimer?
+
+    /// A connection that is not open yet.
+    init(on loop: LoopCore, peer: StreamAddress, options: StreamOptions, isConnected: Bool) {
+        self.loop = loop
+        self.options = options
+        self.peer = peer
+        self.state = ConnectionState(isConnected: isConnected, highWaterMark: options.highWaterMark)
+    }
+
+    /// Takes an accepted socket over, and closes it on failure.
+    func open(_ descriptor: Int32, isUnix: Bool) throws(StreamError) {
+        do throws(StreamError) {
+            let handle = try self.makeHandle(isUnix: isUnix)
+            let status = handle.open(descriptor)
+            if status < 0 {
+                let failure = StreamError.system(status, "accept a connection", self.peer)
+                self.end(failure)
+                throw failure
+            }
+        } catch {
+            StreamSocket.close(descriptor)
+            throw error
+        }
+        self.becomeOpen()
+    }
+
+    /// Connects, and finishes the waiter.
+    func connect(to address: SocketAddress, until deadline: Deadline, _ waiter: StreamWaiter<Void>) {
+        self.connector = waiter
+        do throws(StreamError) {
+            let status = try self.makeHandle(isUnix: address.isUnix)
+                .connect(to: address) { self.connected($0) }
+            if status < 0 { return self.end(self.connectError(status)) }
+            self.timer = self.loop.startStreamTimer(at: deadline) {
+                self.end(self.connectError(Int32(UV_ETIMEDOUT.rawValue)))
+            }
+        } catch {
+            waiter.finish(.failure(error))
+        }
+    }
+
+    private func connected(_ status: Int32) {
+        guard self.state.phase == .connecting else { return }
+        if status < 0 { return self.end(self.connectError(status)) }
+        self.timer.take()?.cancel()
+        self.state.connected()
+        self.becomeOpen()
+        self.connector.take()?.finish(.success(()))
+    }
+
+    /// Gives up connecting, unless the connection is there.
+    func cancelConnecting() {
+        if self.state.phase == .connecting { self.end(.cancelled(self.peer)) }
+    }
+
+    private func connectError(_ status: Int32) -> StreamError {
+        .system(status, "connect to \(self.peer)", self.peer)
+    }
+
+    private func makeHandle(isUnix: Bool) throws(StreamError) -> StreamHandle {
+        guard self.loop.admitsStreams else { throw .shutDown(self.loop, self.peer) }
+        do throws(EventLoopError) {
+            let handle = try StreamHandle(on: self.loop.uv, isUnix: isUnix) { self.becameReadable() }
+            self.handle = handle
+            self.loop.add(self)
+            return handle
+        } catch {
+            throw StreamError(.system, message: error.message, address: self.peer)
+        }
+    }
+
+    private func becomeOpen() {
+        guard let handle = self.handle else { return }
+        self.descriptor = handle.descriptor
+        handle.setNoDelay(self.options.sendsSmallWritesAtOnce)
+        if handle.isUnix { self.peerUser = StreamSocket.peerUser(of: self.descriptor) }
+        self.noteActivity()
+        self.startIdleTimer()
+    }
+}
+
+extension ConnectionCore {
+    /// Bytes came or went: the idle timeout begins anew.
+    func noteActivity() {
+        if self.options.idleTimeout != nil { self.lastActivity = self.loop.configuration.time.now }
+    }
+
+    private func startIdleTimer() {
+        guard let timeout = self.options.idleTimeout else { return }
+        let (due, overflows) = self.lastActivity.addingReportingOverflow(timeout.wholeNanoseconds)
+        let deadline = Deadline(nanoseconds: overflows ? .max : due)
+        self.timer = self.loop.startStreamTimer(at: deadline) {
+            let isIdle = self.loop.configuration.time.now - self.lastActivity >= timeout.wholeNanoseconds
+            guard isIdle else { return self.startIdleTimer() }
+            let message = "no byte came or went for \(timeout)"
+            self.end(StreamError(.idle, message: message, address: self.peer))
+        }
+    }
+
+    /// Sends what waits and then closes; reading ends at once.
+    func close() {
+        switch self.state.close(.closed(self.peer)) {
+        case .nothing: break
+        case .now: self.end(.closed(self.peer))
+        case .drain:
+            self.handle?.stopReading()
+            self.reader.take()?.finish(.failure(.closed(self.peer)))
+            self.timer.take()?.cancel()
+            let deadline = self.loop.deadline(after: self.options.closeTimeout)
+            self.timer = self.loop.startStreamTimer(at: deadline) { self.abort() }
+        }
+    }
+
+    /// Closes and drops what waits.
+    func abort() {
+        if self.state.pendingBytes > 0 { self.handle?.resetOnClose() }
+        self.end(.closed(self.peer))
+    }
+
+    func endForShutDown() { self.end(.shutDown(self.loop, self.peer)) }
+
+    /// Ends the connection: fails whatever waits, and closes the handle.
+    func end(_ failure: StreamError) {
+        guard self.state.end(failure) else { return }
+        self.hasEnded.store(true, ordering: .releasing)
+        self.timer.take()?.cancel()
+        self.loop.remove(self)
+        self.queue.removeAll()
+        self.reader.take()?.finish(.failure(failure))
+        self.connector.take()?.finish(.failure(failure))
+        self.failWriters(failure)
+        guard let handle = self.handle.take() else { return self.didClose() }
+        self.descriptor = -1
+        self.loop.closeStream({ handle.close(onClosed: $0) }, onClosed: { self.didClose() })
+    }
+
+    private func didClose() {
+        self.isClosed = true
+        let closers = self.closers
+        self.closers = []
+        for closer in closers { closer.finish(.success(())) }
+    }
+
+    /// Finishes the waiter when the socket is closed.
+    func waitUntilClosed(_ waiter: StreamWaiter<Void>) {
+        if self.isClosed { waiter.finish(.success(())) } else { self.closers.append(waiter) }
+    }
+
+    /// Removes a waiter whose task was cancelled.
+    func forget(_ waiter: StreamWaiter<Void>) {
+        self.writers.removeAll { $0 === waiter }
+        self.finishers.removeAll { $0 === waiter }
+        self.closers.removeAll { $0 === waiter }
+    }
+}

@@ -1,0 +1,116 @@
+internal import CLibUV
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Finds the addresses of a host, on libuv's threads for names and at once for IP addresses.
+@safe
+final class HostResolver: LoopStream, @unchecked Sendable {
+    // Whatever is variable here is touched by the loop's thread only.
+    private let loop: LoopCore
+    private let address: StreamAddress
+    private let waiter: StreamWaiter<[SocketAddress]>
+    private var request: UnsafeMutablePointer<uv_getaddrinfo_t>?
+    private var timer: ScheduledTimer?
+
+    private init(_ loop: LoopCore, _ address: StreamAddress, _ waiter: StreamWaiter<[SocketAddress]>) {
+        self.loop = loop
+        self.address = address
+        self.waiter = waiter
+    }
+
+    /// The socket addresses of an address, in the order to try them; never none.
+    ///
+    /// - Parameters:
+    ///   - address: The address as the user wrote it.
+    ///   - loop: The loop to wait on.
+    ///   - deadline: Until when it may take.
+    /// - Returns: The socket addresses.
+    /// - Throws: ``StreamError`` if there are none, or in time.
+    static nonisolated(nonsending) func resolve(
+        _ address: StreamAddress,
+        on loop: LoopCore,
+        until deadline: Deadline
+    ) async throws(StreamError) -> [SocketAddress] {
+        switch address {
+        case .unix(let path): return [try SocketAddress(path: path)]
+        case .tcp(let host, let port):
+            guard UInt16(exactly: port) != nil else {
+                let message = "a port is a number from 0 to 65535, and \(port) is none"
+                throw StreamError(.invalidAddress, message: message, address: address)
+            }
+            if let numeric = SocketAddress(ip: host, port: port) { return [numeric] }
+            return try await StreamWaiter<[SocketAddress]>.wait(on: loop, for: address) { waiter in
+                let resolver = HostResolver(loop, address, waiter)
+                resolver.start(host, port, until: deadline)
+            } forget: { _ in
+                // The request goes on for itself; its result finds a waiter that is finished.
+            }.get()
+        }
+    }
+
+    private func start(_ host: String, _ port: Int, until deadline: Deadline) {
+        guard self.loop.admitsStreams else {
+            return self.waiter.finish(.failure(.shutDown(self.loop, self.address)))
+        }
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        let status = unsafe LoopRequest.start(UV_GETADDRINFO) {
+            self.finish($0)
+        } begin: { memory in
+            let request = unsafe memory.assumingMemoryBound(to: uv_getaddrinfo_t.self)
+            unsafe self.request = request
+            return unsafe uv_getaddrinfo(
+                self.loop.uv.pointer,
+                request,
+                { request, status, _ in unsafe LoopRequest.finish(request, status) },
+                host,
+                String(port),
+                &hints
+            )
+        }
+        if status < 0 { return self.waiter.finish(.failure(self.error(status))) }
+        self.loop.add(self)
+        self.timer = self.loop.startStreamTimer(at: deadline) {
+            self.waiter.finish(.failure(self.error(Int32(UV_ETIMEDOUT.rawValue))))
+        }
+    }
+
+    private func finish(_ status: Int32) {
+        // The request's memory goes back when this call has returned.
+        let found = unsafe self.request?.pointee.addrinfo
+        unsafe self.request = nil
+        defer { unsafe uv_freeaddrinfo(found) }
+        self.loop.remove(self)
+        self.timer?.cancel()
+        if status < 0 { return self.waiter.finish(.failure(self.error(status))) }
+        var addresses: [SocketAddress] = []
+        var entry = unsafe found
+        while let info = unsafe entry?.pointee {
+            if let address = unsafe info.ai_addr {
+                addresses.append(unsafe SocketAddress(copying: address, length: info.ai_addrlen))
+            }
+            unsafe entry = info.ai_next
+        }
+        let isEmpty = addresses.isEmpty
+        self.waiter.finish(
+            isEmpty ? .failure(self.error(Int32(UV_EAI_NONAME.rawValue))) : .success(addresses)
+        )
+    }
+
+    private func error(_ status: Int32) -> StreamError {
+        .system(status, "find the host of \(self.address)", self.address)
+    }
+
+    func endForShutDown() {
+        self.waiter.finish(.failure(.shutDown(self.loop, self.address)))
+        // A lookup that a thread of libuv has begun cannot be stopped: the loop ends after it.
+        guard let request = unsafe self.request else { return }
+        _ = unsafe UnsafeMutableRawPointer(request).withMemoryRebound(to: uv_req_t.self, capacity: 1) {
+            unsafe uv_cancel($0)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+internal import Logging
+internal import Synchronization
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// What a listener is made of: a socket that listens, and the task that waits for a connection.
+///
+/// The socket is polled, and accepted from when a task asks. `uv_listen` would accept before that, and where
+/// no descriptor is left it closes the connections in the backlog, or spins once its reserve descriptor is
+/// taken as well; here accepting pauses. As for a ``ConnectionCore``, variables are touched on the loop's
+/// thread only.
+@safe
+final class ListenerCore: LoopStream, @unchecked Sendable {
+    typealias Outcome = Result<ConnectionCore?, StreamError>
+
+    /// How long accepting pauses when the system has no descriptor or memory left.
+    private static let pause = Duration.milliseconds(50)
+
+    let loop: LoopCore
+    let address: StreamAddress
+    let options: StreamOptions
+    /// Whether the listener has ended; any thread may ask.
+    let hasEnded = Atomic<Bool>(false)
+
+    private let descriptor: Int32
+    private let file: UnixSocketFile?
+    private var handle: PollHandle?
+    private var state = PullState(isReady: false)
+    private var waiter: StreamWaiter<ConnectionCore?>?
+    private var pauseTimer: ScheduledTimer?
+    /// The end of the connections: nil for a listener that this side has closed.
+    private var end: Outcome?
+
+    /// A listener that takes a listening socket over.
+    init(
+        on loop: LoopCore,
+        _ descriptor: Int32,
+        _ file: UnixSocketFile?,
+        _ address: StreamAddress,
+        _ options: StreamOptions
+    ) {
+        self.loop = loop
+        self.descriptor = descriptor
+        self.file = file
+        self.address = address
+        self.options = options
+    }
+
+    /// Opens the listener, or closes the socket if the loop has shut down; on the loop's thread.
+    func open() throws(StreamError) {
+        do throws(StreamError) {
+            guard self.loop.admitsStreams else { throw .shutDown(self.loop, self.address) }
+            do throws(EventLoopError) {
+                self.handle = try PollHandle(on: self.loop.uv, descriptor: self.descriptor) {
+                    self.becameReadable()
+                }
+            } catch {
+                throw StreamError(.system, message: error.message, address: self.address)
+            }
+            self.loop.add(self)
+        } catch {
+            self.discard()
+            throw error
+        }
+    }
+
+    /// Closes the socket of a listener that was not opened, if it was not.
+    func discard() {
+        guard self.handle == nil, self.end == nil else { return }
+        self.end = .success(nil)
+        self.hasEnded.store(true, ordering: .releasing)
+        self.file?.remove()
+        StreamSocket.close(self.descriptor)
+    }
+
+    /// Answers a call for a connection if that needs no waiting; on the loop's thread.
+    func acceptAtOnce() -> Outcome? {
+        if let end = self.end { return end }
+        guard self.state.isReady, !self.state.isWaiting else { return nil }
+        return self.accept()
+    }
+
+    /// Answers a call for a connection, now or later.
+    func accept(_ waiter: StreamWaiter<ConnectionCore?>) {
+        if let outcome = self.acceptAtOnce() { return waiter.finish(outcome) }
+        switch self.state.call() {
+        case .wait(let watch):
+            self.waiter = waiter
+            if watch, self.pauseTimer == nil { self.handle?.start() }
+        case .refuse:
+            let message = "another task waits for connections of this listener"
+            waiter.finish(.failure(StreamError(.alreadyWaiting, message: message, address: self.address)))
+        case .pull: preconditionFailure("a socket that had nothing to accept is ready")
+        }
+    }
+
+    /// The waiter's task was cancelled.
+    func forget(_ waiter: StreamWaiter<ConnectionCore?>) {
+        guard self.waiter === waiter else { return }
+        self.waiter = nil
+        self.state.cancel()
+    }
+
+    private func becameReadable() {
+        self.loop.whilePolling {
+            guard self.end == nil else { return }
+            switch self.state.becameReady() {
+            case .unwatch: self.handle?.stop()
+            case .pull:
+                if let outcome = self.accept() { self.waiter.take()?.finish(outcome) }
+            }
+        }
+    }
+
+    /// Accepts one connection.
+    ///
+    /// - Returns: What the task gets; nil if there is none at the moment.
+    private func accept() -> Outcome? {
+        while true {
+            switch StreamSocket.accept(self.descriptor) {
+            case .success(let accepted):
+                self.state.took(more: true)
+                let peer = accepted.peer
+                let core = ConnectionCore(
+                    on: self.loop,
+                    peer: peer.address,
+                    options: self.options,
+                    isConnected: true
+                )
+                return Result { () throws(StreamError) in
+                    try core.open(accepted.descriptor, isUnix: peer.isUnix)
+                    return core
+                }
+            case .failure(let refusal):
+                switch -refusal.status {
+                case EAGAIN: self.state.tookNothing()
+                case EMFILE, ENFILE, ENOBUFS, ENOMEM: self.pause(refusal.status)
+                case EBADF, EINVAL, ENOTSOCK:
+                    // Code of the program that is not this one has closed the descriptor.
+                    self.end(.failure(.system(refusal.status, "accept connections", self.address)))
+                    return self.end
+                // The connection is gone before it was accepted; there may be another.
+                default: continue
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Stops accepting for a while; connections wait in the backlog.
+    private func pause(_ status: Int32) {
+        self.state.pause()
+        self.handle?.stop()
+        guard self.pauseTimer == nil else { return }
+        let failure = StreamError.system(status, "accept connections", self.address)
+        self.loop.configuration.logger.warning("\(failure)", metadata: ["address": "\(self.address)"])
+        self.pauseTimer = self.loop.startStreamTimer(at: self.loop.deadline(after: Self.pause)) {
+            self.pauseTimer = nil
+            if self.state.resume() { self.handle?.start() }
+        }
+    }
+
+    /// Stops to listen; the task that waits finds the end of the connections.
+    func close() { self.end(.success(nil)) }
+
+    func endForShutDown() { self.end(.failure(.shutDown(self.loop, self.address))) }
+
+    private func end(_ end: Outcome) {
+        guard self.end == nil else { return }
+        self.end = end
+        self.hasEnded.store(true, ordering: .releasing)
+        self.loop.remove(self)
+        self.pauseTimer.take()?.cancel()
+        self.file?.remove()
+        self.waiter.take()?.finish(end)
+        guard let handle = self.handle.take() else { return }
+        self.loop.closeStream { handle.close(onClosed: $0) }
+        // A handle that is closing polls no more, and clients are to be refused from now on.
+        StreamSocket.close(self.descriptor)
+    }
+}

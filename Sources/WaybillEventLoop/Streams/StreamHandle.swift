@@ -1,0 +1,143 @@
+internal import CLibUV
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// A `uv_tcp_t` or a `uv_pipe_t`, which differ only in how they are made and opened.
+///
+/// Received bytes do not go through libuv: it allocates before it knows how many there are, and reads on
+/// until it is stopped. The read callback gets no buffer, which is libuv's way to say "readable"
+/// (`UV_ENOBUFS`), and `recv` follows when a task wants the bytes. Everything here happens on the loop's
+/// thread, and nothing after `close`.
+@safe
+struct StreamHandle {
+    private let handle: LoopHandle
+    let isUnix: Bool
+
+    /// Makes a handle without a socket.
+    ///
+    /// - Parameters:
+    ///   - loop: Its loop.
+    ///   - isUnix: Whether it is a Unix socket's; else it is for TCP.
+    ///   - onReadable: Runs while it is watched, each time there is something to receive.
+    /// - Throws: ``EventLoopError`` if libuv refuses.
+    init(on loop: UVLoop, isUnix: Bool, onReadable: @escaping () -> Void) throws(EventLoopError) {
+        self.isUnix = isUnix
+        if isUnix {
+            self.handle = try unsafe LoopHandle(UV_NAMED_PIPE, onEvent: onReadable) { memory in
+                unsafe uv_pipe_init(loop.pointer, memory.assumingMemoryBound(to: uv_pipe_t.self), 0)
+            }
+        } else {
+            self.handle = try unsafe LoopHandle(UV_TCP, onEvent: onReadable) { memory in
+                unsafe uv_tcp_init(loop.pointer, memory.assumingMemoryBound(to: uv_tcp_t.self))
+            }
+        }
+    }
+
+    private var tcp: UnsafeMutablePointer<uv_tcp_t> {
+        unsafe self.handle.memory.assumingMemoryBound(to: uv_tcp_t.self)
+    }
+
+    private var pipe: UnsafeMutablePointer<uv_pipe_t> {
+        unsafe self.handle.memory.assumingMemoryBound(to: uv_pipe_t.self)
+    }
+
+    private var stream: UnsafeMutablePointer<uv_stream_t> {
+        unsafe self.handle.memory.assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    /// The descriptor of the socket, once there is one; -1 before.
+    var descriptor: Int32 {
+        var descriptor: Int32 = -1
+        return unsafe uv_fileno(self.handle.base, &descriptor) < 0 ? -1 : descriptor
+    }
+
+    /// Takes a connected socket over, which belongs to the handle unless the answer is negative.
+    func open(_ descriptor: Int32) -> Int32 {
+        unsafe self.isUnix ? uv_pipe_open(self.pipe, descriptor) : uv_tcp_open(self.tcp, descriptor)
+    }
+
+    /// Sends small writes at once, or collects them; for TCP only.
+    func setNoDelay(_ isOn: Bool) {
+        if !self.isUnix { _ = unsafe uv_tcp_nodelay(self.tcp, isOn ? 1 : 0) }
+    }
+
+    /// Connects; `onDone` gets the status unless the answer is negative.
+    func connect(to address: SocketAddress, onDone: @escaping (Int32) -> Void) -> Int32 {
+        unsafe LoopRequest.start(UV_CONNECT, onDone: onDone) { memory in
+            let request = unsafe memory.assumingMemoryBound(to: uv_connect_t.self)
+            if case .unix(let path) = address.address {
+                unsafe uv_pipe_connect(request, self.pipe, path) { unsafe LoopRequest.finish($0, $1) }
+                return 0
+            }
+            return unsafe address.withPointer { address in
+                unsafe uv_tcp_connect(request, self.tcp, address) { unsafe LoopRequest.finish($0, $1) }
+            }
+        }
+    }
+
+    /// Starts to watch for bytes; starting twice is harmless.
+    func startReading() -> Int32 {
+        let status = unsafe uv_read_start(
+            self.stream,
+            { _, _, buffer in unsafe buffer?.pointee = uv_buf_init(nil, 0) },
+            { stream, _, _ in unsafe LoopHandle.fire(stream) }
+        )
+        return status == UV_EALREADY.rawValue ? 0 : status
+    }
+
+    /// Stops to watch for bytes; stopping twice is harmless.
+    func stopReading() { _ = unsafe uv_read_stop(self.stream) }
+
+    /// Writes what the socket takes at once.
+    ///
+    /// - Parameter buffers: What to write, in one system call.
+    /// - Returns: How many bytes were written; zero if the socket is full, negative on failure.
+    func tryWrite(_ buffers: UnsafeBufferPointer<uv_buf_t>) -> Int {
+        let status = unsafe uv_try_write(self.stream, buffers.baseAddress, UInt32(buffers.count))
+        return status == UV_EAGAIN.rawValue ? 0 : Int(status)
+    }
+
+    /// Writes bytes as soon as the socket takes them.
+    ///
+    /// - Parameters:
+    ///   - count: How many bytes.
+    ///   - fill: Copies them into the request's memory.
+    ///   - onDone: Gets the status when all are written, unless the answer is negative.
+    /// - Returns: The status of the start.
+    func write(
+        _ count: Int,
+        _ fill: (UnsafeMutableRawBufferPointer) -> Void,
+        onDone: @escaping (Int32) -> Void
+    ) -> Int32 {
+        unsafe LoopRequest.start(UV_WRITE, extra: count, onDone: onDone) { memory in
+            let bytes = unsafe memory + LoopRequest.size(of: UV_WRITE)
+            unsafe fill(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+            var buffer = unsafe uv_buf_init(bytes.assumingMemoryBound(to: CChar.self), UInt32(count))
+            let request = unsafe memory.assumingMemoryBound(to: uv_write_t.self)
+            return unsafe uv_write(request, self.stream, &buffer, 1) { unsafe LoopRequest.finish($0, $1) }
+        }
+    }
+
+    /// Ends the direction of writing; `onDone` gets the status unless the answer is negative.
+    func shutDown(onDone: @escaping (Int32) -> Void) -> Int32 {
+        unsafe LoopRequest.start(UV_SHUTDOWN, onDone: onDone) { memory in
+            let request = unsafe memory.assumingMemoryBound(to: uv_shutdown_t.self)
+            return unsafe uv_shutdown(request, self.stream) { unsafe LoopRequest.finish($0, $1) }
+        }
+    }
+
+    /// Closes the handle and its socket.
+    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
+
+    /// Makes the close that follows a reset, over TCP: what was not sent is dropped, and the peer learns it.
+    func resetOnClose() {
+        guard !self.isUnix else { return }
+        var option = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout<linger>.size)
+        _ = unsafe setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, size)
+    }
+}

@@ -1,0 +1,125 @@
+internal import CLibUV
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The system calls for sockets that libuv has no function for, or none that fits.
+enum StreamSocket {
+    /// Writing to a connection whose peer is gone must be an error, and not the end of the process.
+    ///
+    /// libuv writes with `write`, which takes no `MSG_NOSIGNAL`. So `SIGPIPE` is ignored in the whole process
+    /// before the first stream is opened, unless the program has set something else.
+    static let ignoresBrokenPipe: Void = {
+        var action = sigaction()
+        guard unsafe sigaction(SIGPIPE, nil, &action) == 0 else { return }
+        #if canImport(Darwin)
+        let handler = unsafe action.__sigaction_u.__sa_handler
+        #else
+        let handler = unsafe action.__sigaction_handler.sa_handler
+        #endif
+        // The default action is a null pointer.
+        if handler == nil { _ = signal(SIGPIPE, SIG_IGN) }
+    }()
+
+    /// Closes a descriptor that no handle has.
+    static func close(_ descriptor: Int32) {
+        #if canImport(Darwin)
+        _ = Darwin.close(descriptor)
+        #else
+        _ = Glibc.close(descriptor)
+        #endif
+    }
+
+    /// Opens a socket that listens.
+    ///
+    /// - Parameters:
+    ///   - socketAddress: Where.
+    ///   - address: The same as the user wrote it, for errors.
+    ///   - options: The backlog, and the permissions of a Unix socket.
+    /// - Returns: The descriptor.
+    /// - Throws: ``StreamError`` if the system refuses; nothing is left behind.
+    static func listen(
+        at socketAddress: SocketAddress,
+        _ address: StreamAddress,
+        _ options: StreamOptions
+    ) throws(StreamError) -> Int32 {
+        let descriptor = waybill_stream_socket(socketAddress.family)
+        try Self.check(descriptor, address)
+        do throws(StreamError) {
+            if !socketAddress.isUnix {
+                var isOn: Int32 = 1
+                let size = socklen_t(MemoryLayout<Int32>.size)
+                // A server that was restarted gets its port back at once.
+                let status = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, size)
+                try Self.check(status, address)
+            }
+            try Self.check(Self.bind(descriptor, to: socketAddress), address)
+            // Before the socket listens nothing can connect to it.
+            if case .unix(let path) = address {
+                try Self.check(unsafe chmod(path, mode_t(options.permissions)), address)
+            }
+            #if canImport(Darwin)
+            try Self.check(Darwin.listen(descriptor, Int32(clamping: options.backlog)), address)
+            #else
+            try Self.check(Glibc.listen(descriptor, Int32(clamping: options.backlog)), address)
+            #endif
+            return descriptor
+        } catch {
+            Self.close(descriptor)
+            throw error
+        }
+    }
+
+    private static func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
+        unsafe address.withPointer { pointer in
+            #if canImport(Darwin)
+            unsafe Darwin.bind(descriptor, pointer, address.length)
+            #else
+            unsafe Glibc.bind(descriptor, pointer, address.length)
+            #endif
+        }
+    }
+
+    /// The address that the system has given to a socket.
+    static func localAddress(of descriptor: Int32) -> SocketAddress? {
+        unsafe SocketAddress { unsafe getsockname(descriptor, $0, $1) }
+    }
+
+    /// Accepts a connection.
+    ///
+    /// - Parameter descriptor: The socket that listens.
+    /// - Returns: The connection and the address of its peer, or a negated `errno`.
+    static func accept(_ descriptor: Int32) -> Result<(descriptor: Int32, peer: SocketAddress), Refusal> {
+        var accepted: Int32 = -1
+        let peer = unsafe SocketAddress { address, length in
+            accepted = unsafe waybill_accept(descriptor, address, length)
+            return accepted
+        }
+        guard let peer else { return .failure(Refusal(status: -errno)) }
+        return .success((accepted, peer))
+    }
+
+    /// Why the system has no connection to accept.
+    struct Refusal: Error {
+        /// A negated `errno`.
+        let status: Int32
+    }
+
+    /// The user at the other end of a Unix socket.
+    static func peerUser(of descriptor: Int32) -> UInt32? {
+        var user: UInt32 = 0
+        return unsafe waybill_peer_user(descriptor, &user) == 0 ? user : nil
+    }
+
+    private static func check(_ status: Int32, _ address: StreamAddress) throws(StreamError) {
+        guard status < 0 else { return }
+        let number = errno
+        let failure = StreamError.system(-number, "listen at \(address)", address)
+        // What means "no server" to a client means "no such place" to a server.
+        guard [ENOENT, ENOTDIR, EADDRNOTAVAIL].contains(number) else { throw failure }
+        throw StreamError(.invalidAddress, message: failure.message, address: address, systemError: number)
+    }
+}

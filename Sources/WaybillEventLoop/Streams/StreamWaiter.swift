@@ -1,0 +1,75 @@
+internal import Synchronization
+
+/// A task that waits for a stream: it is resumed once, with the first result that comes.
+///
+/// The caller may be anywhere, and its cancellation comes from any thread; whatever else happens to a waiter
+/// happens on the stream's loop. A caller on the loop stays there.
+final class StreamWaiter<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Value, StreamError>
+
+    private let continuation: LoopContinuation<Void>
+    private let wasCancelled = Atomic<Bool>(false)
+    // Written once, on the loop's thread, before the task is resumed; read by the task after that.
+    private nonisolated(unsafe) var outcome: Outcome?
+
+    private init(on loop: EventLoop?) {
+        self.continuation = LoopContinuation(on: loop)
+    }
+
+    /// Resumes the task unless it has been resumed already; on the loop's thread.
+    func finish(_ outcome: Outcome) {
+        guard unsafe self.outcome == nil else { return }
+        unsafe self.outcome = outcome
+        self.continuation.resume(returning: ())
+    }
+
+    /// Suspends the calling task until it is finished.
+    ///
+    /// - Parameters:
+    ///   - loop: The stream's loop.
+    ///   - address: The stream's address, for the error of a task that is cancelled.
+    ///   - begin: Runs on the loop's thread; it finishes the waiter, or keeps it for later.
+    ///   - forget: Runs on the loop's thread after a cancellation, to remove the waiter where it is kept.
+    /// - Returns: What the waiter was finished with.
+    static nonisolated(nonsending) func wait(
+        on loop: LoopCore,
+        for address: StreamAddress?,
+        _ begin: @escaping @Sendable (StreamWaiter) -> Void,
+        forget: @escaping @Sendable (StreamWaiter) -> Void
+    ) async -> Outcome {
+        let waiter = StreamWaiter(on: EventLoop.current)
+        await waiter.continuation.wait(isolation: #isolation) {
+            if loop.isOnThread {
+                waiter.start(address, begin)
+            } else {
+                loop.submit(WorkItem { waiter.start(address, begin) })
+            }
+        } onCancel: {
+            waiter.wasCancelled.store(true, ordering: .releasing)
+            loop.runOnThread {
+                forget(waiter)
+                waiter.finish(.failure(.cancelled(address)))
+            }
+        }
+        guard let outcome = unsafe waiter.outcome else {
+            preconditionFailure("a task continued without an outcome")
+        }
+        return outcome
+    }
+
+    /// Begins, unless a cancellation came first, which then has found nothing to remove.
+    private func start(_ address: StreamAddress?, _ begin: (StreamWaiter) -> Void) {
+        if self.wasCancelled.load(ordering: .acquiring) {
+            self.finish(.failure(.cancelled(address)))
+        } else {
+            begin(self)
+        }
+    }
+}
+
+extension LoopCore {
+    /// Runs a closure now if this is the loop's thread, and queues it otherwise.
+    func runOnThread(_ body: @escaping @Sendable () -> Void) {
+        if self.isOnThread { body() } else { self.submit(WorkItem(body)) }
+    }
+}

@@ -1,0 +1,106 @@
+internal import CLibUV
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The file of a Unix socket that listens: created, taken over from a server that died, removed.
+///
+/// A server that was killed leaves its file behind, and the file keeps the next one from binding. Whether a
+/// server still answers is found by connecting. Between that look and the new file no other server must
+/// decide the same, so every server holds a lock on the folder while it binds.
+struct UnixSocketFile: Sendable {
+    private let path: String
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// How often the lock on the folder is tried, a millisecond apart.
+    private static let attempts = 200
+
+    /// Opens a socket that listens at a path.
+    ///
+    /// - Parameters:
+    ///   - path: Where.
+    ///   - options: The backlog, and the permissions.
+    /// - Returns: The descriptor, and the file.
+    /// - Throws: ``StreamError`` with the code `addressInUse` if a server answers at the path, or the file
+    ///   there is no socket.
+    static nonisolated(nonsending) func listen(
+        at path: String,
+        _ options: StreamOptions
+    ) async throws(StreamError) -> (descriptor: Int32, file: UnixSocketFile?) {
+        let socketAddress = try SocketAddress(path: path)
+        let folder = Self.openFolder(of: path)
+        // Closing it releases the lock.
+        defer { if folder >= 0 { StreamSocket.close(folder) } }
+        await Self.lock(folder)
+        let address = StreamAddress.unix(path)
+        let descriptor: Int32
+        do throws(StreamError) {
+            descriptor = try StreamSocket.listen(at: socketAddress, address, options)
+        } catch  where error.code == .addressInUse {
+            try Self.removeStale(path, socketAddress)
+            descriptor = try StreamSocket.listen(at: socketAddress, address, options)
+        }
+        return (descriptor, UnixSocketFile(path))
+    }
+
+    private init?(_ path: String) {
+        guard let status = Self.status(of: path) else { return nil }
+        self.path = path
+        self.device = UInt64(truncatingIfNeeded: status.st_dev)
+        self.inode = UInt64(status.st_ino)
+    }
+
+    /// Removes the file, unless another server has put its own there.
+    func remove() {
+        if UnixSocketFile(self.path).map({ $0.inode == self.inode && $0.device == self.device }) ?? false {
+            _ = unsafe unlink(self.path)
+        }
+    }
+
+    private static func removeStale(_ path: String, _ socketAddress: SocketAddress) throws(StreamError) {
+        let isSocket = Self.status(of: path).map { $0.st_mode & S_IFMT == S_IFSOCK } ?? false
+        let rival =
+            isSocket
+            ? Self.answers(at: socketAddress) ? "a server answers there" : nil
+            : "a file that is no socket is there"
+        if let rival {
+            let message = "could not listen at unix:\(path): \(rival)"
+            throw StreamError(.addressInUse, message: message, address: .unix(path), systemError: EADDRINUSE)
+        }
+        _ = unsafe unlink(path)
+    }
+
+    /// Whether a server listens; one whose backlog is full does, too.
+    private static func answers(at address: SocketAddress) -> Bool {
+        let descriptor = waybill_stream_socket(address.family)
+        guard descriptor >= 0 else { return true }
+        defer { StreamSocket.close(descriptor) }
+        let status = unsafe address.withPointer { unsafe connect(descriptor, $0, address.length) }
+        return status == 0 || (errno != ECONNREFUSED && errno != ENOENT)
+    }
+
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status : nil
+    }
+
+    private static func openFolder(of path: String) -> Int32 {
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        return unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    }
+
+    /// Locks the folder, which takes no longer than another server needs to bind.
+    ///
+    /// A folder that another program keeps locked, or that cannot be locked, keeps no server from starting:
+    /// then two servers that start in the same moment are not told apart.
+    private static nonisolated(nonsending) func lock(_ folder: Int32) async {
+        for _ in 0..<Self.attempts {
+            if flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+}

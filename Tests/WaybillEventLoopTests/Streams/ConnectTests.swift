@@ -1,0 +1,118 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct ConnectTests {
+    private let loop = EventLoop(name: "client")
+
+    @Test
+    func `a port where no server listens refuses`() async throws {
+        let address = try await withListener { listener, _ in listener.address }
+        let error = await #expect(throws: StreamError.self) {
+            try await StreamConnection.connect(to: address, on: self.loop)
+        }
+        #expect(error?.code == .refused)
+        #expect(error?.address == address)
+        #expect(error?.message == "could not connect to \(address): connection refused")
+        #expect(error.map { "\($0)" }?.hasSuffix("; start the server, or try again later") ?? false)
+    }
+
+    @Test
+    func `a path without a socket refuses`() async {
+        let code = await failure {
+            _ = try await StreamConnection.connect(to: .unix("/tmp/waybill-no-socket"), on: self.loop)
+        }
+        #expect(code == .refused)
+    }
+
+    @Test(arguments: [
+        StreamAddress.unix(""), .unix("/tmp/" + String(repeating: "x", count: 200)), .unix("/tmp/a\0b"),
+        .tcp("127.0.0.1", port: 65536), .tcp("localhost", port: -1),
+    ])
+    func `what can be no address is refused before the system is asked`(address: StreamAddress) async {
+        let connecting = await failure {
+            _ = try await StreamConnection.connect(to: address, on: self.loop)
+        }
+        #expect(connecting == .invalidAddress)
+        let listening = await failure { _ = try await StreamListener.bind(address, on: self.loop) }
+        #expect(listening == .invalidAddress)
+    }
+
+    @Test
+    func `a name that no host has is not found`() async {
+        let code = await failure {
+            _ = try await StreamConnection.connect(to: .tcp("no-host.invalid", port: 1), on: self.loop)
+        }
+        #expect(code == .hostNotFound)
+    }
+
+    @Test
+    func `a server that does not answer ends in a timeout`() async throws {
+        try await self.withBlackHole { address in
+            var options = StreamOptions()
+            options.connectTimeout = .milliseconds(30)
+            let start = ContinuousClock.now
+            let code = await failure {
+                _ = try await StreamConnection.connect(to: address, on: self.loop, options: options)
+            }
+            #expect(code == .timedOut)
+            #expect(start.duration(to: .now) >= .milliseconds(30))
+        }
+    }
+
+    @Test
+    func `connecting can be cancelled, before and while it waits`() async throws {
+        try await self.withBlackHole { address in
+            for delay in [0, 20] {
+                let client = Task { try await StreamConnection.connect(to: address, on: self.loop) }
+                try await Task.sleep(for: .milliseconds(delay))
+                client.cancel()
+                #expect(await failure { _ = try await client.value } == .cancelled)
+            }
+        }
+    }
+
+    @Test
+    func `a loop that shuts down ends connecting, and refuses what comes`() async throws {
+        try await self.withBlackHole { address in
+            let loop = EventLoop(name: "client")
+            let client = Task { try await StreamConnection.connect(to: address, on: loop) }
+            try await Task.sleep(for: .milliseconds(20))
+            await loop.shutDown()
+            #expect(await failure { _ = try await client.value } == .shutDown)
+            let late = await failure { _ = try await StreamConnection.connect(to: address, on: loop) }
+            #expect(late == .shutDown)
+        }
+    }
+
+    @Test
+    func `a Unix socket knows its peer's user`() async throws {
+        try await withPair(.unix) { client, server, _ in
+            #expect(client.peerUserID == server.peerUserID)
+            #expect(server.peerUserID == UInt32(geteuid()))
+            #expect(server.peer == .unix(""))
+        }
+    }
+
+    /// Runs a closure with the address of a listener whose backlog is full, and that accepts nothing.
+    private func withBlackHole(_ body: (StreamAddress) async throws -> Void) async throws {
+        var options = StreamOptions()
+        options.backlog = 0
+        options.connectTimeout = .milliseconds(50)
+        try await withListener(options: options) { listener, loop in
+            var fillers: [StreamConnection] = []
+            do {
+                while fillers.count < 100 {
+                    fillers.append(
+                        try await StreamConnection.connect(to: listener.address, on: loop, options: options)
+                    )
+                }
+            } catch {
+                #expect((error as? StreamError)?.code == .timedOut)
+            }
+            try await body(listener.address)
+        }
+    }
+}

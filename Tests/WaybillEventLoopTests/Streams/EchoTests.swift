@@ -1,0 +1,102 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct EchoTests {
+    /// Every kind of address that a listener can have.
+    static let kinds: [AddressKind] = [.version4, .version6, .name, .unix]
+
+    @Test(arguments: Self.kinds)
+    func `what a client sends comes back`(kind: AddressKind) async throws {
+        try await withEcho(kind) { address, loop in
+            let connection = try await StreamConnection.connect(to: address, on: loop)
+            try await connection.write(Array("hello, ".utf8))
+            try await connection.write([Array("wor".utf8), [], Array("ld".utf8)])
+            try await connection.finishWriting()
+            #expect(String(decoding: try await connection.all(), as: UTF8.self) == "hello, world")
+            #expect(try await connection.read() == nil)
+        }
+    }
+
+    @Test(arguments: Self.kinds)
+    func `an actor on the loop stays on it while it reads and writes`(kind: AddressKind) async throws {
+        try await withEcho(kind) { address, loop in
+            let client = LoopClient(eventLoop: loop)
+            let count = try await client.exchange(address, rounds: 200)
+            #expect(count == 200)
+        }
+    }
+
+    @Test(arguments: Self.kinds)
+    func `one byte at a time arrives whole`(kind: AddressKind) async throws {
+        try await withEcho(kind) { address, loop in
+            let connection = try await StreamConnection.connect(to: address, on: loop)
+            let sent = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
+            let reader = Task { try await connection.all() }
+            for byte in sent { try await connection.write([byte]) }
+            try await connection.finishWriting()
+            #expect(try await reader.value == sent)
+        }
+    }
+
+    @Test(arguments: Self.kinds)
+    func `sixteen megabytes come back in order`(kind: AddressKind) async throws {
+        try await withEcho(kind) { address, loop in
+            let connection = try await StreamConnection.connect(to: address, on: loop)
+            let blocks = (0..<64).map { _ in Self.block() }
+            let writer = Task {
+                for block in blocks { try await connection.write(block) }
+                try await connection.finishWriting()
+            }
+            let received = Data(try await connection.all())
+            try await writer.value
+            #expect(received == blocks.reduce(into: Data()) { $0.append(contentsOf: $1) })
+        }
+    }
+
+    @Test
+    func `a listener says where it listens, and a connection where it leads`() async throws {
+        try await withEcho(.version4) { address, loop in
+            guard case .tcp("127.0.0.1", let port) = address else {
+                Issue.record("\(address)")
+                return
+            }
+            #expect(port > 0)
+            let connection = try await StreamConnection.connect(to: address, on: loop)
+            #expect(connection.peer == address)
+            #expect(connection.peerUserID == nil)
+        }
+    }
+
+    /// A quarter of a megabyte that is like no other, and made of 4099 bytes, which divide no buffer evenly.
+    private static func block() -> [UInt8] {
+        let bytes = (0..<4099).map { _ in UInt8.random(in: .min ... .max) }
+        var block: [UInt8] = []
+        for _ in 0..<64 { block += bytes }
+        return block
+    }
+}
+
+/// A client that insists on its loop.
+actor LoopClient: LoopBound {
+    let eventLoop: EventLoop
+
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    /// Sends a byte and waits for it, over and over.
+    ///
+    /// - Returns: How many came back.
+    func exchange(_ address: StreamAddress, rounds: Int) async throws -> Int {
+        let connection = try await StreamConnection.connect(to: address, on: self.eventLoop)
+        var count = 0
+        for round in 0..<rounds {
+            try await connection.write([UInt8(truncatingIfNeeded: round)])
+            self.eventLoop.preconditionInEventLoop()
+            if try await connection.read() == [UInt8(truncatingIfNeeded: round)] { count += 1 }
+            self.eventLoop.preconditionInEventLoop()
+        }
+        return count
+    }
+}

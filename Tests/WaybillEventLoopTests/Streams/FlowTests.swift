@@ -1,0 +1,131 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct FlowTests {
+    private static let block = [UInt8](repeating: 7, count: 1 << 20)
+    private static let blocks = 64
+
+    @Test(arguments: [AddressKind.version4, .unix])
+    func `a writer waits while its peer does not read, and memory is bounded`(kind: AddressKind) async throws
+    {
+        try await withPair(kind) { client, server, loop in
+            let written = Tally()
+            let writer = Task {
+                for _ in 0..<Self.blocks {
+                    try await client.write(Self.block)
+                    written.add()
+                }
+                try await client.finishWriting()
+            }
+            while await loop.run({ !client.core.state.isFull }) { await Task.yield() }
+            // It waits once the system's buffers are full: the count stands still.
+            var seen = -1
+            while seen != written.count {
+                seen = written.count
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(seen < Self.blocks)
+            let limit = client.core.options.highWaterMark + Self.block.count
+            #expect(await loop.run { client.core.state.pendingBytes } <= limit)
+            #expect(try await server.all().count == Self.blocks * Self.block.count)
+            try await writer.value
+        }
+    }
+
+    @Test
+    func `a writer that is cancelled while it waits is free, and its bytes are sent`() async throws {
+        try await withPair { client, server, loop in
+            let writer = Task { for _ in 0..<Self.blocks { try await client.write(Self.block) } }
+            while await loop.run({ !client.core.state.isFull }) { await Task.yield() }
+            writer.cancel()
+            #expect(await failure { try await writer.value } == .cancelled)
+            let reader = Task { try await server.all().count }
+            try await client.finishWriting()
+            #expect(try await reader.value.isMultiple(of: Self.block.count))
+        }
+    }
+
+    @Test(arguments: [AddressKind.version4, .unix])
+    func `each direction ends by itself`(kind: AddressKind) async throws {
+        try await withPair(kind) { client, server, _ in
+            try await client.write([1, 2, 3])
+            try await client.finishWriting()
+            #expect(try await server.all() == [1, 2, 3])
+            #expect(await failure { try await client.write([4]) } == .closed)
+            try await server.write([5, 6])
+            try await server.finishWriting()
+            #expect(try await client.all() == [5, 6])
+            try await client.finishWriting()
+            #expect(!client.isClosed)
+        }
+    }
+
+    @Test
+    func `what was written is sent although the connection is closed at once`() async throws {
+        try await withPair { client, server, _ in
+            try await client.write(Self.block)
+            client.close()
+            #expect(try await server.all().count == Self.block.count)
+            try await client.waitUntilClosed()
+            #expect(await failure { try await client.write([1]) } == .closed)
+            #expect(await failure { _ = try await client.read() } == .closed)
+        }
+    }
+
+    @Test
+    func `closing does not wait for ever for a peer that does not read`() async throws {
+        var options = StreamOptions()
+        options.closeTimeout = .milliseconds(20)
+        options.highWaterMark = 1 << 30
+        try await withPair(options: options) { client, server, _ in
+            for _ in 0..<16 { try await client.write(Self.block) }
+            client.close()
+            try await client.waitUntilClosed()
+            #expect(await failure { _ = try await server.all() } == .reset)
+        }
+    }
+
+    @Test
+    func `one task reads at a time, and a reader that is cancelled loses nothing`() async throws {
+        try await withPair { client, server, loop in
+            let reader = Task { try await server.read() }
+            while await loop.run({ server.core.reader == nil }) { await Task.yield() }
+            #expect(await failure { _ = try await server.read() } == .alreadyWaiting)
+            reader.cancel()
+            #expect(await failure { _ = try await reader.value } == .cancelled)
+            try await client.write([1])
+            #expect(try await server.read() == [1])
+        }
+    }
+
+    @Test
+    func `a reader that always has bytes leaves timers their time`() async throws {
+        try await withPair { client, server, loop in
+            let writer = Task { while true { try await client.write(Self.block) } }
+            let reader = Task(executorPreference: loop.taskExecutor) {
+                for try await _ in server.bytes {}
+            }
+            for _ in 0..<20 {
+                let start = ContinuousClock.now
+                try await loop.clock.sleep(for: .milliseconds(1))
+                #expect(start.duration(to: .now) < .milliseconds(500))
+            }
+            writer.cancel()
+            reader.cancel()
+            _ = await (writer.result, reader.result)
+        }
+    }
+
+    @Test
+    func `a reader takes no more than it asked for`() async throws {
+        var options = StreamOptions()
+        options.readBufferSize = 3
+        try await withPair(options: options) { client, server, _ in
+            try await client.write([1, 2, 3, 4])
+            #expect(try await server.read() == [1, 2, 3])
+            #expect(try await server.read() == [4])
+        }
+    }
+}

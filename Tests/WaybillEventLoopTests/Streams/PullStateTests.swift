@@ -1,0 +1,56 @@
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+struct PullStateTests {
+    @Test
+    func `the first wait starts to watch, and the next ones find it watched`() {
+        let state = Box(PullState(isReady: false))
+        #expect(state.value.call() == .wait(watch: true))
+        #expect(state.value.becameReady() == .pull)
+        state.value.took(more: false)
+        #expect(state.value.call() == .wait(watch: false))
+    }
+
+    @Test
+    func `what comes while no task waits stops watching, and is tried for at once`() {
+        let state = Box(PullState(isReady: false))
+        #expect(state.value.call() == .wait(watch: true))
+        #expect(state.value.becameReady() == .pull)
+        state.value.took(more: false)
+        #expect(state.value.becameReady() == .unwatch)
+        #expect(state.value.call() == .pull)
+        state.value.tookNothing()
+        #expect(state.value.call() == .wait(watch: true))
+    }
+
+    @Test
+    func `a task that got all it asked for tries again`() {
+        let state = Box(PullState(isReady: true))
+        #expect(state.value.call() == .pull)
+        state.value.took(more: true)
+        #expect(state.value.call() == .pull)
+        state.value.took(more: false)
+        #expect(state.value.call() == .wait(watch: true))
+    }
+
+    @Test
+    func `a second task is refused, and one that was cancelled makes room`() {
+        let state = Box(PullState(isReady: false))
+        #expect(state.value.call() == .wait(watch: true))
+        #expect(state.value.call() == .refuse)
+        state.value.cancel()
+        #expect(state.value.call() == .wait(watch: false))
+    }
+
+    @Test
+    func `a pause ends with watching only if a task waits`() {
+        let state = Box(PullState(isReady: false))
+        state.value.pause()
+        #expect(state.value.resume() == false)
+        #expect(state.value.call() == .wait(watch: true))
+        state.value.pause()
+        #expect(state.value.resume() == true)
+        #expect(state.value.resume() == false)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import WaybillEventLoop
+
+@Suite(.timeLimit(.minutes(1)))
+struct UnixSocketFileTests {
+    private let loop = EventLoop(name: "unix")
+
+    @Test
+    func `only its owner may use a socket, and it is removed with its listener`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/socket"
+            let listener = try await StreamListener.bind(.unix(path), on: self.loop)
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            listener.close()
+            await self.loop.run {}
+            #expect(!FileManager.default.fileExists(atPath: path))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+    }
+
+    @Test
+    func `the file of a server that died is replaced`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/socket"
+            try self.leaveStaleFile(path)
+            #expect(FileManager.default.fileExists(atPath: path))
+            _ = try await StreamListener.bind(.unix(path), on: self.loop)
+        }
+    }
+
+    @Test
+    func `a second server at a path is refused, and the first goes on`() async throws {
+        try await withFolder { folder in
+            let address = StreamAddress.unix(folder + "/socket")
+            let first = try await StreamListener.bind(address, on: self.loop)
+            let error = await #expect(throws: StreamError.self) {
+                try await StreamListener.bind(address, on: self.loop)
+            }
+            #expect(error?.code == .addressInUse)
+            #expect(error?.message == "could not listen at \(address): a server answers there")
+            _ = try await StreamConnection.connect(to: address, on: self.loop)
+            first.close()
+        }
+    }
+
+    @Test
+    func `a file that is no socket is left alone`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/socket"
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+            #expect(
+                await failure { _ = try await StreamListener.bind(.unix(path), on: self.loop) }
+                    == .addressInUse
+            )
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+        }
+    }
+
+    @Test
+    func `of many servers that start at once over a stale file, one wins`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/socket"
+            for _ in 0..<20 {
+                try self.leaveStaleFile(path)
+                let listeners = await withTaskGroup(of: StreamListener?.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask { try? await StreamListener.bind(.unix(path), on: self.loop) }
+                    }
+                    return await group.reduce(into: [StreamListener]()) { $0 += $1.map { [$0] } ?? [] }
+                }
+                #expect(listeners.count == 1)
+                _ = try await StreamConnection.connect(to: .unix(path), on: self.loop)
+                for listener in listeners { listener.close() }
+                await self.loop.run {}
+            }
+        }
+    }
+
+    @Test(arguments: ["/tmp/waybill-no-folder/socket", "/proc/socket"])
+    func `a folder that is not there, or cannot be written to, is an error`(path: String) async {
+        let code = await failure { _ = try await StreamListener.bind(.unix(path), on: self.loop) }
+        #expect(code == .invalidAddress || code == .accessDenied)
+    }
+
+    @Test
+    func `two servers on one port are told apart`() async throws {
+        let first = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: self.loop)
+        let code = await failure { _ = try await StreamListener.bind(first.address, on: self.loop) }
+        #expect(code == .addressInUse)
+        first.close()
+    }
+
+    @Test
+    func `an address of another machine is none to listen at`() async {
+        let code = await failure {
+            _ = try await StreamListener.bind(.tcp("192.0.2.1", port: 0), on: self.loop)
+        }
+        #expect(code == .invalidAddress)
+    }
+
+    /// Listens and closes the socket, as the end of a process does.
+    private func leaveStaleFile(_ path: String) throws {
+        let descriptor = try StreamSocket.listen(at: SocketAddress(path: path), .unix(path), StreamOptions())
+        StreamSocket.close(descriptor)
+    }
+}
