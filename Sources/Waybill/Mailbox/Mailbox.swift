@@ -284,6 +284,19 @@ extension Mailbox {
         return await handler.run(message, isolation: self, for: exchange)
     }
 
+    /// Runs a closure that may suspend.
+    func run(
+        _ message: Message,
+        _ body: @Sendable (Message) async throws -> any Sendable
+    ) async throws -> any Sendable {
+        guard let executor = self.taskExecutor else { return try await body(message) }
+        return try await withTaskExecutorPreference(executor, isolation: self) {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return try await body(message)
+        }
+    }
+
     private nonisolated func runInPlace(_ message: Message, _ handler: Handler) -> Outcome {
         if let error = self.objection(to: message, handler) { return .failed(error) }
         return handler.runInPlace(message)

@@ -95,31 +95,29 @@ final class SuspendingClosure: SuspendingCode {
     }
 
     func start(_ exchange: Exchange) -> Task<Void, Never> {
-        self.mailbox.assumeOnLoop { mailbox in
-            Task.immediate {
-                _ = mailbox
-                let delivery = exchange.takeDelivery()
-                let outcome: Outcome
-                do {
-                    let value = try await DeliveryContext.$inherited.withValue(exchange.context()) {
-                        try await self.run(delivery.message, isolation: mailbox)
-                    }
-                    outcome = .replied(value)
-                } catch {
-                    outcome = delivery.failure(error)
+        self.mailbox.assumeOnLoop { self.launch(exchange, in: $0) }
+    }
+
+    private func launch(_ exchange: Exchange, in mailbox: isolated Mailbox) -> Task<Void, Never> {
+        Task.immediate {
+            // Captured, the parameter isolates the task to the mailbox.
+            _ = mailbox
+            let delivery = exchange.takeDelivery()
+            let outcome: Outcome
+            do {
+                let value = try await DeliveryContext.$inherited.withValue(exchange.context()) {
+                    try await mailbox.run(delivery.message, self.body)
                 }
-                exchange.finish(outcome, of: delivery)
+                outcome = .replied(value)
+            } catch {
+                outcome = delivery.failure(error)
             }
+            exchange.finish(outcome, of: delivery)
         }
     }
 
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {
-        guard let executor = self.mailbox.taskExecutor else { return try await self.body(message) }
-        return try await withTaskExecutorPreference(executor, isolation: isolation) {
-            // Captured, the parameter isolates the closure to the mailbox.
-            _ = isolation
-            return try await self.body(message)
-        }
+        try await self.mailbox.run(message, self.body)
     }
 }
 

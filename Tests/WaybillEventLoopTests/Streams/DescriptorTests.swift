@@ -3,6 +3,7 @@ internal import CMeasure
 internal import Foundation
 internal import Glibc
 internal import Testing
+import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Testing
+import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 

@@ -1,4 +1,5 @@
 internal import Testing
+import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
