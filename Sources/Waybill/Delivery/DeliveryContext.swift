@@ -3,58 +3,28 @@ internal import WaybillEventLoop
 
 /// What a route made inside a handler inherits from the message that is being handled.
 @usableFromInline
-enum DeliveryContext: Sendable {
-    /// Of a handler that may suspend: the exchange with the caller of its message.
-    case exchange(Exchange)
-    /// Of other code that a message has led to.
-    case record(ContextRecord)
+struct DeliveryContext: Sendable {
+    private let source: any ContextSource
+
+    /// The context of a handler that may suspend: the exchange with the caller of its message.
+    static func exchange(_ exchange: Exchange) -> Self { Self(source: exchange) }
+
+    /// The context of other code that a message has led to.
+    static func record(_ record: ContextRecord) -> Self { Self(source: record) }
 
     /// How many routes led to the message.
-    var hops: Int {
-        switch self {
-        case .exchange(let exchange): exchange.hops
-        case .record(let record): record.hops
-        }
-    }
+    var hops: Int { self.source.hops }
 
     /// When its caller stops waiting.
-    var due: Deadline {
-        switch self {
-        case .exchange(let exchange): exchange.due
-        case .record(let record): record.due
-        }
-    }
+    var due: Deadline { self.source.due }
 
     /// Which message it is, if its handler may suspend.
-    var id: CorrelationID? {
-        switch self {
-        case .exchange(let exchange): exchange.id
-        case .record(let record): record.id
-        }
-    }
+    var id: CorrelationID? { self.source.message }
 
     /// The context of the handler that waits for the message, if a handler does.
-    var outer: DeliveryContext? {
-        switch self {
-        case .exchange(let exchange): exchange.caller
-        case .record(let record): record.outer
-        }
-    }
+    var outer: DeliveryContext? { self.source.caller }
 
-    /// The task that runs the handler, as ``CurrentTask`` numbers it.
-    private var task: UInt {
-        switch self {
-        case .exchange(let exchange): exchange.task
-        case .record(let record): record.task
-        }
-    }
-
-    private var object: ObjectIdentifier {
-        switch self {
-        case .exchange(let exchange): ObjectIdentifier(exchange)
-        case .record(let record): ObjectIdentifier(record)
-        }
-    }
+    private var object: ObjectIdentifier { ObjectIdentifier(self.source) }
 
     /// The context that the calling task has inherited.
     @TaskLocal static var inherited: DeliveryContext?
@@ -76,7 +46,7 @@ enum DeliveryContext: Sendable {
     /// of the handler's.
     static var waiting: DeliveryContext? {
         guard let context = self.current else { return nil }
-        return context.task == CurrentTask.id || CurrentTask.isChild ? context : nil
+        return context.source.task == CurrentTask.id || CurrentTask.isChild ? context : nil
     }
 
     /// The same context for the calling task: its code answers the handler, which waits for that.
@@ -86,7 +56,7 @@ enum DeliveryContext: Sendable {
                 hops: self.hops,
                 due: self.due,
                 id: self.id,
-                exchange: self.exchange,
+                exchange: self.source.counted,
                 outer: self.outer
             )
         )
@@ -130,19 +100,12 @@ enum DeliveryContext: Sendable {
         return ids
     }
 
-    private var exchange: Exchange? {
-        switch self {
-        case .exchange(let exchange): exchange
-        case .record(let record): record.exchange
-        }
-    }
-
     /// The exchanges of those messages, innermost first.
     var exchanges: [Exchange] {
         var exchanges: [Exchange] = []
         var context: DeliveryContext? = self
         while let inner = context {
-            if let exchange = inner.exchange, !exchanges.contains(where: { $0 === exchange }) {
+            if let exchange = inner.source.counted, !exchanges.contains(where: { $0 === exchange }) {
                 exchanges.append(exchange)
             }
             context = inner.outer
@@ -151,17 +114,35 @@ enum DeliveryContext: Sendable {
     }
 }
 
+/// What a context says.
+private protocol ContextSource: AnyObject, Sendable {
+    var hops: Int { get }
+    var due: Deadline { get }
+    /// Which message it is, if its handler may suspend.
+    var message: CorrelationID? { get }
+    /// The exchange of that message, if it is known.
+    var counted: Exchange? { get }
+    /// The context of the handler that waits, if a handler does.
+    var caller: DeliveryContext? { get }
+    /// The task whose code it is, as ``CurrentTask`` numbers it.
+    var task: UInt { get }
+}
+
+extension Exchange: ContextSource {
+    fileprivate var message: CorrelationID? { self.id }
+    fileprivate var counted: Exchange? { self }
+}
+
 /// The context of code that no exchange stands for alone.
-@usableFromInline
-final class ContextRecord: Sendable {
+final class ContextRecord: ContextSource {
     let hops: Int
     let due: Deadline
     /// Which message it is, if its handler may suspend.
-    let id: CorrelationID?
+    fileprivate let message: CorrelationID?
     /// The exchange of that message, if the context is that of its caller's code.
-    let exchange: Exchange?
+    fileprivate let counted: Exchange?
     /// The context of the handler that waits, if a handler does.
-    let outer: DeliveryContext?
+    let caller: DeliveryContext?
     /// The task whose code it is.
     let task = CurrentTask.id
 
@@ -174,9 +155,9 @@ final class ContextRecord: Sendable {
     ) {
         self.hops = hops
         self.due = due
-        self.id = id
-        self.exchange = exchange
-        self.outer = outer
+        self.message = id
+        self.counted = exchange
+        self.caller = outer
     }
 
     /// The context of a message that is given to a handler in the task of its caller.

@@ -18,10 +18,12 @@ public struct Message: Sendable {
     let due: Deadline
 
     /// What only some messages have; a plain request has none, and allocates nothing.
-    let extras: MessageExtras?
+    var extras: MessageExtras? { self.attachment.extras }
 
     /// Where progress replies go, if the handler may give any: the exchange with the caller.
-    let exchange: Exchange?
+    var exchange: Exchange? { self.attachment.exchange }
+
+    private let attachment: Attachment
 
     @usableFromInline let notes: Notes
 
@@ -38,8 +40,7 @@ public struct Message: Sendable {
         self.id = id
         self.parameters = parameters
         self.due = due
-        self.extras = extras
-        self.exchange = exchange
+        self.attachment = Attachment(extras, exchange)
     }
 
     /// A message for a handler that replies to it once, and may say what happens with its return URL.
@@ -56,11 +57,13 @@ public struct Message: Sendable {
         self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: hasReturnURL)
         self.id = id
         self.due = due
-        self.exchange = nil
         // Before there is a message: one that is changed is copied. The caller holds the handler until then.
-        self.extras =
+        self.attachment = Attachment(
             hasReturnURL
-            ? Self.findReturnPath(parameters, id, hops, extras, unsafe handler.unsafeObject.core) : extras
+                ? Self.findReturnPath(parameters, id, hops, extras, unsafe handler.unsafeObject.core)
+                : extras,
+            nil
+        )
         self.parameters = parameters
     }
 
@@ -74,6 +77,39 @@ public struct Message: Sendable {
     ) -> MessageExtras? {
         guard let path = core.returnPath(of: parameters, id, hops: hops) else { return extras }
         return (extras ?? .empty).with(returnPath: path)
+    }
+
+    /// Extras and exchange in one word, for the same reason as ``Notes``.
+    private enum Attachment: Sendable {
+        case nothing
+        case extras(MessageExtras)
+        case exchange(Exchange)
+        indirect case both(MessageExtras, Exchange)
+
+        @inline(__always)
+        init(_ extras: MessageExtras?, _ exchange: Exchange?) {
+            switch (extras, exchange) {
+            case (nil, nil): self = .nothing
+            case (let extras?, nil): self = .extras(extras)
+            case (nil, let exchange?): self = .exchange(exchange)
+            case (let extras?, let exchange?): self = .both(extras, exchange)
+            }
+        }
+
+        @inline(__always)
+        var extras: MessageExtras? {
+            switch self {
+            case .nothing, .exchange: nil
+            case .extras(let extras), .both(let extras, _): extras
+            }
+        }
+
+        var exchange: Exchange? {
+            switch self {
+            case .nothing, .extras: nil
+            case .exchange(let exchange), .both(_, let exchange): exchange
+            }
+        }
     }
 
     /// Flags and counts in one word, so that a message stays small: it is moved with every delivery.
