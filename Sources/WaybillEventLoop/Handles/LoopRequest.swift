@@ -48,7 +48,9 @@ final class LoopRequest {
         guard let memory = unsafe memory,
             let data = unsafe uv_req_get_data(memory.assumingMemoryBound(to: uv_req_t.self))
         else { return }
-        // Counted since the start; the memory goes back when this reference does, after the closure.
-        unsafe Unmanaged<LoopRequest>.fromOpaque(data).takeRetainedValue().onDone(status)
+        // Counted since the start. The memory goes back when this reference does, which the optimizer would
+        // drop before the closure reads the memory.
+        let request = unsafe Unmanaged<LoopRequest>.fromOpaque(data).takeRetainedValue()
+        withExtendedLifetime(request) { request.onDone(status) }
     }
 }
