@@ -126,12 +126,12 @@ public final class Performance<Destination: Sendable>: Sendable {
             let change = try self.progress.withLock { progress throws(PerformMachine.Refusal) in
                 try decide(&progress.machine)
             }
-            self.tell(change)
+            self.report(change)
         } catch {
             let reason = RoutingError(error.code, message: error.message)
             if !error.isQuiet {
                 onFailure?(reason)
-                self.tellBus(reason)
+                self.reportToBus(reason)
             }
             throw reason
         }
@@ -142,18 +142,18 @@ public final class Performance<Destination: Sendable>: Sendable {
             progress.holder = destination.map { WeakReference($0) }
             return progress.machine.finish()
         }
-        self.tell(change)
+        self.report(change)
     }
 
     private func end(
         with error: RoutingError,
         _ onFailure: (@Sendable (RoutingError) -> Void)?
     ) -> RoutingError {
-        self.tell(self.progress.withLock { $0.machine.fail() })
+        self.report(self.progress.withLock { $0.machine.fail() })
         self.configuration.failed?(error)
         self.configuration.completed?(false)
         onFailure?(error)
-        self.tellBus(error)
+        self.reportToBus(error)
         return error
     }
 
@@ -165,14 +165,14 @@ public final class Performance<Destination: Sendable>: Sendable {
             progress.holder = nil
             return change
         }
-        if let change { self.tell(change) }
+        if let change { self.report(change) }
     }
 
-    private func tellBus(_ error: RoutingError) {
+    private func reportToBus(_ error: RoutingError) {
         self.attachments.value(of: PerformFailedHandler.self)?.body(error)
     }
 
-    private func tell(_ change: PerformMachine.Change) {
+    private func report(_ change: PerformMachine.Change) {
         self.configuration.stateChanged?(change.old, change.new)
     }
 }

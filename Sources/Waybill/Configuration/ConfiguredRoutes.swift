@@ -32,7 +32,7 @@ extension BusCore {
         _ old: [RouteConfiguration.Entry: Configured.Bound],
         for next: Configured
     ) throws(ConfigurationError) -> [RouteConfiguration.Entry: Configured.Bound] {
-        try self.directory.change { table, connections throws(ConfigurationError) in
+        try self.registry.change { table, connections throws(ConfigurationError) in
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 let error = RoutingError.shutDown(url: "")
                 throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)

@@ -69,14 +69,14 @@ enum Reach: Sendable {
     case handler(Handler)
     /// The connector has to be asked, which is done outside of locks.
     case connection(Connection, Address)
-    case nobody
+    case unreachable
 
     /// Whether a handler can be reached.
     var isPossible: Bool {
         switch self {
         case .handler(let handler): handler.canBeReached
         case .connection(let connection, let address): connection.canReach(address)
-        case .nobody: false
+        case .unreachable: false
         }
     }
 }
@@ -113,7 +113,7 @@ extension RouteTable where Handler == Waybill.Handler {
             url = connected
         }
         guard let address = try? self.address(of: url), let connection = connections[address.scheme] else {
-            return .nobody
+            return .unreachable
         }
         return .connection(connection, address)
     }

@@ -111,7 +111,7 @@ extension MessageBus {
     }
 
     /// The schemes that have a connector, sorted.
-    public var connectedSchemes: [String] { self.core.directory.connections.schemes.sorted() }
+    public var connectedSchemes: [String] { self.core.registry.connections.schemes.sorted() }
 }
 
 extension BusCore {
@@ -133,7 +133,7 @@ extension BusCore {
         let handler = Handler(connector: connector, mailbox: self.homeMailbox, core: self)
         handler.describe(as: .pattern(pattern))
         let folded = self.configuration.conventions.folded(scheme: scheme)
-        let (id, replaced) = try self.directory.change { _, connections throws(RoutingError) in
+        let (id, replaced) = try self.registry.change { _, connections throws(RoutingError) in
             // Seen under the lock, as in `register`.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: pattern)
@@ -156,7 +156,7 @@ extension BusCore {
     /// Takes connectors away, and then fails the callers that wait for them.
     @discardableResult
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
-        let removed = self.directory.change { _, connections in connections.remove(where: isMeant) }
+        let removed = self.registry.change { _, connections in connections.remove(where: isMeant) }
         self.retire(removed.map(\.handler))
         if !removed.isEmpty { self.reconfigure() }
         return removed.count

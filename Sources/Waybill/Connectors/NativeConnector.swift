@@ -74,7 +74,7 @@ final class ModuleActions: Sendable {
     /// The actions as they are now.
     var current: Actions {
         // Before they are read: if they change meanwhile, they are read again.
-        let generation = self.core.directory.generation.load(ordering: .acquiring)
+        let generation = self.core.registry.generation.load(ordering: .acquiring)
         if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
         let actions = self.read()
         self.cache.withLock { $0 = (generation, actions) }
@@ -82,7 +82,7 @@ final class ModuleActions: Sendable {
     }
 
     private func read() -> Actions {
-        let routes = try? self.core.directory.read { table throws(RoutingError) in
+        let routes = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route -> (RouteID, RouteDescription)? in
                 guard case .route(let description) = table.handler(for: route.id)?.description else {
                     return nil
@@ -110,7 +110,7 @@ extension BusCore {
         _ route: RouteID,
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
-        let handler = try self.directory.read { table throws(RoutingError) in table.handler(for: route) }
+        let handler = try self.registry.read { table throws(RoutingError) in table.handler(for: route) }
         guard let handler else { throw .unregistered(url: message.parameters.url) }
         let member = handler.member(on: self.currentShard?.loop, message.parameters, nil)
         return try await self.hop(message, member).value()

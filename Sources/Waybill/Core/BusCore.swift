@@ -8,7 +8,7 @@ internal import WaybillRouting
 /// Handlers hold it; the ``MessageBus`` that users hold empties it when it is released.
 final class BusCore: Sendable {
     let configuration: MessageBus.Configuration
-    let directory: RouteRegistry
+    let registry: RouteRegistry
     let topics: Topics
     let statistics = Statistics()
     let deadLetters = DeadLetterObservers()
@@ -19,8 +19,8 @@ final class BusCore: Sendable {
     let time: TimeSource
 
     /// The loop on which plain closures run.
-    let home: LoopShard
-    let others: [LoopShard]
+    let primaryShard: LoopShard
+    let otherShards: [LoopShard]
 
     /// The mailbox in front of the plain closures.
     let homeMailbox: Mailbox
@@ -34,18 +34,18 @@ final class BusCore: Sendable {
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")
         let table = configuration.table(of: Handler.self)
-        let directory = RouteRegistry(table: table)
+        let registry = RouteRegistry(table: table)
         let snapshot = RouteSnapshot(table: table, generation: 0)
         let topics = Topics()
         let shards = eventLoops.map {
-            LoopShard(eventLoop: $0, directory: directory, snapshot: snapshot, topics: topics)
+            LoopShard(eventLoop: $0, registry: registry, snapshot: snapshot, topics: topics)
         }
         self.configuration = configuration
         self.time = eventLoops[0].time
-        self.directory = directory
+        self.registry = registry
         self.topics = topics
-        self.home = shards[0]
-        self.others = Array(shards.dropFirst())
+        self.primaryShard = shards[0]
+        self.otherShards = Array(shards.dropFirst())
         self.homeMailbox = Mailbox(
             eventLoop: shards[0].eventLoop,
             configuration: MailboxConfiguration(),
@@ -56,20 +56,21 @@ final class BusCore: Sendable {
     }
 
     /// The loops of the bus.
-    var eventLoops: [EventLoop] { [self.home.eventLoop] + self.others.map(\.eventLoop) }
+    var eventLoops: [EventLoop] { [self.primaryShard.eventLoop] + self.otherShards.map(\.eventLoop) }
 
     var logger: Logger { self.configuration.logger }
 
     /// The shard of the loop that the calling thread runs, if it is one of the bus's.
     @inline(__always)
     var currentShard: LoopShard? {
-        if self.home.isCurrent { return self.home }
-        return self.others.isEmpty ? nil : self.others.first { $0.isCurrent }
+        if self.primaryShard.isCurrent { return self.primaryShard }
+        return self.otherShards.isEmpty ? nil : self.otherShards.first { $0.isCurrent }
     }
 
     /// The shard of a loop, if it is one of the bus's.
     func shard(of eventLoop: ObjectIdentifier) -> LoopShard? {
-        self.home.loop == eventLoop ? self.home : self.others.first { $0.loop == eventLoop }
+        self.primaryShard.loop == eventLoop
+            ? self.primaryShard : self.otherShards.first { $0.loop == eventLoop }
     }
 }
 
@@ -90,14 +91,14 @@ extension BusCore {
         if request.hops > max(0, self.configuration.hopLimit) {
             return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
         }
-        return request.due.hasPassed(by: self.time) ? .deadlineExceeded(url: request.url) : nil
+        return request.expiry.hasPassed(by: self.time) ? .deadlineExceeded(url: request.url) : nil
     }
 }
 
 extension BusCore {
     /// Has every loop release the handlers that have been unregistered.
     func forget() {
-        for shard in [self.home] + self.others { shard.forget() }
+        for shard in [self.primaryShard] + self.otherShards { shard.forget() }
     }
 
     /// Fails the callers that wait for handlers on a loop when the loop stops.
@@ -123,7 +124,7 @@ extension BusCore {
     /// A loop has stopped: its handlers stay registered, but messages no longer reach them.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
-        for handler in self.directory.handlers + self.topics.handlers
+        for handler in self.registry.handlers + self.topics.handlers
         where ObjectIdentifier(handler.mailbox.eventLoop) == eventLoop {
             handler.retire(with: RoutingError.loopShutDown)
         }

@@ -10,7 +10,7 @@ final class LoopShard: Sendable {
     let heldLoop: HeldEventLoop
     let counters = Counters()
     let isolation: LoopIsolation
-    let directory: RouteRegistry
+    let registry: RouteRegistry
     let snapshot: LoopLocal<RouteSnapshot>
     let topics: Topics
     let topicSnapshot: LoopLocal<TopicSnapshot>
@@ -39,23 +39,23 @@ final class LoopShard: Sendable {
     ///
     /// It cannot suspend, but it may start a task in place that routes on; of several this is the innermost
     /// one's.
-    private let hops = Atomic<Int>(LoopShard.nobody)
-    static let nobody = -1
+    private let hops = Atomic<Int>(LoopShard.noHandler)
+    static let noHandler = -1
 
     /// When that handler's caller stops waiting, in nanoseconds.
-    private let due = Atomic<Int64>(Deadline.never.nanoseconds)
+    private let expiry = Atomic<Int64>(Deadline.never.nanoseconds)
 
     /// Whether a handler is being called in place, below the calling code on the stack; for the loop's
     /// thread.
     @inline(__always)
-    var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.nobody }
+    var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.noHandler }
 
-    init(eventLoop: EventLoop, directory: RouteRegistry, snapshot: RouteSnapshot, topics: Topics) {
+    init(eventLoop: EventLoop, registry: RouteRegistry, snapshot: RouteSnapshot, topics: Topics) {
         self.eventLoop = eventLoop
         self.loop = ObjectIdentifier(eventLoop)
         self.heldLoop = HeldEventLoop(eventLoop)
         self.isolation = LoopIsolation(eventLoop)
-        self.directory = directory
+        self.registry = registry
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
         self.empty = snapshot
         self.replaced = LoopLocal([], on: eventLoop)
@@ -71,9 +71,9 @@ final class LoopShard: Sendable {
     /// What is noted while a handler is called in place: what its messages inherit.
     struct InPlace {
         let hops: Int
-        let due: Deadline
+        let expiry: Deadline
 
-        static let nobody = Self(hops: LoopShard.nobody, due: .never)
+        static let noHandler = Self(hops: LoopShard.noHandler, expiry: .never)
     }
 
     /// Notes that a handler is called in place; for the loop's thread.
@@ -83,7 +83,7 @@ final class LoopShard: Sendable {
     func begin(_ inPlace: InPlace) -> InPlace {
         let outer = InPlace(
             hops: self.hops.load(ordering: .relaxed),
-            due: self.dueInPlace
+            expiry: self.expiryInPlace
         )
         self.end(inPlace)
         return outer
@@ -92,24 +92,24 @@ final class LoopShard: Sendable {
     @inline(__always)
     func end(_ outer: InPlace) {
         self.hops.store(outer.hops, ordering: .relaxed)
-        self.due.store(outer.due.nanoseconds, ordering: .relaxed)
+        self.expiry.store(outer.expiry.nanoseconds, ordering: .relaxed)
     }
 
     /// What a message that is sent here and now inherits.
     var inherited: DeliveryContext? {
         guard let hops = self.hopsInPlace else { return DeliveryContext.current }
-        return .record(ContextRecord(hops: hops, due: self.dueInPlace))
+        return .record(ContextRecord(hops: hops, expiry: self.expiryInPlace))
     }
 
     /// When the caller of the handler that is being called in place stops waiting, if one is and ever does.
     @inline(__always)
-    var dueInPlace: Deadline { Deadline(nanoseconds: self.due.load(ordering: .relaxed)) }
+    var expiryInPlace: Deadline { Deadline(nanoseconds: self.expiry.load(ordering: .relaxed)) }
 
     /// How many routes led to the handler that is being called in place, if one is.
     @inline(__always)
     var hopsInPlace: Int? {
         let hops = self.hops.load(ordering: .relaxed)
-        return hops == Self.nobody ? nil : hops
+        return hops == Self.noHandler ? nil : hops
     }
 
     @inline(__always)
@@ -124,7 +124,7 @@ final class LoopShard: Sendable {
     var isOutdated: Bool {
         // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
         unsafe self.snapshot.withUnsafeObject { $0.generation }
-            != self.directory.generation.load(ordering: .acquiring)
+            != self.registry.generation.load(ordering: .acquiring)
     }
 
     /// Whether the loop has seen the routes as they are, and no middleware intercepts deliveries.
@@ -132,20 +132,20 @@ final class LoopShard: Sendable {
     var isPlain: Bool {
         // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
         unsafe self.snapshot.withUnsafeObject { $0.plainGeneration }
-            == self.directory.generation.load(ordering: .acquiring)
+            == self.registry.generation.load(ordering: .acquiring)
     }
 
     /// Whether there are middlewares around deliveries.
     @inline(__always)
     var isIntercepted: Bool {
-        if self.isOutdated, !self.catchUp() { return self.directory.chain != nil }
+        if self.isOutdated, !self.catchUp() { return self.registry.chain != nil }
         // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
         return unsafe self.snapshot.withUnsafeObject { !$0.isPlain }
     }
 
     /// The middlewares around deliveries, as they are now.
     var chain: MiddlewareChain? {
-        if self.isOutdated, !self.catchUp() { return self.directory.chain }
+        if self.isOutdated, !self.catchUp() { return self.registry.chain }
         // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
         return unsafe self.snapshot.withUnsafeObject { $0.chain }
     }
@@ -153,7 +153,7 @@ final class LoopShard: Sendable {
     /// Looks a URL up, in the routes as they are now.
     func find(_ url: String, _ call: [String: any Sendable]?) throws(RoutingError) -> ResolvedRoute {
         if self.isOutdated, !self.catchUp() {
-            return try self.directory.find(url, call, on: self.loop)
+            return try self.registry.find(url, call, on: self.loop)
         }
         return try self.snapshot.load().find(url, call, on: self.loop)
     }
@@ -161,7 +161,7 @@ final class LoopShard: Sendable {
     /// Has the loop see the routes as they are; false if the table has changed too recently to be worth a
     /// copy.
     private func catchUp() -> Bool {
-        guard let snapshot = self.directory.snapshotIfWorthIt() else { return false }
+        guard let snapshot = self.registry.snapshotIfWorthIt() else { return false }
         self.use(snapshot)
         return true
     }

@@ -71,7 +71,7 @@ public final class MessageBus: Sendable {
     }
 
     /// The loop on which plain closures run.
-    public var eventLoop: EventLoop { self.core.home.eventLoop }
+    public var eventLoop: EventLoop { self.core.primaryShard.eventLoop }
 }
 
 extension MessageBus {

@@ -98,9 +98,9 @@ final class DeadLetterObservers: Sendable {
     /// Calls a closure for each dead letter.
     ///
     /// - Returns: what ends it.
-    func watch(_ tell: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
+    func watch(_ observer: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
         let watcher = DeadLetterObserver({ letter in
-            tell(letter)
+            observer(letter)
             return true
         })
         self.add(watcher)
@@ -119,7 +119,7 @@ final class DeadLetterObservers: Sendable {
 
     func show(_ letter: DeadLetter) {
         // Called outside the lock: the closure may take it again.
-        for watcher in self.state.withLock({ Array($0.watchers.values) }) { watcher.tell(letter) }
+        for watcher in self.state.withLock({ Array($0.watchers.values) }) { watcher.notify(letter) }
     }
 
     /// Ends the sequences of all observers.
@@ -165,7 +165,7 @@ final class DeadLetterObserver: Sendable {
         self.end = onEnd
     }
 
-    func tell(_ letter: DeadLetter) {
+    func notify(_ letter: DeadLetter) {
         if !self.keep(letter) { self.dropped.add(1, ordering: .relaxed) }
     }
 

@@ -16,7 +16,7 @@ struct DeliveryContext: Sendable {
     var hops: Int { self.source.hops }
 
     /// When its caller stops waiting.
-    var due: Deadline { self.source.due }
+    var expiry: Deadline { self.source.expiry }
 
     /// Which message it is, if its handler may suspend.
     var id: CorrelationID? { self.source.message }
@@ -54,7 +54,7 @@ struct DeliveryContext: Sendable {
         .record(
             ContextRecord(
                 hops: self.hops,
-                due: self.due,
+                expiry: self.expiry,
                 id: self.id,
                 exchange: self.source.counted,
                 outer: self.outer
@@ -117,7 +117,7 @@ struct DeliveryContext: Sendable {
 /// What a context says.
 private protocol ContextSource: AnyObject, Sendable {
     var hops: Int { get }
-    var due: Deadline { get }
+    var expiry: Deadline { get }
     /// Which message it is, if its handler may suspend.
     var message: CorrelationID? { get }
     /// The exchange of that message, if it is known.
@@ -136,7 +136,7 @@ extension Exchange: ContextSource {
 /// The context of code that no exchange stands for alone.
 final class ContextRecord: ContextSource {
     let hops: Int
-    let due: Deadline
+    let expiry: Deadline
     /// Which message it is, if its handler may suspend.
     fileprivate let message: CorrelationID?
     /// The exchange of that message, if the context is that of its caller's code.
@@ -148,13 +148,13 @@ final class ContextRecord: ContextSource {
 
     init(
         hops: Int,
-        due: Deadline = .never,
+        expiry: Deadline = .never,
         id: CorrelationID? = nil,
         exchange: Exchange? = nil,
         outer: DeliveryContext? = nil
     ) {
         self.hops = hops
-        self.due = due
+        self.expiry = expiry
         self.message = id
         self.counted = exchange
         self.caller = outer
@@ -162,7 +162,7 @@ final class ContextRecord: ContextSource {
 
     /// The context of a message that is given to a handler in the task of its caller.
     convenience init(_ message: Message, inside outer: DeliveryContext?) {
-        self.init(hops: message.hops, due: message.due, id: message.id, outer: outer)
+        self.init(hops: message.hops, expiry: message.expiry, id: message.id, outer: outer)
     }
 }
 
@@ -187,8 +187,8 @@ extension BusCore {
 extension LoopShard {
     /// Runs code that brings a context of its own, or none.
     fileprivate func clear<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let outer = self.begin(.nobody)
-        let isCovering = outer.hops != Self.nobody
+        let outer = self.begin(.noHandler)
+        let isCovering = outer.hops != Self.noHandler
         if isCovering { self.covered.store(self.covered.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
         defer {
             if isCovering {

@@ -14,17 +14,23 @@ extension Exchange {
         private var handler: Handler?
         /// What there is once the handler has suspended, or was not called in place.
         private var waiting: Waiting? {
-            get {
-                guard case .some(.kept(let waiting)) = self.kept else { return nil }
-                return waiting
-            }
-            set { self.kept = newValue.map { .kept($0) } }
+            get { self.kept?.waiting }
+            set { self.kept = newValue.map(Kept.kept) }
         }
         private var kept: Kept?
+
+        /// What the handler's task takes when it begins, so that nothing in it is copied.
+        var delivery: SuspendingDelivery?
 
         /// One word for what most exchanges never have.
         fileprivate indirect enum Kept {
             case kept(Waiting)
+
+            var waiting: Waiting {
+                switch self {
+                case .kept(let waiting): waiting
+                }
+            }
         }
 
         /// What waits for the handler, and what it waits for.
@@ -49,15 +55,7 @@ extension Exchange {
             let handler: Handler?
             fileprivate let kept: Kept?
 
-            init(handler: Handler?, waiting: Waiting? = nil) {
-                self.handler = handler
-                self.kept = waiting.map { .kept($0) }
-            }
-
-            var waiting: Waiting? {
-                guard case .some(.kept(let waiting)) = self.kept else { return nil }
-                return waiting
-            }
+            var waiting: Waiting? { self.kept?.waiting }
         }
 
         enum OfferAction {
@@ -74,10 +72,8 @@ extension Exchange {
         mutating func finish() -> Effects? {
             if self.isOver { return nil }
             self.isOver = true
-            guard self.kept != nil else { return Effects(handler: self.handler.take()) }
-            let reader = self.waiting?.reader.take()
-            let effects = Effects(handler: self.handler.take(), waiting: self.waiting)
-            self.waiting = reader.map { Waiting(reader: $0) }
+            let effects = Effects(handler: self.handler.take(), kept: self.kept)
+            if self.kept != nil { self.waiting = self.waiting?.reader.map { Waiting(reader: $0) } }
             return effects
         }
 

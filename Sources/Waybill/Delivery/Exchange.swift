@@ -17,7 +17,7 @@ final class Exchange: Sendable {
     let url: String
     let hops: Int
     /// When the caller stops waiting.
-    let due: Deadline
+    let expiry: Deadline
     let origin: Origin
     /// Where the reply's value goes, if it goes anywhere but to the caller.
     let returnPath: ReturnPath?
@@ -25,16 +25,13 @@ final class Exchange: Sendable {
     /// The context of the handler that waits for the reply, if a handler does.
     let caller: DeliveryContext?
     private let runner = Atomic<UInt>(0)
-    /// What the handler's task takes when it begins, within the call that starts it, so that nothing in it is
-    /// copied; used by that thread only.
-    private nonisolated(unsafe) var delivery: SuspendingDelivery?
     private let state: Locked<State>
 
     init(
         _ id: CorrelationID,
         url: String,
         hops: Int = 0,
-        due: Deadline = .never,
+        expiry: Deadline = .never,
         core: BusCore,
         handler: Handler? = nil,
         _ origin: Origin = .routed,
@@ -44,7 +41,7 @@ final class Exchange: Sendable {
         self.id = id
         self.url = url
         self.hops = hops
-        self.due = due
+        self.expiry = expiry
         self.origin = origin
         self.returnPath = returnPath
         self.core = core
@@ -342,7 +339,7 @@ extension Exchange {
     /// Nothing can end the exchange but the handler before this returns, since its caller is here. So what
     /// frees the caller, and what frees others from it, is needed only if the handler has suspended then.
     func start(_ message: Message, _ handler: Handler, _ code: any SuspendingCode, on watcher: EventLoop?) {
-        unsafe self.delivery = SuspendingDelivery(message: message, handler: handler)
+        self.state.withLock { $0.delivery = SuspendingDelivery(message: message, handler: handler) }
         let task = self.core.startTask { code.start(self) }
         if !self.isOver { self.wait(for: task, of: handler, on: watcher) }
     }
@@ -353,14 +350,13 @@ extension Exchange {
         guard self.attach(to: handler) || self.core.isExempt(self) else {
             return self.finish(.failed(handler.reason(self.url)))
         }
-        if self.due.exists { self.expire(at: self.due, on: watcher) }
+        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
     }
 
     /// The message and its handler; for the task that is about to run it.
     @usableFromInline
     func takeDelivery() -> SuspendingDelivery {
-        // The task begins within `start`, which has set it, and on its thread.
-        guard let delivery = unsafe self.delivery.take() else {
+        guard let delivery = self.state.withLock({ $0.delivery.take() }) else {
             preconditionFailure("a message is delivered once")
         }
         return delivery

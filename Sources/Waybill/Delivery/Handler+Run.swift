@@ -39,7 +39,7 @@ extension Handler {
     /// and so does the end of its registration: these are the reason then, and not the cancellation.
     func reason(for error: any Error, of message: Message) -> RoutingError? {
         let url = message.parameters.url
-        if message.due.hasPassed(by: self.core.time) { return .deadlineExceeded(url: url) }
+        if message.expiry.hasPassed(by: self.core.time) { return .deadlineExceeded(url: url) }
         return error is CancellationError && Task.isCancelled && self.isGone ? self.reason(url) : nil
     }
 
@@ -107,5 +107,5 @@ extension Handler {
 extension Message {
     /// What its handler's messages inherit.
     @inline(__always)
-    var inPlace: LoopShard.InPlace { LoopShard.InPlace(hops: self.hops, due: self.due) }
+    var inPlace: LoopShard.InPlace { LoopShard.InPlace(hops: self.hops, expiry: self.expiry) }
 }

@@ -9,7 +9,7 @@ struct Request: Sendable {
     var parameters: [String: any Sendable]?
     var extras: MessageExtras?
     var hops = 0
-    var due = Deadline.never
+    var expiry = Deadline.never
 
     init(
         url: String,
@@ -35,19 +35,19 @@ struct Request: Sendable {
         self.url = url
         self.parameters = parameters.isEmpty ? nil : parameters
         self.extras = .make(headers: headers)
-        self.due = Deadline(deadline)
+        self.expiry = Deadline(deadline)
         self.limit(to: timeout, by: time())
     }
 
     /// Sets a deadline some time from now on; of two deadlines the earlier one holds.
     mutating func limit(to timeout: Duration?, by time: @autoclosure () -> TimeSource) {
-        if let timeout { self.due = min(self.due, Deadline(after: timeout, by: time())) }
+        if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
     }
 
     /// Inherits deadline and hops, for a message that is sent inside a handler.
     mutating func inherit(from context: DeliveryContext) {
         self.hops = max(self.hops, context.hops + 1)
-        self.due = min(self.due, context.due)
+        self.expiry = min(self.expiry, context.expiry)
     }
 
     /// The message for a receiver that gives no reply, so that there is nothing to return: a subscriber, the
@@ -55,7 +55,13 @@ struct Request: Sendable {
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let call = self.parameters { parameters.pass(call) }
-        return Message(id: id, parameters: parameters, hops: self.hops, due: self.due, extras: self.extras)
+        return Message(
+            id: id,
+            parameters: parameters,
+            hops: self.hops,
+            expiry: self.expiry,
+            extras: self.extras
+        )
     }
 
     /// The message for a handler that replies once.
@@ -66,7 +72,7 @@ struct Request: Sendable {
             id: id,
             parameters: parameters,
             hops: self.hops,
-            due: self.due,
+            expiry: self.expiry,
             extras: self.extras,
             for: Unretained(handler)
         )
@@ -81,7 +87,7 @@ struct Request: Sendable {
             id: id,
             parameters: parameters,
             hops: self.hops,
-            due: self.due,
+            expiry: self.expiry,
             extras: extras,
             exchange: exchange
         )

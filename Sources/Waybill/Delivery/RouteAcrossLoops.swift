@@ -12,23 +12,36 @@ extension BusCore {
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        let shard = self.home
-        guard self.admitsDelivery(on: shard) else { return self.deliverInside(url, request, call) }
-        return shard.deliver(url, request, call)
+        guard self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
+        let shard = self.primaryShard
+        guard shard.heldLoop.admitsDelivery() else { return self.deliverOnOtherLoop(url, request, call) }
+        guard let context = shard.inherited else { return shard.deliver(url, request, call) }
+        return self.deliver(url, request, inside: context, on: shard, call)
     }
 
-    /// The same on another loop of the bus, and for a caller that is part of a handler: its message inherits
-    /// hops and deadline.
+    /// The same on a loop of the bus that is not the first.
     @inline(never)
-    private func deliverInside(
+    private func deliverOnOtherLoop(
         _ url: String,
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        guard self.phase.load(ordering: .relaxed) == .open, let shard = self.currentShard,
-            shard.heldLoop.consumeDeliveryBudget()
-        else { return .elsewhere }
+        guard let shard = self.otherShards.first(where: { $0.heldLoop.admitsDelivery() }) else {
+            return .elsewhere
+        }
         guard let context = shard.inherited else { return shard.deliver(url, request, call) }
+        return self.deliver(url, request, inside: context, on: shard, call)
+    }
+
+    /// The same for a caller that is part of a handler: its message inherits hops and deadline.
+    @inline(never)
+    private func deliver(
+        _ url: String,
+        _ request: Request?,
+        inside context: DeliveryContext,
+        on shard: LoopShard,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
         var inside = request ?? Request(url: url)
         inside.inherit(from: context)
         return self.objection(to: inside) == nil ? shard.deliver(url, inside, call) : .elsewhere
@@ -97,7 +110,7 @@ extension BusCore {
         _ request: Request,
         _ listener: Listener
     ) async -> DeliveryResult {
-        if let chain = self.directory.chain {
+        if let chain = self.registry.chain {
             return await self.route(request, around: chain, on: nil, listener)
         }
         let id = self.open()
@@ -141,7 +154,7 @@ extension BusCore {
         _ listener: Listener
     ) async -> DeliveryResult {
         let handler = found.handler
-        if handler.isImmediate, !request.due.exists {
+        if handler.isImmediate, !request.expiry.exists {
             // The handler cannot suspend, and until it begins the caller can be freed: that needs no task of
             // its own.
             let message = request.message(id: id, parameters: found.parameters, for: handler)
@@ -192,7 +205,7 @@ extension BusCore {
             id,
             url: request.url,
             hops: request.hops,
-            due: request.due,
+            expiry: request.expiry,
             core: self,
             handler: handler,
             isPublished ? .published : .routed,
@@ -228,9 +241,9 @@ extension BusCore {
             }
         }
         // Not on the handler's loop, which the handler may block.
-        if request.due.exists { exchange.expire(at: request.due, on: watcher) }
+        if request.expiry.exists { exchange.expire(at: request.expiry, on: watcher) }
         if let chain {
-            let stage = DeliveryBounds(deadline: request.due)
+            let stage = DeliveryBounds(deadline: request.expiry)
             Delivery(chain, handler, stage).start(message, for: exchange)
         } else {
             handler.mailbox.start(message, handler, exchange, after: queued)

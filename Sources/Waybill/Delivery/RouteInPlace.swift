@@ -30,10 +30,19 @@ extension MessageBus {
     /// Has the handler of a URL called in place; nil if it was.
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Undelivered? {
-        switch self.core.deliver(url, nil, call) {
+        self.undelivered(self.core.deliver(url, nil, call), of: Request(url: url))
+    }
+
+    @inline(__always)
+    private func undelivered(
+        _ attempt: InPlaceResult,
+        of request: @autoclosure () -> Request
+    ) -> Undelivered? {
+        switch attempt {
         case .called: nil
         case .started(let exchange): .started(exchange)
-        case let attempt: .pending(Pending(Request(url: url), attempt, on: self.core))
+        // The middlewares get the whole request.
+        default: .pending(Pending(request(), attempt, on: self.core))
         }
     }
 
@@ -49,13 +58,8 @@ extension MessageBus {
     ) -> Undelivered? {
         let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
         let attempt =
-            request.due.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
-        return switch attempt {
-        case .called: nil
-        case .started(let exchange): .started(exchange)
-        // The middlewares get the whole request.
-        default: .pending(Pending(request, attempt, on: self.core))
-        }
+            request.expiry.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
+        return self.undelivered(attempt, of: request)
     }
 
     /// The value of the reply, once there is one.
@@ -119,7 +123,7 @@ extension MessageBus {
             return try outcome.value(as: type, url: url)
         } catch {
             guard error.code == .typeMismatch, error.route == nil else { throw error }
-            throw error.at((try? self.core.directory.find(url, nil, on: nil))?.handler)
+            throw error.at((try? self.core.registry.find(url, nil, on: nil))?.handler)
         }
     }
 }
@@ -295,14 +299,14 @@ extension LoopShard {
     ) -> InPlaceResult {
         if let passed = request?.parameters { parameters.pass(passed) }
         let hops = request?.hops ?? 0
-        let due = request?.due ?? .never
-        let outer = self.begin(InPlace(hops: hops, due: due))
+        let expiry = request?.expiry ?? .never
+        let outer = self.begin(InPlace(hops: hops, expiry: expiry))
         defer { self.end(outer) }
         let message = Message(
             id: id,
             parameters: parameters,
             hops: hops,
-            due: due,
+            expiry: expiry,
             extras: request?.extras,
             for: handler
         )
@@ -315,10 +319,10 @@ extension LoopShard {
         } catch {
             // The caller, or the snapshot that is kept until `end`, holds the handler.
             let error = unsafe handler.unsafeObject.failure(error, of: message)
-            let tally = Outcome.Kind(error.code)
-            unsafe handler.withUnsafeObject { $0.counters.count(tally) }
+            let kind = Outcome.Kind(error.code)
+            unsafe handler.withUnsafeObject { $0.counters.count(kind) }
             // Dead letters are shown by the caller of this function, which has the bus.
-            self.counters.close(tally)
+            self.counters.close(kind)
             return .failed(error, id)
         }
     }

@@ -28,7 +28,7 @@ extension BusCore {
     /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
     func send(_ url: String) {
         guard self.phase.load(ordering: .relaxed) == .open else { return self.send(Request(url: url)) }
-        if self.home.isCurrent { return self.send(url, on: self.home) }
+        if self.primaryShard.isCurrent { return self.send(url, on: self.primaryShard) }
         guard let shard = self.currentShard else { return self.sendFromOutside(url) }
         self.send(url, on: shard)
     }
@@ -44,7 +44,7 @@ extension BusCore {
         do throws(RoutingError) {
             // The caller is on the shard's loop, and its snapshot is not replaced before `post` has returned.
             try unsafe shard.snapshot.withUnsafeObjectThrowing { snapshot throws(RoutingError) in
-                try snapshot.post(url, id: id, hops: hops, due: shard.dueInPlace, on: shard.loop)
+                try snapshot.post(url, id: id, hops: hops, expiry: shard.expiryInPlace, on: shard.loop)
             }
         } catch {
             self.deadLetter(Request(url: url, hops: hops), id, error)
@@ -53,7 +53,7 @@ extension BusCore {
 
     /// The same on a thread that is no loop's.
     private func sendFromOutside(_ url: String) {
-        guard DeliveryContext.current == nil, let snapshot = self.directory.snapshotIfWorthIt(),
+        guard DeliveryContext.current == nil, let snapshot = self.registry.snapshotIfWorthIt(),
             snapshot.isPlain
         else {
             return self.send(Request(url: url))
@@ -61,7 +61,7 @@ extension BusCore {
         Counters.add(self.statistics.shared.sent)
         let id = self.statistics.nextID()
         do throws(RoutingError) {
-            try snapshot.post(url, id: id, hops: 0, due: .never, on: nil)
+            try snapshot.post(url, id: id, hops: 0, expiry: .never, on: nil)
         } catch {
             self.deadLetter(Request(url: url), id, error)
         }
@@ -107,7 +107,7 @@ extension BusCore {
             handler.counters.count(Outcome.Kind(.deadlock))
             throw RoutingError.deadlock(url: request.url).at(handler)
         }
-        while await !mailbox.waitForSlot(by: self.time, until: request.due) {
+        while await !mailbox.waitForSlot(by: self.time, until: request.expiry) {
             if let error = self.reasonToGiveUp(request, handler) { throw error }
         }
     }
@@ -115,7 +115,7 @@ extension BusCore {
     /// Why a message should not wait for a slot any longer, if so.
     private func reasonToGiveUp(_ request: borrowing Request, _ handler: Handler) -> RoutingError? {
         // The deadline cancels a running handler, and is the reason then.
-        let isLate = request.due.hasPassed(by: self.time)
+        let isLate = request.expiry.hasPassed(by: self.time)
         guard isLate || Task.isCancelled || handler.isGone else { return nil }
         let error =
             if isLate { RoutingError.deadlineExceeded(url: request.url) } else if Task.isCancelled {
@@ -126,7 +126,7 @@ extension BusCore {
     }
 
     func find(_ request: borrowing Request, on shard: LoopShard?) throws(RoutingError) -> ResolvedRoute {
-        guard let shard else { return try self.directory.find(request.url, request.parameters, on: nil) }
+        guard let shard else { return try self.registry.find(request.url, request.parameters, on: nil) }
         return try shard.find(request.url, request.parameters)
     }
 

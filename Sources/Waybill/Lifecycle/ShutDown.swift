@@ -108,16 +108,16 @@ extension BusCore {
 
 /// Exchanges excluded from draining, because their handlers called ``MessageBus/shutDown(drainingUntil:)``.
 struct DrainExemptions {
-    private struct Place {
+    private struct Entry {
         weak var exchange: Exchange?
     }
 
-    private var places: [Place] = []
+    private var entries: [Entry] = []
 
     /// Those that have not ended yet.
-    var exchanges: [Exchange] { self.places.compactMap(\.exchange).filter { !$0.isOver } }
+    var exchanges: [Exchange] { self.entries.compactMap(\.exchange).filter { !$0.isOver } }
 
     mutating func add(_ exchanges: [Exchange]) {
-        self.places.append(contentsOf: exchanges.map(Place.init))
+        self.entries.append(contentsOf: exchanges.map(Entry.init))
     }
 }

@@ -18,7 +18,7 @@ extension Mailbox {
 
     /// Runs a message that no caller awaits.
     private func start(_ envelope: borrowing Envelope) {
-        let isLate = envelope.handler.isGone || envelope.message.due.exists
+        let isLate = envelope.handler.isGone || envelope.message.expiry.exists
         if isLate, let error = envelope.handler.objection(to: envelope.message) {
             self.endTurn()
             envelope.deadLetter(error)
@@ -35,7 +35,7 @@ extension Mailbox {
             message.id,
             url: message.parameters.url,
             hops: message.hops,
-            due: message.due,
+            expiry: message.expiry,
             core: handler.core,
             handler: handler,
             .sent(message)
@@ -57,7 +57,7 @@ extension Mailbox {
             self.endTurn()
             return exchange.finish(.failed(handler.reason(exchange.url)))
         }
-        if message.due.exists { exchange.expire(at: message.due, on: self.eventLoop) }
+        if message.expiry.exists { exchange.expire(at: message.expiry, on: self.eventLoop) }
         let attempts = self.isSerial ? DeliveryBounds.Attempts() : nil
         exchange.bind(
             task: handler.core.startTask {

@@ -15,7 +15,7 @@ public struct Message: Sendable {
     public internal(set) var id: CorrelationID
 
     /// When the caller stops waiting.
-    let due: Deadline
+    let expiry: Deadline
 
     /// What only some messages have; a plain request has none, and allocates nothing.
     var extras: MessageExtras? { self.attachment.extras }
@@ -32,14 +32,14 @@ public struct Message: Sendable {
         id: CorrelationID,
         parameters: consuming Parameters,
         hops: Int,
-        due: Deadline = .never,
+        expiry: Deadline = .never,
         extras: MessageExtras? = nil,
         exchange: Exchange? = nil
     ) {
-        self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: parameters.hasFragment)
+        self.notes = Notes(hops: hops, hasDeadline: expiry.exists, hasReturnURL: parameters.hasFragment)
         self.id = id
         self.parameters = parameters
-        self.due = due
+        self.expiry = expiry
         self.attachment = Attachment(extras, exchange)
     }
 
@@ -49,14 +49,14 @@ public struct Message: Sendable {
         id: CorrelationID,
         parameters: consuming Parameters,
         hops: Int,
-        due: Deadline,
+        expiry: Deadline,
         extras: MessageExtras?,
         for handler: Unretained<Handler>
     ) {
         let hasReturnURL = parameters.hasFragment
-        self.notes = Notes(hops: hops, hasDeadline: due.exists, hasReturnURL: hasReturnURL)
+        self.notes = Notes(hops: hops, hasDeadline: expiry.exists, hasReturnURL: hasReturnURL)
         self.id = id
-        self.due = due
+        self.expiry = expiry
         // Before there is a message: one that is changed is copied. The caller holds the handler until then.
         self.attachment = Attachment(
             hasReturnURL
@@ -134,12 +134,12 @@ public struct Message: Sendable {
 
 extension Message {
     /// The message with other extras, or an earlier deadline.
-    func with(extras: MessageExtras? = nil, due: Deadline? = nil) -> Message {
+    func with(extras: MessageExtras? = nil, expiry: Deadline? = nil) -> Message {
         Message(
             id: self.id,
             parameters: self.parameters,
             hops: self.hops,
-            due: due ?? self.due,
+            expiry: expiry ?? self.expiry,
             extras: extras ?? self.extras,
             exchange: self.exchange
         )
@@ -163,7 +163,7 @@ extension Message {
     public var headers: [String: String] { self.extras?.headers ?? [:] }
 
     /// When the caller stops waiting, if it ever does.
-    public var deadline: ContinuousClock.Instant? { self.due.instant }
+    public var deadline: ContinuousClock.Instant? { self.expiry.instant }
 
     /// The ID of the message that this one answers, when it was sent to a return URL.
     public var correlationID: CorrelationID? { self.extras?.correlationID }
@@ -220,6 +220,6 @@ extension Message {
 
     /// The message with a deadline; of two deadlines the earlier one holds.
     public func with(deadline: ContinuousClock.Instant) -> Message {
-        self.with(due: min(self.due, Deadline(deadline)))
+        self.with(expiry: min(self.expiry, Deadline(deadline)))
     }
 }

@@ -149,7 +149,7 @@ extension BusCore {
         let id = self.open()
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
-            let chain = self.directory.chain
+            let chain = self.registry.chain
             let found = try self.find(request, on: self.currentShard, around: chain)
             return ReplyStream(
                 id: id,

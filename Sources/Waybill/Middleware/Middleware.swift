@@ -113,7 +113,7 @@ public struct MiddlewareContext: ~Copyable, Sendable {
         // The delivery that the context belongs to holds the handler.
         let core = unsafe self.handler.unsafeObject.core
         guard core.time.manual != nil else { return try await ContinuousClock().sleep(for: duration) }
-        try await core.home.eventLoop.clock.sleep(for: duration)
+        try await core.primaryShard.eventLoop.clock.sleep(for: duration)
     }
 }
 

@@ -5,7 +5,7 @@ internal import WaybillRouting
 extension BusCore {
     /// The middlewares around deliveries, as they are now.
     func chain(on shard: LoopShard?) -> MiddlewareChain? {
-        guard let shard else { return self.directory.chain }
+        guard let shard else { return self.registry.chain }
         return shard.chain
     }
 
@@ -16,7 +16,7 @@ extension BusCore {
     ///   - add: adds it, and says by which number it is removed.
     /// - Returns: what removes it.
     func intercept(pattern: String?, _ add: (inout MiddlewareRegistry) -> Int?) -> Registration {
-        let id = self.directory.intercept(add)
+        let id = self.registry.intercept(add)
         return Registration(pattern: pattern ?? "**", core: self, target: .middleware(id))
     }
 
@@ -59,7 +59,8 @@ extension BusCore {
         _ listener: Listener = noListener
     ) async -> DeliveryResult {
         let handler = found.handler
-        guard handler.isImmediate && !handler.mailbox.isSerial || handler.failure != nil, !request.due.exists
+        guard handler.isImmediate && !handler.mailbox.isSerial || handler.failure != nil,
+            !request.expiry.exists
         else {
             let exchange = self.begin(request, found, id, around: chain)
             return self.delivered(
@@ -204,7 +205,7 @@ extension Mailbox {
         guard let chain = message.extras?.interception?.chain else {
             return await handler.run(message, isolation: self, for: exchange)
         }
-        let stage = DeliveryBounds(deadline: message.due, hasWaited: true, attempts: attempts)
+        let stage = DeliveryBounds(deadline: message.expiry, hasWaited: true, attempts: attempts)
         let delivery = Delivery(chain, handler, stage)
         return await DeliveryContext.$inherited.withValue(exchange.context()) {
             // Without a mention of the actor the closure would not be isolated to it.

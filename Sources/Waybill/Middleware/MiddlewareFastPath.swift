@@ -6,7 +6,7 @@ public import WaybillRouting
 // caller and the first middleware.
 extension MessageBus {
     /// Whether there are middlewares, as far as this thread can know.
-    @usableFromInline var isIntercepted: Bool { !self.core.directory.isPlain.load(ordering: .relaxed) }
+    @usableFromInline var isIntercepted: Bool { !self.core.registry.isPlain.load(ordering: .relaxed) }
 
     /// Routes a URL through the middlewares around its handler.
     @inlinable
@@ -84,11 +84,11 @@ struct MiddlewareFastPath: Sendable {
     /// It is made to be returned: a message that was a part of this would be copied to be passed on.
     @inline(__always)
     mutating func open(_ url: String, on core: BusCore) -> Message {
-        let shard = core.home
+        let shard = core.primaryShard
         guard core.admitsDelivery(on: shard) else { return .unsent }
         // `admitsDelivery` has checked the thread, and nothing here replaces the snapshot, which holds the handler.
         return unsafe shard.snapshot.withUnsafeObject { snapshot in
-            guard snapshot.generation == core.directory.generation.load(ordering: .acquiring),
+            guard snapshot.generation == core.registry.generation.load(ordering: .acquiring),
                 let chain = snapshot.unretainedChain, let match = try? snapshot.match(url),
                 let handler = snapshot.unretainedHandler(at: match.route),
                 unsafe handler.withUnsafeObject({ $0.isImmediate && !$0.mailbox.isSerial })
@@ -106,7 +106,7 @@ struct MiddlewareFastPath: Sendable {
     /// Counts the message as replied.
     @inline(__always)
     func close(on core: BusCore) {
-        let shard = core.home
+        let shard = core.primaryShard
         guard shard.isCurrent else { return self.closeElsewhere(core) }
         shard.counters.close(.replied)
         // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
@@ -123,7 +123,7 @@ struct MiddlewareFastPath: Sendable {
         // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
         unsafe self.handler?.unsafeObject.counters.count(.replied)
         core.close(.replied)
-        self.letGo(on: core.home)
+        self.unpin(core.primaryShard)
     }
 
     /// Counts the message as failed.
@@ -135,11 +135,11 @@ struct MiddlewareFastPath: Sendable {
         let outcome = Outcome.failed(error)
         unsafe self.handler?.unsafeObject.counters.count(Outcome.Kind(outcome))
         core.close(outcome, message.id, url, at: unsafe self.handler?.unsafeObject, message)
-        self.letGo(on: core.home)
+        self.unpin(core.primaryShard)
         return error
     }
 
-    private func letGo(on shard: LoopShard) {
+    private func unpin(_ shard: LoopShard) {
         guard self.snapshot == nil else { return }
         if shard.isCurrent { shard.unpin() } else { shard.eventLoop.execute { shard.unpin() } }
     }

@@ -108,8 +108,8 @@ extension Next {
     @usableFromInline
     @inline(never)
     nonisolated(nonsending) func deliver(_ message: Message) async throws(RoutingError) -> any Sendable {
-        if message.hasDeadline, self.shortens(message.due) {
-            return try await self.deliver(message, until: message.due)
+        if message.hasDeadline, self.shortens(message.expiry) {
+            return try await self.deliver(message, until: message.expiry)
         }
         // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
         let links = unsafe self.chain.withUnsafeObject { $0.links }

@@ -96,6 +96,6 @@ extension BusCore {
     }
 
     private func matches(_ url: String) -> Bool {
-        (try? self.directory.read { table throws(RoutingError) in table.canRoute(url) }) ?? false
+        (try? self.registry.read { table throws(RoutingError) in table.canRoute(url) }) ?? false
     }
 }

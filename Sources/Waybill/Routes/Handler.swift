@@ -116,7 +116,7 @@ final class Handler: Sendable {
         self.code = .none
         self.failure = failure
         self.instanceGroup = nil
-        self.loop = core.home.loop
+        self.loop = core.primaryShard.loop
         self.mailbox = core.homeMailbox
         self.core = core
         self.shard = nil
@@ -198,7 +198,7 @@ final class Handler: Sendable {
     /// Why a message may not be given to the handler any more, if so.
     func objection(to message: Message) -> RoutingError? {
         if self.isGone { return self.reason(message.parameters.url) }
-        return message.due.hasPassed(by: self.core.time)
+        return message.expiry.hasPassed(by: self.core.time)
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 

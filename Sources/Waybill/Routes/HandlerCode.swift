@@ -121,8 +121,8 @@ final class SuspendingClosure: SuspendingCode {
     }
 }
 
-// Inlined into the program, where the types of actor and value are known: the code of a task that is generic over
-// its isolation takes a third more.
+// Inlined into the program, where the types of actor and value are known: the code of a task that is generic
+// over its isolation takes a third more. So it says again what `SuspendingClosure` says.
 /// Code of an actor that may suspend.
 @usableFromInline
 final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
@@ -141,8 +141,8 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     @inlinable
     func start(_ exchange: Exchange) -> Task<Void, Never> { self.launch(exchange) }
 
-    /// Starts a task that is isolated to the actor from its beginning: each change of isolation takes a tenth of
-    /// the task, even on the same loop.
+    /// Starts a task that is isolated to the actor from its beginning: each change of isolation takes a tenth
+    /// of the task, even on the same loop.
     @inlinable
     static func launch(
         _ exchange: Exchange,

@@ -146,7 +146,7 @@ extension BusCore {
             // A pattern that cannot be read must be found before another one has replaced a handler.
             for pattern in patterns { _ = try self.configuration.pattern(pattern) }
         }
-        let (ids, replaced) = try self.directory.change { table, _ throws(RoutingError) in
+        let (ids, replaced) = try self.registry.change { table, _ throws(RoutingError) in
             // Checked under the lock: the shutdown that empties the table afterwards finds the handler, or it
             // is not registered.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
@@ -181,7 +181,7 @@ extension BusCore {
         case .service(let id): self.withdraw(id)
         case .subscription(let id): self.unsubscribe(id)
         case .middleware(let id?):
-            self.directory.intercept { $0.remove(id) }
+            self.registry.intercept { $0.remove(id) }
             self.forget()
         case .middleware(nil): break
         }
@@ -190,7 +190,7 @@ extension BusCore {
     /// Takes handlers out of the table, and then fails the callers that wait for them.
     @discardableResult
     func remove(_ body: (inout RouteTable<Handler>) -> [Handler?]) -> Int {
-        let removed = self.directory.change { table, _ in body(&table) }
+        let removed = self.registry.change { table, _ in body(&table) }
         let handlers = removed.compactMap(\.self)
         self.retire(handlers)
         if handlers.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
@@ -206,12 +206,12 @@ extension BusCore {
     /// Unregisters everything, since the bus ends, and fails all waiting exchanges but the exempt ones.
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
-        let removed = self.directory.change { table, connections in
+        let removed = self.registry.change { table, connections in
             let handlers = table.routes.map { table.handler(for: $0.id) }
             table.removeAll()
             return handlers + connections.remove { _ in true }.map(\.handler)
         }
-        self.endTraces(self.directory.intercept { $0.close() })
+        self.endTraces(self.registry.intercept { $0.close() })
         for handler in removed.compactMap(\.self) {
             handler.retire(with: RoutingError.shutDown, exempting: exempt)
         }

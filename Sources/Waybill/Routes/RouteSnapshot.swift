@@ -83,7 +83,7 @@ final class RouteSnapshot: Sendable {
         _ url: String,
         id: CorrelationID,
         hops: Int,
-        due: Deadline,
+        expiry: Deadline,
         on loop: ObjectIdentifier?
     ) throws(RoutingError) {
         // The snapshot's table holds the handler, and the caller the snapshot.
@@ -91,13 +91,13 @@ final class RouteSnapshot: Sendable {
             unsafe found.withUnsafeObject({ $0.instanceGroup == nil })
         else {
             // A connector, an instance of a module, or no handler.
-            return try self.find(url, nil, on: loop).post(id: id, hops: hops, due: due)
+            return try self.find(url, nil, on: loop).post(id: id, hops: hops, expiry: expiry)
         }
         let message = Message(
             id: id,
             parameters: (consume match).take(),
             hops: hops,
-            due: due,
+            expiry: expiry,
             extras: nil,
             for: found
         )
@@ -132,12 +132,12 @@ struct ResolvedRoute: Sendable {
     }
 
     /// Leaves a message in the handler's mailbox.
-    func post(id: CorrelationID, hops: Int, due: Deadline) throws(RoutingError) {
+    func post(id: CorrelationID, hops: Int, expiry: Deadline) throws(RoutingError) {
         let message = Message(
             id: id,
             parameters: self.parameters,
             hops: hops,
-            due: due,
+            expiry: expiry,
             extras: nil,
             for: Unretained(self.handler)
         )

@@ -27,12 +27,12 @@ extension MessageBus {
     /// Whether a URL has a handler now whose event loop has not been shut down; nothing is run.
     ///
     /// If nothing but a connector takes the URL, it is asked: ``Connector/canRoute(_:)``.
-    public func canRoute(_ url: String) -> Bool { self.core.directory.reach(url).isPossible }
+    public func canRoute(_ url: String) -> Bool { self.core.registry.reach(url).isPossible }
 
     /// What is registered, in the order of registration; connectors have no pattern: see
     /// ``connectedSchemes``.
     public var routes: [Route] {
-        (try? self.core.directory.read { table throws(RoutingError) in table.routes }) ?? []
+        (try? self.core.registry.read { table throws(RoutingError) in table.routes }) ?? []
     }
 
     /// What is registered, in the order of registration, with all that is known of it without running
@@ -41,7 +41,7 @@ extension MessageBus {
     /// A module's routes say their parameters, types and documentation; of a plain closure only the pattern
     /// is known.
     public var routeDescriptions: [RouteDescription] {
-        let routes = try? self.core.directory.read { table throws(RoutingError) in
+        let routes = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.map { route in
                 if case .route(let description) = table.handler(for: route.id)?.description {
                     return description

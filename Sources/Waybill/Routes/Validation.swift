@@ -47,7 +47,7 @@ extension MessageBus {
 extension BusCore {
     /// The routes without a handler.
     func routesWithoutHandler() -> [RoutingError] {
-        let problems = try? self.directory.read { table throws(RoutingError) in
+        let problems = try? self.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route -> RoutingError? in
                 guard let handler = table.handler(for: route.id) else { return nil }
                 let pattern = route.pattern.text
@@ -73,7 +73,7 @@ extension BusCore {
         guard let routes = self.configured.withLock({ $0?.routes }) else { return [] }
         let problems = routes.compactMap { entry, bound -> RoutingError? in
             if let url = bound.target?.connectedURL {
-                guard !self.directory.reach(url).isPossible else { return nil }
+                guard !self.registry.reach(url).isPossible else { return nil }
                 let message = "the connector does not know its target `\(url.onShortLine)` (\(entry.source))"
                 return RoutingError(.noHandler, url: entry.pattern, message: message)
             }
@@ -109,7 +109,7 @@ extension BusCore {
 
     /// The patterns that others hide.
     func unreachablePatterns() -> [RoutingError] {
-        let problems = try? self.directory.read { table throws(RoutingError) in
+        let problems = try? self.registry.read { table throws(RoutingError) in
             table.shadowed().map { route, rival, url in
                 RoutingError(
                     .conflict,
@@ -131,7 +131,7 @@ extension BusCore {
             next = nil
             hops += 1
             do throws(RoutingError) {
-                _ = try self.directory.find(url, nil, on: nil)
+                _ = try self.registry.find(url, nil, on: nil)
             } catch {
                 problems.append(error)
             }

@@ -219,7 +219,7 @@ extension RoutingError {
         let why = chain.last.map { ", which the adapter of `\($0)` needs" } ?? ""
         return Self(
             .noHandler,
-            message: "nobody provides `\(key)`\(why); \(known). Install the module that conforms to it"
+            message: "no module provides `\(key)`\(why); \(known). Install the module that conforms to it"
         )
     }
 

@@ -120,7 +120,7 @@ extension MessageBus {
     /// The numbers are read one after the other, so that they balance exactly only while no message is
     /// delivered. Reading them goes through all routes; it is not for every message.
     public var routeStatistics: [RouteStatistics] {
-        let routes = try? self.core.directory.read { table throws(RoutingError) in
+        let routes = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route in
                 table.handler(for: route.id).map { handler in
                     RouteStatistics(
@@ -132,6 +132,6 @@ extension MessageBus {
                 }
             }
         }
-        return (routes ?? []) + self.core.directory.connections.all.map(\.statistics)
+        return (routes ?? []) + self.core.registry.connections.all.map(\.statistics)
     }
 }

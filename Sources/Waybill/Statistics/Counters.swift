@@ -31,8 +31,8 @@ final class Counters: Sendable {
 extension Counters {
     /// Counts how a message ended, on the one thread that may write this set.
     @inline(__always)
-    func close(_ tally: Outcome.Kind) {
-        switch tally {
+    func close(_ kind: Outcome.Kind) {
+        switch kind {
         case .replied: Self.increment(self.replied)
         case .failed: Self.increment(self.failed)
         case .expired: Self.increment(self.expired)
@@ -42,8 +42,8 @@ extension Counters {
     }
 
     /// Counts how a message ended, on any thread.
-    func closeShared(_ tally: Outcome.Kind) {
-        switch tally {
+    func closeShared(_ kind: Outcome.Kind) {
+        switch kind {
         case .replied: Self.add(self.replied)
         case .failed: Self.add(self.failed)
         case .expired: Self.add(self.expired)
@@ -73,8 +73,8 @@ struct RouteCounters: ~Copyable, Sendable {
     func begin() { Counters.add(self.inFlight) }
 
     /// Counts how a message ended that has begun.
-    func end(_ tally: Outcome.Kind) {
-        self.count(tally)
+    func end(_ kind: Outcome.Kind) {
+        self.count(kind)
         self.inFlight.subtract(1, ordering: .releasing)
     }
 
@@ -83,8 +83,8 @@ struct RouteCounters: ~Copyable, Sendable {
 
     /// Counts a message that ended without having begun: it was called in place, or did not get that far.
     @inline(never)
-    func count(_ tally: Outcome.Kind) {
-        switch tally {
+    func count(_ kind: Outcome.Kind) {
+        switch kind {
         case .replied: Counters.add(self.replied)
         case .failed: Counters.add(self.failed)
         case .expired: Counters.add(self.expired)
@@ -193,9 +193,9 @@ extension BusCore {
     }
 
     /// Counts how a message ended.
-    func close(_ tally: Outcome.Kind) {
-        guard let shard = self.currentShard else { return self.statistics.shared.closeShared(tally) }
-        shard.counters.close(tally)
+    func close(_ kind: Outcome.Kind) {
+        guard let shard = self.currentShard else { return self.statistics.shared.closeShared(kind) }
+        shard.counters.close(kind)
     }
 
     /// Counts a reply that came when its message had ended otherwise.
@@ -214,7 +214,9 @@ extension BusCore {
     func tellUncaught(_ message: Message) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
         let context = DeliveryContext.record(ContextRecord(hops: message.hops))
-        self.home.eventLoop.execute { DeliveryContext.$inherited.withValue(context) { uncaught(message) } }
+        self.primaryShard.eventLoop.execute {
+            DeliveryContext.$inherited.withValue(context) { uncaught(message) }
+        }
         return true
     }
 }

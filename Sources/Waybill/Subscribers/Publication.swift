@@ -20,8 +20,8 @@ extension BusCore {
             await self.yieldThread()
             return 0
         }
-        var publication = Publication(request, for: matched, around: self.directory.chain)
-        while !self.tell(&publication) { await EventLoop.yieldIfDue() }
+        var publication = Publication(request, for: matched, around: self.registry.chain)
+        while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
         // A publisher that never has to wait would hold a thread of the global pool for as long as it
         // publishes.
         if publication.exchanges.isEmpty, publication.queued.isEmpty { await self.yieldThread() }
@@ -41,37 +41,37 @@ extension BusCore {
     /// Gives the message to the subscribers, one after the other; none of them can suspend the caller.
     ///
     /// - Returns: whether all had their turn; if not, the loop has to poll first.
-    private func tell(_ publication: inout Publication) -> Bool {
+    private func deliver(_ publication: inout Publication) -> Bool {
         guard let shard = self.currentShard else {
-            self.tellFromOutside(&publication)
+            self.deliverFromOutside(&publication)
             return true
         }
         let request = publication.request
-        let outer = shard.begin(LoopShard.InPlace(hops: request.hops, due: request.due))
+        let outer = shard.begin(LoopShard.InPlace(hops: request.hops, expiry: request.expiry))
         defer { shard.end(outer) }
         let matched = publication.matched
         let isPlain = publication.chain == nil
         // One message for all: only its ID differs.
-        var pattern = matched.pattern(of: publication.told)
+        var pattern = matched.pattern(of: publication.next)
         var message = publication.message(to: pattern)
-        while publication.told < matched.subscribers.count {
-            if matched.pattern(of: publication.told) != pattern {
-                pattern = matched.pattern(of: publication.told)
+        while publication.next < matched.subscribers.count {
+            if matched.pattern(of: publication.next) != pattern {
+                pattern = matched.pattern(of: publication.next)
                 message = publication.message(to: pattern)
             }
-            let place = publication.told
-            publication.told = place &+ 1
-            let outcome = matched.subscribers.withUnretained(at: place, &message) { subscriber, message in
+            let index = publication.next
+            publication.next = index &+ 1
+            let outcome = matched.subscribers.withUnretained(at: index, &message) { subscriber, message in
                 isPlain ? subscriber.hear(&message, on: shard) : .notReady
             }
             switch outcome {
             case .taken: publication.taken &+= 1
             case .failed(let error):
-                self.close(error, thrownBy: message, at: matched.subscribers[place].handler)
-            case .notReady: self.tell(matched.subscribers[place], &message, &publication)
+                self.close(error, thrownBy: message, at: matched.subscribers[index].handler)
+            case .notReady: self.deliver(matched.subscribers[index], &message, &publication)
             }
             // The publisher was admitted for one delivery, so each further subscriber is admitted here.
-            if publication.told < matched.subscribers.count, !shard.heldLoop.admitsDelivery() {
+            if publication.next < matched.subscribers.count, !shard.heldLoop.admitsDelivery() {
                 return false
             }
         }
@@ -87,7 +87,7 @@ extension BusCore {
 
     /// Gives the message to one subscriber that may suspend, is on another loop, or has messages waiting.
     @inline(never)
-    private func tell(
+    private func deliver(
         _ subscriber: Subscriber,
         _ message: inout Message,
         _ publication: inout Publication
@@ -125,12 +125,12 @@ extension BusCore {
     }
 
     /// Gives the message to the subscribers, from a thread that is none of the bus's loops.
-    private func tellFromOutside(_ publication: inout Publication) {
-        while publication.told < publication.matched.subscribers.count {
-            var message = publication.message(to: publication.matched.pattern(of: publication.told))
-            let subscriber = publication.matched.subscribers[publication.told]
-            publication.told += 1
-            self.tell(subscriber, &message, &publication)
+    private func deliverFromOutside(_ publication: inout Publication) {
+        while publication.next < publication.matched.subscribers.count {
+            var message = publication.message(to: publication.matched.pattern(of: publication.next))
+            let subscriber = publication.matched.subscribers[publication.next]
+            publication.next += 1
+            self.deliver(subscriber, &message, &publication)
         }
     }
 
@@ -154,8 +154,8 @@ struct Publication {
     /// The middlewares around each subscriber's delivery; around a buffer's they stand where it is read.
     let chain: MiddlewareChain?
 
-    /// How many subscribers had their turn.
-    var told = 0
+    /// The subscriber whose turn is next.
+    var next = 0
 
     /// How many of them took it.
     var taken = 0

@@ -54,7 +54,7 @@ final class Subscriber: Sendable {
     /// Gives it a message, if that takes no more than a call; the caller is on the shard's loop.
     @inline(__always)
     func hear(_ message: inout Message, on shard: LoopShard) -> CallResult {
-        guard !message.due.exists, self.isReady(on: shard.loop), let code = self.code else {
+        guard !message.expiry.exists, self.isReady(on: shard.loop), let code = self.code else {
             return .notReady
         }
         message.id = shard.nextID()

@@ -8,7 +8,7 @@ struct SubscriptionBufferState {
 
     private var buffer: Deque<Message> = []
     /// The messages whose publishers wait; there are some only while the buffer is full.
-    private var line: Deque<QueuedMessage> = []
+    private var publishers: Deque<QueuedMessage> = []
     /// The readers that wait for a message; there are some only while the buffer is empty.
     private var readers: Deque<SubscriptionBuffer.Reader> = []
     private var reason: (@Sendable (String) -> RoutingError)?
@@ -24,7 +24,7 @@ struct SubscriptionBufferState {
         case read(by: SubscriptionBuffer.Reader)
         /// It was kept, and the oldest was not.
         case replaced(Message)
-        /// It is in the line; its publisher waits.
+        /// It is queued; its publisher waits.
         case queued(QueuedMessage)
         case refused(RoutingError)
     }
@@ -44,7 +44,7 @@ struct SubscriptionBufferState {
             return .replaced(oldest)
         case .suspend:
             let queued = QueuedMessage(message, in: buffer)
-            self.line.append(queued)
+            self.publishers.append(queued)
             return .queued(queued)
         }
     }
@@ -59,7 +59,7 @@ struct SubscriptionBufferState {
 
     mutating func read() -> Reading {
         guard let message = self.buffer.popFirst() else { return self.reason == nil ? .none : .end }
-        let queued = self.line.popFirst()
+        let queued = self.publishers.popFirst()
         if let queued { self.buffer.append(queued.message) }
         return .message(message, queued)
     }
@@ -71,25 +71,25 @@ struct SubscriptionBufferState {
         return reading
     }
 
-    /// Takes a message out of the line; false if it is not in the line any more.
+    /// Takes a message out of the queue; false if it is not in it any more.
     mutating func withdraw(_ queued: QueuedMessage) -> Bool {
-        guard let place = self.line.firstIndex(where: { $0 === queued }) else { return false }
-        self.line.remove(at: place)
+        guard let index = self.publishers.firstIndex(where: { $0 === queued }) else { return false }
+        self.publishers.remove(at: index)
         return true
     }
 
     /// What is left in a buffer that ends.
     struct Leftovers {
         var messages: Deque<Message> = []
-        var line: Deque<QueuedMessage> = []
+        var publishers: Deque<QueuedMessage> = []
         var readers: Deque<SubscriptionBuffer.Reader> = []
     }
 
     mutating func end(with reason: @escaping @Sendable (String) -> RoutingError) -> Leftovers {
         guard self.reason == nil else { return Leftovers() }
         self.reason = reason
-        let leftovers = Leftovers(messages: self.buffer, line: self.line, readers: self.readers)
-        (self.buffer, self.line, self.readers) = ([], [], [])
+        let leftovers = Leftovers(messages: self.buffer, publishers: self.publishers, readers: self.readers)
+        (self.buffer, self.publishers, self.readers) = ([], [], [])
         return leftovers
     }
 }

@@ -50,7 +50,7 @@ final class SubscriptionBuffer: Sendable {
         }
     }
 
-    /// Takes a message out of the line; false if it is not in the line any more.
+    /// Takes a message out of the queue; false if it is not in it any more.
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
     /// Ends a message that is not read.
@@ -67,13 +67,13 @@ final class SubscriptionBuffer: Sendable {
             self.core.close(.deadLettered)
         }
         if let first = left.messages.first { self.core.logUnread(left.messages.count, from: first, reason) }
-        for queued in left.line { queued.end(.failed(reason(queued.message.parameters.url))) }
+        for queued in left.publishers { queued.end(.failed(reason(queued.message.parameters.url))) }
         for reader in left.readers { reader.resume(returning: nil) }
     }
 }
 
 extension BusCore {
-    /// Puts a message into a buffer, or its publisher into the line.
+    /// Puts a message into a buffer, or its publisher into the queue.
     func offer(_ message: inout Message, to buffer: SubscriptionBuffer, _ publication: inout Publication) {
         message.id = self.open()
         var offered = message
@@ -103,8 +103,8 @@ extension BusCore {
     nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Int {
         let url = queued.message.parameters.url
         var watch: DeadlineWatch?
-        if queued.message.due.exists {
-            watch = DeadlineWatch(queued.message.due, by: self.time, on: self.currentShard?.eventLoop) {
+        if queued.message.expiry.exists {
+            watch = DeadlineWatch(queued.message.expiry, by: self.time, on: self.currentShard?.eventLoop) {
                 queued.giveUp(.deadlineExceeded(url: url))
             }
         }
@@ -147,7 +147,7 @@ final class QueuedMessage: Sendable {
         self.buffer = buffer
     }
 
-    /// Ends the wait; called once, by the code that took the message out of the line.
+    /// Ends the wait; called once, by the code that took the message out of the queue.
     func end(_ end: End) {
         let publisher = self.state.withLock { state in
             state.end = end
@@ -165,7 +165,7 @@ final class QueuedMessage: Sendable {
         if let end { publisher.resume(returning: end) }
     }
 
-    /// Ends the wait if the message is still in the line.
+    /// Ends the wait if the message is still queued.
     func giveUp(_ error: RoutingError) {
         if self.buffer.withdraw(self) { self.end(.failed(error)) }
     }

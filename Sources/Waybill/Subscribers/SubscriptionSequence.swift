@@ -69,7 +69,7 @@ final class SubscriptionReader: Sendable {
             guard let message = if let message = taken.message { message } else { await self.wait() } else {
                 return nil
             }
-            if message.due.hasPassed(by: self.buffer.core.time) {
+            if message.expiry.hasPassed(by: self.buffer.core.time) {
                 self.buffer.core.close(.expired)
                 self.buffer.core.log(message.parameters.url, .deadlineExceeded(url: message.parameters.url))
                 continue

@@ -36,14 +36,14 @@ struct TopicIndex: Sendable {
         _ makeTable: () -> RouteTable<Int>
     ) throws(RoutingError) -> Int {
         let number = self.free.last ?? self.topics.count
-        var place = 0
+        var index = 0
         var route: RouteID?
         while route == nil {
-            if place == self.tables.count { self.tables.append(makeTable()) }
-            route = try self.tables[place].insertBeside(pattern, number)
-            if route == nil { place += 1 }
+            if index == self.tables.count { self.tables.append(makeTable()) }
+            route = try self.tables[index].insertBeside(pattern, number)
+            if route == nil { index += 1 }
         }
-        let topic = Topic(table: place, route: route)
+        let topic = Topic(table: index, route: route)
         if self.free.popLast() != nil {
             self.topics[number] = topic
         } else {
@@ -59,9 +59,9 @@ struct TopicIndex: Sendable {
 
     /// Takes a subscriber out; a topic without subscribers is removed with it.
     mutating func remove(_ id: Int, from topic: Int) -> (subscriber: Subscriber, isLast: Bool)? {
-        guard topic < self.topics.count, let place = self.place(of: id, in: topic) else { return nil }
-        self.topics[topic].ids.remove(at: place)
-        let subscriber = self.topics[topic].subscribers.remove(at: place)
+        guard topic < self.topics.count, let index = self.index(of: id, in: topic) else { return nil }
+        self.topics[topic].ids.remove(at: index)
+        let subscriber = self.topics[topic].subscribers.remove(at: index)
         guard self.topics[topic].ids.isEmpty else { return (subscriber, false) }
         if let route = self.topics[topic].route { self.tables[self.topics[topic].table].remove(route) }
         self.topics[topic] = Topic()
@@ -70,7 +70,7 @@ struct TopicIndex: Sendable {
     }
 
     /// Numbers grow, so an index is found by bisection.
-    private func place(of id: Int, in topic: Int) -> Int? {
+    private func index(of id: Int, in topic: Int) -> Int? {
         let ids = self.topics[topic].ids
         var (low, high) = (0, ids.count)
         while low < high {
@@ -135,5 +135,5 @@ struct MatchedSubscribers: Sendable {
 
     /// Which of ``parameters`` a subscriber gets.
     @inline(__always)
-    func pattern(of place: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[place] }
+    func pattern(of index: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[index] }
 }

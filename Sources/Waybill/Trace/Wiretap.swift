@@ -43,9 +43,9 @@ final class Wiretap: Middleware {
     ) async throws -> any Sendable {
         let start = ContinuousClock.now
         let pattern = context.pattern
-        self.tell(.message, message, pattern, since: start)
+        self.record(.message, message, pattern, since: start)
         let observed = message.observed { [weak self] value in
-            self?.tell(.progress(value), message, pattern, since: start)
+            self?.record(.progress(value), message, pattern, since: start)
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
@@ -53,15 +53,15 @@ final class Wiretap: Middleware {
             let kind =
                 next.isLate(message)
                 ? .failure(next.failure(CancellationError(), of: message)) : Kind.reply(value)
-            self.tell(kind, message, pattern, since: start)
+            self.record(kind, message, pattern, since: start)
             return value
         } catch {
-            self.tell(.failure(error), message, pattern, since: start)
+            self.record(.failure(error), message, pattern, since: start)
             throw error
         }
     }
 
-    private func tell(
+    private func record(
         _ kind: Kind,
         _ message: Message,
         _ pattern: String?,
@@ -98,11 +98,12 @@ extension MessageBus {
 
     /// Reports every dead letter, before it is counted.
     ///
-    /// - Parameter tell: is called where things happen; it must neither wait nor use the bus.
+    /// - Parameter observer: is called where things happen; it must neither wait nor use the bus.
     /// - Returns: what ends it.
-    package func observeDeadLetters(_ tell: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void
-    {
-        self.core.deadLetters.watch(tell)
+    package func observeDeadLetters(
+        _ observer: @escaping @Sendable (DeadLetter) -> Void
+    ) -> @Sendable () -> Void {
+        self.core.deadLetters.watch(observer)
     }
 
     /// How the bus reads URLs and patterns.

@@ -53,7 +53,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a protocol that nobody provides is named, with those that somebody does`() async throws {
+    func `a protocol that no module provides is named, with those that somebody does`() async throws {
         let none = await failure { try self.bus.service((any TimeService).self) }
         #expect(none?.code == .noHandler)
         #expect(none?.message.contains("`TimeService`; there is none at all") == true)

@@ -107,7 +107,7 @@ private struct BufferRun {
             guard self.generator.isOne(in: 20) else { return ("", "") }
             let left = self.state.end { .shutDown(url: $0) }
             let messages = left.messages.map { Int($0.id.rawValue) }
-            let line = left.line.map { Int($0.message.id.rawValue) }
+            let line = left.publishers.map { Int($0.message.id.rawValue) }
             return ("\(messages) \(line) \(left.readers.map { self.number(of: $0) })", self.model.end())
         }
     }

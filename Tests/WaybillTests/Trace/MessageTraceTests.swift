@@ -9,7 +9,7 @@ import WaybillTesting
 struct MessageTraceTests {
     let bus = MessageBus(configuration: .quiet)
 
-    private var isPlain: Bool { self.bus.core.directory.chain == nil }
+    private var isPlain: Bool { self.bus.core.registry.chain == nil }
 
     @Test func `it sees messages, replies before the last one, replies and failures`() async throws {
         try self.bus.register("app://user/:uid") { try $0.parameters.require("uid", as: Int.self) }
@@ -79,7 +79,7 @@ struct MessageTraceTests {
         }
         #expect(self.isPlain)
         let bus = self.bus
-        let shard = try #require(bus.core.home as LoopShard?)
+        let shard = try #require(bus.core.primaryShard as LoopShard?)
         let isPlain = try await Probe(eventLoop: bus.eventLoop).run {
             _ = try await bus.route("app://a", as: Int.self)
             return shard.isPlain
