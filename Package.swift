@@ -232,7 +232,8 @@ let package = Package(
             name: "WaybillTests",
             dependencies: [
                 "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillTesting",
-                "WaybillTestSupport", "CMeasure", .product(name: "Logging", package: "swift-log"),
+                "WaybillTestSupport", "WaybillJSON", "CMeasure",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings

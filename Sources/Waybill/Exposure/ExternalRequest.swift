@@ -19,7 +19,8 @@ package struct ExternalRequest: Sendable {
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them.
+    ///   - parameters: values that join those of the URL; they win over those of the query, and not over those
+    ///     of the path.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when the peer stops waiting.
     ///   - hops: how many routes led to the request in other processes; one that is negative counts as none.
@@ -100,7 +101,7 @@ extension MessageBus {
             await core.yieldThread()
             throw core.refuse(request, error)
         }
-        let delivered = await core.route(request.content, listener: onReply ?? noListener)
+        let delivered = await core.route(core.keepingPath(request.content), listener: onReply ?? noListener)
         do throws(RoutingError) {
             return try delivered.reply(from: request.url)
         } catch {
@@ -116,7 +117,7 @@ extension MessageBus {
         if let error = core.objection(to: request, .sends) { throw core.refuse(request, error) }
         let id = core.open()
         do throws(RoutingError) {
-            try core.post(request.content, id)
+            try core.post(core.keepingPath(request.content), id)
         } catch {
             throw core.end(request.content, id, core.asSeenOutside(error, at: request.url))
         }
@@ -135,7 +136,7 @@ extension MessageBus {
             if error.code == .noRoute { return 0 }
             throw error
         }
-        return try await core.publish(request.content)
+        return try await core.publish(core.keepingPathOfTopics(request.content))
     }
 
     /// Subscribes for a peer, which gets the messages whose URL is exposed for subscribing.
@@ -189,7 +190,7 @@ extension BusCore {
     /// Sends a reply's value to a return URL that a peer gave.
     func sendReturn(_ request: Request) {
         if self.isExposedForReturns(request.url), (try? self.find(request, on: nil)) != nil {
-            self.send(request, isOwn: false)
+            self.send(self.keepingPath(request), isOwn: false)
         } else {
             let id = self.open()
             let error = self.notExposed(request.url)
