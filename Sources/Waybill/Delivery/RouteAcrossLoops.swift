@@ -203,7 +203,15 @@ extension BusCore {
         around chain: MiddlewareChain? = nil
     ) -> Exchange {
         let handler = found.handler
-        let path = isPublished ? nil : self.returnPath(of: found.parameters, id, hops: request.hops)
+        let path =
+            isPublished
+            ? nil
+            : self.returnPath(
+                of: found.parameters,
+                id,
+                hops: request.hops,
+                from: request.extras?.external
+            )
         let exchange = Exchange(
             id,
             url: request.url,
