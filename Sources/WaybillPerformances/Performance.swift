@@ -16,7 +16,7 @@ public import WaybillRouting
 /// removed first. It does not keep its destination: when the last reference to that object is released, it is
 /// `removed`.
 public final class Performance<Destination: Sendable>: Sendable {
-    private let router: any ServiceRouter<Destination>
+    private let router: any DestinationMaker<Destination>
     private let configuration: PerformConfiguration<Destination>
     private let attachments: Attachments
     private let progress = Locked(Progress())
@@ -27,7 +27,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 
     init(
-        _ router: any ServiceRouter<Destination>,
+        _ router: any DestinationMaker<Destination>,
         _ configuration: PerformConfiguration<Destination>,
         _ attachments: Attachments
     ) {
@@ -71,16 +71,18 @@ public final class Performance<Destination: Sendable>: Sendable {
         let depth = PerformDepth.current + 1
         let mustBeRemovedFirst = self.router.mustBeRemovedFirst
         self.notice()
-        try self.begin(onFailure) { machine throws(PerformMachine.Refusal) in
+        try self.begin(.perform, onFailure) { machine throws(PerformMachine.Refusal) in
             try machine.perform(depth: depth, mustBeRemovedFirst: mustBeRemovedFirst)
         }
+        self.observe(.willPerform, nil)
         let destination: Destination
         do {
             destination = try await PerformDepth.$current.withValue(depth) { try await self.make() }
         } catch {
-            throw self.end(with: .thrown(error, at: ""), onFailure)
+            throw self.end(.perform, with: .thrown(error, at: ""), onFailure)
         }
         self.end(destination)
+        self.observe(.didPerform, destination)
         self.configuration.succeeded?(destination)
         self.configuration.completed?(true)
         onSuccess?(destination)
@@ -89,27 +91,36 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     /// Takes the destination down.
     ///
-    /// - Parameter onFailure: called when this removal fails, after the configuration's handler.
+    /// - Parameters:
+    ///   - onSuccess: called when this removal succeeds, after the configuration's handler.
+    ///   - onFailure: called when this removal fails, after the configuration's handler.
     /// - Throws: `actionFailed` if there is nothing to remove, `overRoute` if it is being removed already,
     ///   and `handlerFailed` with what the router threw as its cause: then the destination is still there.
     public nonisolated(nonsending) func remove(
+        onSuccess: (@Sendable () -> Void)? = nil,
         onFailure: (@Sendable (RoutingError) -> Void)? = nil
     ) async throws(RoutingError) {
         await EventLoop.yieldIfDue()
         self.notice()
         let held = self.destination
-        try self.begin(onFailure) { machine throws(PerformMachine.Refusal) in try machine.remove() }
+        try self.begin(.remove, onFailure) { machine throws(PerformMachine.Refusal) in try machine.remove() }
+        self.observe(.willRemove, held)
         do {
             if let held { try await self.router.remove(held) }
         } catch {
-            throw self.end(with: .thrown(error, at: ""), onFailure)
+            throw self.end(.remove, with: .thrown(error, at: ""), onFailure)
         }
         self.end(nil)
+        self.observe(.didRemove, held)
+        self.configuration.removed?()
         self.configuration.completed?(true)
+        onSuccess?()
     }
 
     private nonisolated(nonsending) func make() async throws -> Destination {
-        guard let destination = try await self.router.makeDestination() else {
+        let configuration = self.configuration
+        let origin = PerformOrigin(source: configuration.source, transition: configuration.transition)
+        guard let destination = try await self.router.make(origin, configuration.settings) else {
             throw RoutingError(.noHandler, message: "its router has no destination now")
         }
         try await self.configuration.prepare?(destination)
@@ -119,6 +130,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 
     private func begin(
+        _ action: PerformAction,
         _ onFailure: (@Sendable (RoutingError) -> Void)?,
         _ decide: (inout PerformMachine) throws(PerformMachine.Refusal) -> PerformMachine.Change
     ) throws(RoutingError) {
@@ -131,7 +143,7 @@ public final class Performance<Destination: Sendable>: Sendable {
             let reason = RoutingError(error.code, message: error.message)
             if !error.isQuiet {
                 onFailure?(reason)
-                self.reportToBus(reason)
+                self.reportToBus(action, reason)
             }
             throw reason
         }
@@ -146,14 +158,16 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 
     private func end(
+        _ action: PerformAction,
         with error: RoutingError,
         _ onFailure: (@Sendable (RoutingError) -> Void)?
     ) -> RoutingError {
         self.report(self.progress.withLock { $0.machine.fail() })
         self.configuration.failed?(error)
+        self.configuration.actionFailed?(action, error)
         self.configuration.completed?(false)
         onFailure?(error)
-        self.reportToBus(error)
+        self.reportToBus(action, error)
         return error
     }
 
@@ -168,8 +182,21 @@ public final class Performance<Destination: Sendable>: Sendable {
         if let change { self.report(change) }
     }
 
-    private func reportToBus(_ error: RoutingError) {
-        self.attachments.value(of: PerformFailedHandler.self)?.body(error)
+    private func reportToBus(_ action: PerformAction, _ error: RoutingError) {
+        self.attachments.value(of: PerformFailedHandler.self)?.body(action, error)
+    }
+
+    private func observe(_ kind: PerformEvent.Kind, _ destination: Destination?) {
+        guard let observers = self.attachments.value(of: PerformObservers.self) else { return }
+        observers.report(
+            PerformEvent(
+                kind: kind,
+                destination: destination,
+                source: self.configuration.source,
+                transition: self.configuration.transition,
+                service: Destination.self
+            )
+        )
     }
 
     private func report(_ change: PerformMachine.Change) {

@@ -20,7 +20,20 @@ public protocol ServiceRouter<Destination>: Sendable {
     /// What is made: a protocol, as `any Player`.
     associatedtype Destination: Sendable
 
+    /// What callers say for the making: a type of the router's own, or `Void` for none.
+    associatedtype Settings: Sendable = Void
+
+    /// The settings for callers that pass none; nil if they have to.
+    var defaultSettings: Settings? { get }
+
     /// Makes the destination; nil if there is none to be had now.
+    ///
+    /// Implement this one, or ``makeDestination()`` where neither settings nor origin matter.
+    nonisolated(nonsending) func makeDestination(
+        _ request: PerformRequest<Settings>
+    ) async throws -> Destination?
+
+    /// Makes the destination for every caller alike; nil if there is none to be had now.
     nonisolated(nonsending) func makeDestination() async throws -> Destination?
 
     /// Gives the destination what it needs, after its caller has done the same.
@@ -37,6 +50,17 @@ public protocol ServiceRouter<Destination>: Sendable {
 }
 
 extension ServiceRouter {
+    /// Makes the same for every caller.
+    public nonisolated(nonsending) func makeDestination(
+        _ request: PerformRequest<Settings>
+    ) async throws -> Destination? { try await self.makeDestination() }
+
+    /// Has no destination.
+    public nonisolated(nonsending) func makeDestination() async throws -> Destination? { nil }
+
+    /// `()` where there is nothing to say; callers have to pass all others.
+    public var defaultSettings: Settings? { () as? Settings }
+
     /// Does nothing.
     public nonisolated(nonsending) func prepare(_ destination: Destination) async throws {}
 
@@ -65,6 +89,23 @@ public struct PerformConfiguration<Destination: Sendable>: Sendable {
     /// It could not be made, prepared or removed.
     public var failed: (@Sendable (RoutingError) -> Void)?
 
+    /// The same, with what failed.
+    public var actionFailed: (@Sendable (PerformAction, RoutingError) -> Void)?
+
+    /// The destination has been taken down.
+    public var removed: (@Sendable () -> Void)?
+
+    /// What the router makes the destination by; nil for its default.
+    ///
+    /// Of another type than the router's ``ServiceRouter/Settings`` it fails with both types.
+    public var settings: (any Sendable)?
+
+    /// Where the destination is made from, for the router and for observers.
+    public var source: (any Sendable)?
+
+    /// How the destination is to appear, for the router and for observers.
+    public var transition = PerformTransition.make
+
     /// It is over, after ``succeeded`` or ``failed``, and whether well.
     public var completed: (@Sendable (Bool) -> Void)?
 
@@ -72,6 +113,15 @@ public struct PerformConfiguration<Destination: Sendable>: Sendable {
     public var stateChanged: (@Sendable (_ old: PerformState, _ new: PerformState) -> Void)?
 
     init() {}
+}
+
+/// What a performance does.
+@nonexhaustive
+public enum PerformAction: String, Sendable, Hashable {
+    /// The destination is made.
+    case perform
+    /// The destination is taken down.
+    case remove
 }
 
 extension MessageBus {
@@ -93,11 +143,14 @@ extension MessageBus {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Registration {
-        let box = RouterBox<Router.Destination>(router: router)
+        let box = RouterBox<Router.Destination> { TypedRouter(router: router) }
         return try self.provideOnDemand(service, named: name, by: box, fileID, line)
     }
 
     /// A service that is to be made on demand.
+    ///
+    /// Where an adapter answers for the protocol, ``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``, what it is
+    /// made from is made, and taken down, by the router of that.
     ///
     /// - Parameters:
     ///   - service: the protocol.
@@ -113,24 +166,40 @@ extension MessageBus {
         let box = try self.maker(of: service, named: name, as: RouterBox<Destination>.self)
         var configuration = PerformConfiguration<Destination>()
         configure(&configuration)
-        return Performance(box.router, configuration, self.attachments)
+        return Performance(box.makeMaker(), configuration, self.attachments)
+    }
+
+    /// A destination that a router makes which the caller knows, and which need not be provided under any
+    /// protocol.
+    ///
+    /// - Parameters:
+    ///   - router: makes it.
+    ///   - configure: says what is wanted of it; called at once.
+    /// - Returns: what makes it, once or several times.
+    public func performance<Router: ServiceRouter>(
+        by router: Router,
+        _ configure: (inout PerformConfiguration<Router.Destination>) -> Void = { _ in }
+    ) -> Performance<Router.Destination> {
+        var configuration = PerformConfiguration<Router.Destination>()
+        configure(&configuration)
+        return Performance(TypedRouter(router: router), configuration, self.attachments)
     }
 
     /// Sets the handler of every performance that fails, called after the handlers of that performance; there
     /// is one such handler, the last one set.
     public func registerPerformFailed(_ handler: @escaping @Sendable (RoutingError) -> Void) {
+        self.registerPerformFailed { _, error in handler(error) }
+    }
+
+    /// The same for a handler that is told which action failed.
+    public func registerPerformFailed(
+        _ handler: @escaping @Sendable (PerformAction, RoutingError) -> Void
+    ) {
         self.attachments.set(PerformFailedHandler(body: handler))
     }
 }
 
-/// A router, as the register holds it.
-private final class RouterBox<Destination: Sendable>: Sendable {
-    let router: any ServiceRouter<Destination>
-
-    init(router: any ServiceRouter<Destination>) { self.router = router }
-}
-
 /// The handler of every performance of a bus that fails.
 struct PerformFailedHandler: Sendable {
-    let body: @Sendable (RoutingError) -> Void
+    let body: @Sendable (PerformAction, RoutingError) -> Void
 }

@@ -9,6 +9,16 @@ package final class Attachments: Sendable {
         self.values.withLock { $0[ObjectIdentifier(type)] } as? Value
     }
 
+    /// The value of a type, which is set if there is none.
+    package func value<Value: Sendable>(of type: Value.Type, orSet value: @autoclosure () -> Value) -> Value {
+        self.values.withLock { values in
+            if let present = values[ObjectIdentifier(type)] as? Value { return present }
+            let value = value()
+            values[ObjectIdentifier(type)] = value
+            return value
+        }
+    }
+
     /// Sets the value of its type.
     package func set<Value: Sendable>(_ value: Value) {
         // Released outside the lock: the deinitializer of what a value holds may use the bus.

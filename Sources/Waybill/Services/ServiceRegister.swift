@@ -97,7 +97,7 @@ extension ServiceRegister {
     var keys: [ServiceKey] { self.offers.map(\.key) }
 
     private func problem(along chain: [ServiceKey], at offer: ServiceOffer) -> RoutingError? {
-        guard case .adapter(_, from: let source) = offer.source else { return nil }
+        guard case .adapter(_, from: let source, adapt: _) = offer.source else { return nil }
         let key = source.with(name: chain.last?.name)
         if chain.contains(key) { return .cycle(chain, key) }
         guard let next = self.offer(for: key) ?? self.offers.first(where: { $0.key.isOfSameType(as: key) })
@@ -109,7 +109,7 @@ extension ServiceRegister {
     private func chain(from offer: ServiceOffer) -> [ServiceKey] {
         var chain = [offer.key]
         var next: ServiceOffer? = offer
-        while case .adapter(_, from: let source) = next?.source, !chain.contains(source) {
+        while case .adapter(_, from: let source, adapt: _) = next?.source, !chain.contains(source) {
             chain.append(source)
             next = self.offer(for: source)
         }
@@ -117,13 +117,16 @@ extension ServiceRegister {
     }
 }
 
+/// Adapts what makes a service on demand; nil if it makes another one.
+typealias AdaptMaker = @Sendable (any AdaptableMaker) -> (any Sendable)?
+
 /// How a service is provided.
 struct ServiceOffer: Sendable {
     enum Source: Sendable {
         /// A ``ServiceMaker`` for the service's type.
         case maker(any Sendable)
         /// A ``ServiceMaker`` that asks for another service first, of any name.
-        case adapter(any Sendable, from: ServiceKey)
+        case adapter(any Sendable, from: ServiceKey, adapt: AdaptMaker)
         /// What another product makes the service with, each time that it is asked for.
         case onDemand(any Sendable)
     }

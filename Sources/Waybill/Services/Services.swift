@@ -88,7 +88,10 @@ extension MessageBus {
         let maker = ServiceMaker<Required> { core, wish throws(RoutingError) in
             adapter(try core.service(provided, wish))
         }
-        let offer = ServiceOffer(ServiceKey(required), .adapter(maker, from: ServiceKey(provided)))
+        let source = ServiceOffer.Source.adapter(maker, from: ServiceKey(provided)) {
+            $0.adapted(by: adapter)
+        }
+        let offer = ServiceOffer(ServiceKey(required), source)
         return try self.core.offer([offer], fileID, line)[0]
     }
 }
@@ -143,7 +146,7 @@ extension BusCore {
         var wish = wish
         wish.chain.append(key)
         switch offer.source {
-        case .maker(let maker), .adapter(let maker, from: _):
+        case .maker(let maker), .adapter(let maker, from: _, adapt: _):
             guard let maker = maker as? ServiceMaker<Service> else {
                 throw .typeMismatch(url: "", wanted: type, found: maker, origin: "its provider is")
             }

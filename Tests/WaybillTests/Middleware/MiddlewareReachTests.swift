@@ -47,7 +47,8 @@ struct MiddlewareReachTests {
         let codes = await Probe(eventLoop: second).run {
             var codes: [RoutingError.Code?] = []
             for number in 0..<100 {
-                codes.append(await failure { let _: Int = try await bus.route("app://count?n=\(number)") }?.code)
+                let url = "app://count?n=\(number)"
+                codes.append(await failure { let _: Int = try await bus.route(url) }?.code)
             }
             return codes
         }

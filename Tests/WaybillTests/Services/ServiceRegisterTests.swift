@@ -20,7 +20,8 @@ struct ServiceRegisterTests {
                 let key = keys[generator.number(below: keys.count)]
                 if generator.isOne(in: 2) {
                     let source: ServiceOffer.Source =
-                        generator.isOne(in: 3) ? .adapter(0, from: ServiceKey((any Third).self)) : .maker(0)
+                        generator.isOne(in: 3)
+                        ? .adapter(0, from: ServiceKey((any Third).self), adapt: { _ in nil }) : .maker(0)
                     let isRefused = !replaces && model.contains { $0.offer.key == key }
                     let offer = ServiceOffer(key, source)
                     switch Result(catching: { try register.add(offer, "A", step, replaces: replaces) }) {
@@ -94,7 +95,7 @@ extension ServiceOffer {
     fileprivate static func provider(of type: any Any.Type) -> Self { Self(ServiceKey(type), .maker(0)) }
 
     fileprivate static func adapter(of type: any Any.Type, from other: any Any.Type) -> Self {
-        Self(ServiceKey(type), .adapter(0, from: ServiceKey(other)))
+        Self(ServiceKey(type), .adapter(0, from: ServiceKey(other), adapt: { _ in nil }))
     }
 
     fileprivate var isAdapter: Bool {

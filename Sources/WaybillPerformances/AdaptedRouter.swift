@@ -1,0 +1,41 @@
+internal import WaybillEventLoop
+
+/// Makes what a router makes, as the protocol that another module requires.
+///
+/// A performance has one of its own, since it takes down what it has made.
+final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMaker {
+    private let router: any DestinationMaker<Provided>
+    private let adapter: @Sendable (Provided) -> Required
+    private let made = Locked<WeakReference<Provided>?>(nil)
+
+    init(_ router: any DestinationMaker<Provided>, _ adapter: @escaping @Sendable (Provided) -> Required) {
+        self.router = router
+        self.adapter = adapter
+    }
+
+    var mustBeRemovedFirst: Bool { self.router.mustBeRemovedFirst }
+
+    nonisolated(nonsending) func make(
+        _ origin: PerformOrigin,
+        _ settings: (any Sendable)?
+    ) async throws -> Required? {
+        guard let provided = try await self.router.make(origin, settings) else { return nil }
+        self.made.withLock { $0 = WeakReference(provided) }
+        return self.adapter(provided)
+    }
+
+    nonisolated(nonsending) func prepare(_ destination: Required) async throws {
+        if let provided = self.current { try await self.router.prepare(provided) }
+    }
+
+    nonisolated(nonsending) func check(_ destination: Required) async throws {
+        if let provided = self.current { try await self.router.check(provided) }
+    }
+
+    nonisolated(nonsending) func remove(_ destination: Required) async throws {
+        if let provided = self.current { try await self.router.remove(provided) }
+    }
+
+    /// What was made last: the adapted destination, which the caller holds, holds it.
+    private var current: Provided? { self.made.withLock { $0?.held } }
+}

@@ -1,0 +1,205 @@
+import Testing
+import Waybill
+import WaybillPerformances
+import WaybillTestSupport
+
+/// What routers are told, what stands before them, and who observes.
+@Suite(.timeLimit(.minutes(1)))
+struct RouterTests {
+    private let bus = MessageBus(configuration: .quiet)
+    private let journal = Journal<String>()
+
+    @Test
+    func `settings, source and transition go into the making`() async throws {
+        try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
+        let performance = try self.bus.performance(of: (any Player).self) {
+            $0.settings = FilmSettings(film: "Alien")
+            $0.source = "lobby"
+            $0.transition = .present
+        }
+        let player = try await performance.perform()
+        #expect(await player.film == "Alien")
+        #expect(self.journal.entries == ["from lobby, present"])
+    }
+
+    @Test
+    func `a required dependency that is missing fails loudly with its name`() async throws {
+        try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
+        let performance = try self.bus.performance(of: (any Player).self) { $0.settings = FilmSettings() }
+        let cause = await failure { try await performance.perform() }
+        #expect(cause?.code == .missingParameter && cause?.message.contains("`film`") == true)
+        let none = try self.bus.performance(of: (any Player).self)
+        let error = await failure { try await none.perform() }
+        #expect(error?.code == .missingParameter && error?.message.contains("FilmSettings") == true)
+        let wrong = try self.bus.performance(of: (any Player).self) { $0.settings = 7 }
+        let mismatch = await failure { try await wrong.perform() }
+        #expect(mismatch?.code == .typeMismatch)
+        #expect(
+            mismatch?.message.contains("FilmSettings") == true && mismatch?.message.contains("Int") == true
+        )
+        #expect(self.journal.entries.isEmpty)
+    }
+
+    @Test
+    func `an adapter answers for what is made on demand, and is taken down with it`() async throws {
+        try self.bus.provide((any Player).self, by: PlayerRouter(journal: self.journal))
+        try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
+        try self.bus.adapt((any Wall).self, from: (any Screen).self) { ScreenWall(screen: $0) }
+        #expect(self.bus.validate(services: [(any Wall).self, (any Screen).self]).isEmpty)
+        let performance = try self.bus.performance(of: (any Wall).self)
+        let wall = try await performance.perform()
+        #expect(await wall.shows == "screen of ")
+        #expect(performance.state == .routed)
+        try await performance.remove()
+        #expect(self.journal.entries == ["make", "prepare", "check", "remove"])
+        withExtendedLifetime(wall) {}
+        // Each performance takes down what it has made.
+        let (first, second) = (
+            try self.bus.performance(of: (any Screen).self), try self.bus.performance(of: (any Screen).self)
+        )
+        let screens = (try await first.perform(), try await second.perform())
+        try await first.remove()
+        #expect(second.destination === screens.1)
+        withExtendedLifetime(screens) {}
+    }
+
+    @Test
+    func `adapters that lack what they need, or lead back, say so`() async throws {
+        try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
+        #expect(await failure { try self.bus.performance(of: (any Screen).self) }?.code == .noHandler)
+        #expect(self.bus.validate(services: [(any Screen).self]).count == 1)
+        try self.bus.adapt((any Player).self, from: (any Screen).self) { _ in MoviePlayer() }
+        #expect(await failure { try self.bus.performance(of: (any Screen).self) }?.code == .infiniteRecursion)
+    }
+
+    @Test
+    func `a protocol has several routers, and a router several protocols`() async throws {
+        let router = FilmRouter(journal: self.journal)
+        try self.bus.provide((any Player).self, named: "film", by: router)
+        try self.bus.provide((any Player).self, named: "empty", by: PlayerRouter())
+        try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
+        let film = try self.bus.performance(of: (any Player).self, named: "film") {
+            $0.settings = FilmSettings(film: "Alien")
+        }
+        #expect(await (try film.perform()).film == "Alien")
+        let empty = try self.bus.performance(of: (any Player).self, named: "empty")
+        #expect(await (try empty.perform()).film.isEmpty)
+        let screen = try self.bus.performance(of: (any Screen).self, named: "film") {
+            $0.settings = FilmSettings(film: "Brazil")
+        }
+        #expect(await (try screen.perform()).shows == "screen of Brazil")
+        #expect(await failure { try self.bus.performance(of: (any Player).self) }?.code == .noHandler)
+    }
+
+    @Test
+    func `a router is performed by itself, without a protocol`() async throws {
+        let performance = self.bus.performance(by: FilmRouter(journal: self.journal)) {
+            $0.settings = FilmSettings(film: "Alien")
+        }
+        #expect(await (try performance.perform()).film == "Alien")
+    }
+
+    @Test
+    func `handlers are told of success and of what failed`() async throws {
+        let journal = self.journal
+        var router = PlayerRouter()
+        router.removing = { throw Jam() }
+        try self.bus.provide((any Player).self, by: router)
+        self.bus.registerPerformFailed { action, error in journal.add("bus \(action) \(error.code)") }
+        let performance = try self.bus.performance(of: (any Player).self) {
+            $0.actionFailed = { action, error in journal.add("\(action) \(error.code)") }
+            $0.removed = { journal.add("removed") }
+        }
+        let player = try await performance.perform()
+        #expect(await failure { try await performance.remove(onSuccess: { journal.add("no") }) } != nil)
+        #expect(performance.state == .routed)
+        let quick = self.bus.performance(by: PlayerRouter()) { $0.removed = { journal.add("removed") } }
+        let other = try await quick.perform(onSuccess: { _ in journal.add("made") })
+        try await quick.remove(onSuccess: { journal.add("gone") })
+        #expect(
+            journal.entries == [
+                "remove handlerFailed", "bus remove handlerFailed", "made", "removed", "gone",
+            ]
+        )
+        withExtendedLifetime((player, other)) {}
+    }
+
+    @Test
+    func `observers see what is going to happen and what has, with source and destination`() async throws {
+        let journal = self.journal
+        try self.bus.provide((any Player).self, by: PlayerRouter())
+        let end = self.bus.observePerformances { event in
+            journal.add(
+                "\(event.kind) \(event.destination == nil ? "-" : "it") \(event.source as? String ?? "-") "
+                    + event.transition.rawValue
+            )
+        }
+        self.bus.observePerformances(of: (any Screen).self) { _ in journal.add("no") }
+        let performance = try self.bus.performance(of: (any Player).self) {
+            $0.source = "lobby"
+            $0.transition = "slide"
+        }
+        let player = try await performance.perform()
+        try await performance.remove()
+        end()
+        try await performance.perform()
+        #expect(
+            journal.entries == [
+                "willPerform - lobby slide", "didPerform it lobby slide", "willRemove it lobby slide",
+                "didRemove it lobby slide",
+            ]
+        )
+        withExtendedLifetime(player) {}
+    }
+
+    @Test
+    func `a marked protocol is asked for by its mark`() async throws {
+        try self.bus.provide((any Player).self, by: PlayerRouter())
+        let player = try await self.bus.performance(of: .player).perform()
+        #expect(await player.film.isEmpty)
+    }
+}
+
+extension Routable where Service == any Player {
+    fileprivate static var player: Self { Self(declared: (any Player).self) }
+}
+
+private struct Jam: Error {}
+
+private struct FilmSettings: Sendable {
+    var film: String?
+}
+
+private struct FilmRouter: ServiceRouter {
+    let journal: Journal<String>
+
+    nonisolated(nonsending) func makeDestination(
+        _ request: PerformRequest<FilmSettings>
+    ) async throws -> (any Player)? {
+        let film = try request.require("film", request.settings.film)
+        if let source = request.source { self.journal.add("from \(source), \(request.transition.rawValue)") }
+        let player = MoviePlayer()
+        await player.insert(film)
+        return player
+    }
+}
+
+private protocol Screen: AnyObject, Sendable {
+    var shows: String { get async }
+}
+
+private final class PlayerScreen: Screen {
+    let player: any Player
+    init(player: any Player) { self.player = player }
+    var shows: String { get async { "screen of \(await self.player.film)" } }
+}
+
+private protocol Wall: AnyObject, Sendable {
+    var shows: String { get async }
+}
+
+private final class ScreenWall: Wall {
+    let screen: any Screen
+    init(screen: any Screen) { self.screen = screen }
+    var shows: String { get async { await self.screen.shows } }
+}
