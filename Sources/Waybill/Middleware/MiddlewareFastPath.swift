@@ -115,6 +115,7 @@ struct MiddlewareFastPath: Sendable {
             Counters.increment(handler.counters.repliedInPlace)
         }
         if self.snapshot == nil { shard.unpin() }
+        if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
     }
 
     /// The same where a middleware has left the loop.
