@@ -12,7 +12,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-// Behind traits, which are on by default, is what not everybody needs: who turns one off does not download it.
+// Behind traits, which are on by default, is what not every program needs: a package that turns one off does
+// not download it.
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser",
     package: "swift-argument-parser",
