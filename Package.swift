@@ -167,6 +167,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Values as JSON, for what reaches the bus from other processes.
+        .target(
+            name: "WaybillJSON",
+            dependencies: ["Waybill", "WaybillRouting"],
+            swiftSettings: settings
+        ),
         .target(
             name: "WaybillTesting",
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
@@ -227,9 +233,15 @@ let package = Package(
             name: "WaybillTests",
             dependencies: [
                 "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillTesting",
-                "WaybillTestSupport", "CMeasure", .product(name: "Logging", package: "swift-log"),
+                "WaybillTestSupport", "WaybillJSON", "CMeasure",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillJSONTests",
+            dependencies: ["WaybillJSON", "WaybillRouting"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -102,7 +102,7 @@ struct ArgumentReader {
     ///
     /// - Throws: `invalidParameter` with both types.
     func read<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
-        if let passed = self.parameters.call[self.name] { return try self.fit(passed, type) }
+        if let passed = self.parameters.passed[self.name] { return try self.fit(passed, type) }
         return try self.readText(type)
     }
 
@@ -168,7 +168,12 @@ extension ArgumentReader {
         if let compound = type as? any CompoundArgument.Type {
             return try self.fitCompound(passed, compound, type)
         }
-        if let value = passed as? Value { return value }
+        if let value = passed as? Value {
+            guard EncodedValues.isUnconstrained(type), let encoded = passed as? any EncodedValue else {
+                return value
+            }
+            return encoded.plain as? Value
+        }
         if Parameters.isNil(passed) { return nil }
         if let text = Parameters.givenText(passed) {
             guard let value = Self.value(of: text, type) else { throw self.mismatch(type, text) }
@@ -180,6 +185,7 @@ extension ArgumentReader {
         {
             return value
         }
+        if let value = EncodedValues.value(in: passed, as: type) { return value }
         throw self.mismatch(type, passed)
     }
 
@@ -268,6 +274,13 @@ extension Array: CompoundArgument {
         if let optional = passed as? any AnyOptional {
             guard let content = optional.content else { return nil }
             return try reader.fit(content, Self.self)
+        }
+        if let encoded = passed as? any EncodedValue {
+            // What cannot be decoded as a whole may be read element by element, as values of the URL are.
+            if let values = EncodedValues.value(in: encoded, as: Self.self) { return values }
+            guard encoded.plain is any ArrayArgument, let values = try? reader.fit(encoded.plain, Self.self)
+            else { throw reader.mismatch(Self.self, passed) }
+            return values
         }
         guard let array = passed as? any ArrayArgument else {
             // One value is an array of one, as one item of a query is.

@@ -11,60 +11,23 @@ public import WaybillRouting
 /// The message travels as any other, by its ``text()``; what has no text, a closure for instance, goes with
 /// the call.
 public struct TypedURL<Value>: Sendable {
-    private let pattern: String
-    private var texts: [(name: String, text: String)] = []
-
-    /// What is passed with the call, since it has no text.
-    public private(set) var parameters: [String: any Sendable] = [:]
+    @usableFromInline var draft: URLDraft
 
     /// Begins a URL for a pattern.
     ///
     /// - Parameter pattern: where to; ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills in its placeholders,
     ///   and makes a query of the rest.
-    public init(_ pattern: String) { self.pattern = pattern }
+    @inlinable
+    public init(_ pattern: String) { self.draft = URLDraft(pattern) }
+
+    /// What is passed with the call, since it has no text.
+    public var parameters: [String: any Sendable] { self.draft.parameters }
 
     /// The URL.
     ///
     /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
     ///   would not give back.
-    public func text() throws(RoutingError) -> String {
-        let pattern = try RoutePattern(self.pattern)
-        let named = Set(pattern.parameters.map(\.name))
-        var path: [String: String] = [:]
-        var query: [String] = []
-        for (name, text) in self.texts {
-            if named.contains(name) {
-                if path.updateValue(text, forKey: name) != nil { throw self.tooMany(name) }
-            } else {
-                query.append("\(Address.encode(name))=\(Address.encode(text))")
-            }
-        }
-        let url = try pattern.url(with: path)
-        return query.isEmpty ? url : "\(url)?\(query.joined(separator: "&"))"
-    }
-
-    private func tooMany(_ name: String) -> RoutingError {
-        let count = self.texts.count { $0.name == name }
-        return RoutingError(
-            .invalidParameter,
-            url: self.pattern,
-            message:
-                "expected one value, since `\(name)` is in the path of \(self.pattern), but there are \(count)"
-        )
-    }
-
-    func adding(_ name: String, _ text: String) -> Self {
-        var result = self
-        result.texts.append((name, text))
-        return result
-    }
-
-    /// The value as it is: nil is a value like any other here.
-    func passing(_ name: String, _ value: any Sendable) -> Self {
-        var result = self
-        result.parameters[name] = value
-        return result
-    }
+    public func text() throws(RoutingError) -> String { try self.draft.url() }
 }
 
 extension TypedURL {
@@ -80,17 +43,21 @@ extension TypedURL {
     ///   - hasDefault: whether the handler has a default for a missing value, so that nil and an empty array
     ///     are passed.
     /// - Returns: the URL.
-    public func with<Parameter: Sendable>(
+    @inlinable
+    public consuming func with<Parameter: Sendable>(
         _ name: String,
         _ value: Parameter,
         hasDefault: Bool = false
     ) -> Self {
-        switch ArgumentText(value) {
-        case .one(let text): self.adding(name, text)
-        case .several(let texts): texts.reduce(self) { $0.adding(name, $1) }
-        case .absent where !hasDefault: self
-        case .absent, .none: self.passing(name, value)
+        // Inlined, where the type is known, these are no casts.
+        if Parameter.self == Int.self, let number = value as? Int {
+            self.draft.add(name, number)
+        } else if Parameter.self == String.self, let text = value as? String {
+            self.draft.add(name, text)
+        } else {
+            self.draft.add(name, value, hasDefault: hasDefault)
         }
+        return self
     }
 
     /// The URL with one parameter more, unless it is nil.
@@ -100,24 +67,33 @@ extension TypedURL {
     ///   - value: its value; an empty array is passed with the call, since left out it would arrive as nil.
     ///   - hasDefault: whether the handler has a default for a missing value, so that nil is passed.
     /// - Returns: the URL.
-    public func with<Parameter: Sendable>(
+    public consuming func with<Parameter: Sendable>(
         _ name: String,
         _ value: Parameter?,
         hasDefault: Bool = false
     ) -> Self {
-        guard let content = value else { return hasDefault ? self.passing(name, value) : self }
-        switch ArgumentText(content) {
-        case .one(let text): return self.adding(name, text)
-        case .several(let texts): return texts.reduce(self) { $0.adding(name, $1) }
-        case .absent, .none:
-            // Of an Optional inside an Optional, the type says how deep nil is.
-            return content is any AnyOptional ? self.passing(name, value) : self.passing(name, content)
-        }
+        self.draft.add(name, optional: value, hasDefault: hasDefault)
+        return self
     }
 }
 
 extension MessageBus {
     /// Routes a URL whose parameters the compiler has checked, and waits for the reply's value.
+    ///
+    /// - Parameter url: where to.
+    /// - Returns: what the handler returned.
+    /// - Throws: what ``route(_:as:)`` throws, and `invalidParameter` for a value that cannot stand in the
+    ///   URL.
+    @inlinable
+    @inline(__always)
+    public nonisolated(nonsending) func route<Value: Sendable>(
+        _ url: TypedURL<Value>
+    ) async throws(RoutingError) -> Value {
+        if url.draft.parameters.isEmpty { return try await self.route(url.draft.url(), as: Value.self) }
+        return try await self.route(url.text(), parameters: url.parameters, as: Value.self)
+    }
+
+    /// Routes such a URL with more than it says, and waits for the reply's value.
     ///
     /// - Parameters:
     ///   - url: where to.
@@ -126,8 +102,7 @@ extension MessageBus {
     ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
     ///     a timeout that is not positive is up at once.
     /// - Returns: what the handler returned.
-    /// - Throws: what ``route(_:as:)`` throws, and `invalidParameter` for a value that cannot stand in the
-    ///   URL.
+    /// - Throws: what ``route(_:)-(TypedURL<Value>)`` throws.
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>,
         headers: [String: String] = [:],

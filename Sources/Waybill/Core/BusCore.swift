@@ -31,6 +31,7 @@ final class BusCore: Sendable {
     let configured = Locked<Configured?>(nil)
     let services = Locked(ServiceRegister())
     let attachments = Attachments()
+    let exposures: Exposures
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")
@@ -45,6 +46,7 @@ final class BusCore: Sendable {
         self.time = eventLoops[0].time
         self.registry = registry
         self.topics = topics
+        self.exposures = Exposures(configuration)
         self.primaryShard = shards[0]
         self.otherShards = Array(shards.dropFirst())
         self.homeMailbox = Mailbox(

@@ -4,6 +4,7 @@ internal import WaybillRouting
 
 /// What a bus keeps on one loop, so that a route there takes no lock and shares no memory with another
 /// thread: the routes as the loop last saw them, the next ID, and the loop's share of the statistics.
+@usableFromInline
 final class LoopShard: Sendable {
     let eventLoop: EventLoop
     let loop: ObjectIdentifier

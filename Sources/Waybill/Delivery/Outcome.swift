@@ -26,10 +26,12 @@ extension Outcome {
 /// type.
 ///
 /// A receiver that asks for `Void` discards the value. Everything else is what `as?` does: an Optional is
-/// wrapped and unwrapped as needed, and an existential accepts each type that conforms.
+/// wrapped and unwrapped as needed, and an existential accepts each type that conforms. A value that came as
+/// bytes is decoded.
 func converted<Value>(_ value: any Sendable, to type: Value.Type) -> Value? {
     // Not `() as? Value`, which succeeds for every type that `Void` can be converted to, `any Sendable` for
     // one.
     if Value.self == Void.self { return () as? Value }
-    return value as? Value
+    guard let result = value as? Value else { return EncodedValues.value(in: value, as: type) }
+    return EncodedValues.isUnconstrained(type) ? EncodedValues.plain(value) as? Value : result
 }

@@ -26,9 +26,7 @@ extension BusCore {
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        guard let shard = self.otherShards.first(where: { $0.heldLoop.admitsDelivery() }) else {
-            return .elsewhere
-        }
+        guard let shard = self.otherAdmittingShard else { return .elsewhere }
         guard let context = shard.inherited else { return shard.deliver(url, request, call) }
         return self.deliver(url, request, inside: context, on: shard, call)
     }
@@ -47,17 +45,22 @@ extension BusCore {
         return self.objection(to: inside) == nil ? shard.deliver(url, inside, call) : .elsewhere
     }
 
-    /// Whether the caller is on a shard's loop, may continue without suspending, and is no handler.
+    /// The shard of the caller's loop, if the caller may continue without suspending, and is no handler.
     ///
     /// One delivery is counted against what the loop may do before it polls.
     @inline(__always)
-    func admitsDelivery(on shard: LoopShard) -> Bool {
-        guard self.phase.load(ordering: .relaxed) == .open, shard.heldLoop.admitsDelivery() else {
-            return false
-        }
+    var admittingShard: LoopShard? {
+        guard self.phase.load(ordering: .relaxed) == .open else { return nil }
+        let primary = self.primaryShard
+        let admitting = primary.heldLoop.admitsDelivery() ? primary : self.otherAdmittingShard
         // In a task that a handler has started in place: it inherits the handler's hops, or it might never
         // end.
-        return !shard.isCalling && DeliveryContext.current == nil
+        guard let shard = admitting, !shard.isCalling, DeliveryContext.current == nil else { return nil }
+        return shard
+    }
+
+    private var otherAdmittingShard: LoopShard? {
+        self.otherShards.first { $0.heldLoop.admitsDelivery() }
     }
 
     /// Delivers a request and waits for its outcome, where the caller is isolated.
@@ -202,7 +205,15 @@ extension BusCore {
         around chain: MiddlewareChain? = nil
     ) -> Exchange {
         let handler = found.handler
-        let path = isPublished ? nil : self.returnPath(of: found.parameters, id, hops: request.hops)
+        let path =
+            isPublished
+            ? nil
+            : self.returnPath(
+                of: found.parameters,
+                id,
+                hops: request.hops,
+                from: request.extras?.external
+            )
         let exchange = Exchange(
             id,
             url: request.url,

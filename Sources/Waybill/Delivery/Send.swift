@@ -10,19 +10,25 @@ extension BusCore {
     ///   - isOwn: whether the calling code sends it, so that it inherits from the message that is being
     ///     handled.
     func send(_ request: consuming Request, isOwn: Bool = true) {
-        let shard = self.currentShard
         if isOwn, let inherited = self.inherited { request.inherit(from: inherited) }
         let id = self.open()
         do throws(RoutingError) {
-            if let error = self.objection(to: request) { throw error }
-            let chain = self.chain(on: shard)
-            let found = try self.find(request, on: shard, around: chain)
-            var message = request.message(id: id, parameters: found.parameters, for: found.handler)
-            if let chain { message.intercept(with: chain) }
-            try found.handler.mailbox.post(Envelope(message: message, handler: found.handler))
+            try self.post(request, id)
         } catch {
             self.deadLetter(request, id, error)
         }
+    }
+
+    /// Leaves a message in the mailbox of its handler, or throws the reason why not.
+    @inline(__always)
+    func post(_ request: borrowing Request, _ id: CorrelationID) throws(RoutingError) {
+        let shard = self.currentShard
+        if let error = self.objection(to: request) { throw error }
+        let chain = self.chain(on: shard)
+        let found = try self.find(request, on: shard, around: chain)
+        var message = request.message(id: id, parameters: found.parameters, for: found.handler)
+        if let chain { message.intercept(with: chain) }
+        try found.handler.mailbox.post(Envelope(message: message, handler: found.handler))
     }
 
     /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.

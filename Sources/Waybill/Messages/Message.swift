@@ -75,7 +75,8 @@ public struct Message: Sendable {
         _ extras: MessageExtras?,
         _ core: BusCore
     ) -> MessageExtras? {
-        guard let path = core.returnPath(of: parameters, id, hops: hops) else { return extras }
+        let path = core.returnPath(of: parameters, id, hops: hops, from: extras?.external)
+        guard let path else { return extras }
         return (extras ?? .empty).with(returnPath: path)
     }
 
@@ -169,13 +170,16 @@ extension Message {
     public var correlationID: CorrelationID? { self.extras?.correlationID }
 
     /// The value that the message carries: a reply's value, when it was sent to a return URL.
-    public var payload: (any Sendable)? { self.extras?.payload }
+    public var payload: (any Sendable)? { self.extras?.payload.map { EncodedValues.plain($0) } }
+
+    /// Where the message came from: this process, or a peer that reaches what is exposed.
+    public var origin: MessageOrigin { self.extras?.external?.origin ?? .local }
 
     /// The value that the message carries, as the type that the handler needs.
     ///
     /// - Throws: `missingParameter` if the message carries none, `typeMismatch` if it carries another type.
     public func payload<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
-        guard let payload = self.payload else {
+        guard let payload = self.extras?.payload else {
             throw RoutingError(
                 .missingParameter,
                 url: self.parameters.url,

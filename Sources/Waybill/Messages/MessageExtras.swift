@@ -15,6 +15,9 @@ final class MessageExtras: Sendable {
     /// The path on which this message takes the value of a reply, if it is a return leg.
     let isReturnOf: ReturnPath?
 
+    /// The peer that the message came from; nil for one of this process.
+    let external: ExternalCaller?
+
     static let empty = MessageExtras()
 
     init(
@@ -23,7 +26,8 @@ final class MessageExtras: Sendable {
         correlationID: CorrelationID? = nil,
         interception: InterceptionState? = nil,
         returnPath: ReturnPath? = nil,
-        isReturnOf: ReturnPath? = nil
+        isReturnOf: ReturnPath? = nil,
+        external: ExternalCaller? = nil
     ) {
         self.payload = payload
         self.headers = headers
@@ -31,6 +35,7 @@ final class MessageExtras: Sendable {
         self.interception = interception
         self.returnPath = returnPath
         self.isReturnOf = isReturnOf
+        self.external = external
     }
 
     /// The extras of a request, or nil if it needs none.
@@ -51,7 +56,8 @@ final class MessageExtras: Sendable {
             correlationID: self.correlationID,
             interception: interception ?? self.interception,
             returnPath: returnPath ?? self.returnPath,
-            isReturnOf: self.isReturnOf
+            isReturnOf: self.isReturnOf,
+            external: self.external
         )
     }
 }

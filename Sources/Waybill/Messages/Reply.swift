@@ -9,7 +9,10 @@ public struct Reply: Sendable {
     public let correlationID: CorrelationID
 
     /// What the handler returned; `()` if it returns nothing.
-    public let value: any Sendable
+    public var value: any Sendable { EncodedValues.plain(self.content) }
+
+    /// The same as it came: an ``EncodedValue`` from another process.
+    package let content: any Sendable
 
     /// The URL of the message that this answers.
     public let url: String
@@ -33,7 +36,7 @@ public struct Reply: Sendable {
         answer: AnswerSlot? = nil
     ) {
         self.correlationID = correlationID
-        self.value = value
+        self.content = value
         self.url = url
         self.isLast = isLast
         self.returnLeg = returnLeg
@@ -44,9 +47,9 @@ public struct Reply: Sendable {
     ///
     /// - Throws: `typeMismatch`, naming both types.
     public func value<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
-        guard let value = converted(self.value, to: type) else {
+        guard let value = converted(self.content, to: type) else {
             let origin = self.isLast ? "the handler returned" : "the progress reply is"
-            throw .typeMismatch(url: self.url, wanted: type, found: self.value, origin: origin)
+            throw .typeMismatch(url: self.url, wanted: type, found: self.content, origin: origin)
         }
         return value
     }

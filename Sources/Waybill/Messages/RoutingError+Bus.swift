@@ -16,7 +16,8 @@ extension RoutingError {
         origin: String = "the handler returned"
     ) -> Self {
         let message = "expected \(TypeName.of(wanted)), but \(origin) \(TypeName.of(value: found))"
-        return Self(.typeMismatch, url: url, message: message)
+        let reason = EncodedValues.reason(found, isNo: wanted)
+        return Self(.typeMismatch, url: url, message: message, cause: reason)
     }
 
     static func shutDown(url: String) -> Self {

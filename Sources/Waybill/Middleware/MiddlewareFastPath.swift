@@ -65,13 +65,16 @@ extension MessageBus {
 
 /// The start of a message that meets middlewares on its way to a handler that answers at once.
 ///
-/// It is open if the caller is on the bus's first loop, is no handler, and may continue without suspending.
+/// It is open if the caller is on a loop of the bus, is no handler, and may continue without suspending.
 /// Otherwise nothing is counted, and the message is delivered by the general path.
 @usableFromInline
 struct MiddlewareFastPath: Sendable {
     @usableFromInline private(set) var chain: Unretained<MiddlewareChain>?
 
     @usableFromInline private(set) var handler: Unretained<Handler>?
+
+    /// Of the loop on which it was opened.
+    @usableFromInline private(set) var shard: Unretained<LoopShard>?
 
     /// Holds chain and handler until the message has ended, unless the loop keeps the snapshot that does.
     @usableFromInline private(set) var snapshot: RouteSnapshot?
@@ -84,8 +87,7 @@ struct MiddlewareFastPath: Sendable {
     /// It is made to be returned: a message that was a part of this would be copied to be passed on.
     @inline(__always)
     mutating func open(_ url: String, on core: BusCore) -> Message {
-        let shard = core.primaryShard
-        guard core.admitsDelivery(on: shard) else { return .unsent }
+        guard let shard = core.admittingShard else { return .unsent }
         // `admitsDelivery` has checked the thread, and nothing here replaces the snapshot, which holds the handler.
         return unsafe shard.snapshot.withUnsafeObject { snapshot in
             guard snapshot.generation == core.registry.generation.load(ordering: .acquiring),
@@ -98,6 +100,7 @@ struct MiddlewareFastPath: Sendable {
             if parameters.hasFragment { return .unsent }
             self.chain = chain
             self.handler = handler
+            self.shard = Unretained(shard)
             if !shard.pin() { self.snapshot = snapshot }
             return Message(id: shard.open(), parameters: parameters, hops: 0)
         }
@@ -106,15 +109,20 @@ struct MiddlewareFastPath: Sendable {
     /// Counts the message as replied.
     @inline(__always)
     func close(on core: BusCore) {
-        let shard = core.primaryShard
-        guard shard.isCurrent else { return self.closeElsewhere(core) }
-        shard.counters.close(.replied)
-        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
-        unsafe self.handler?.withUnsafeObject { handler in
-            guard handler.loop == shard.loop else { return handler.counters.count(.replied) }
-            Counters.increment(handler.counters.repliedInPlace)
+        // The bus holds its shards, and the caller the bus.
+        let isClosed = unsafe self.shard?.withUnsafeObject { shard in
+            guard shard.isCurrent else { return false }
+            shard.counters.close(.replied)
+            // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has
+            // ended.
+            unsafe self.handler?.withUnsafeObject { handler in
+                guard handler.loop == shard.loop else { return handler.counters.count(.replied) }
+                Counters.increment(handler.counters.repliedInPlace)
+            }
+            if self.snapshot == nil { shard.unpin() }
+            return true
         }
-        if self.snapshot == nil { shard.unpin() }
+        if isClosed != true { return self.closeElsewhere(core) }
         if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
     }
 
@@ -124,7 +132,7 @@ struct MiddlewareFastPath: Sendable {
         // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
         unsafe self.handler?.unsafeObject.counters.count(.replied)
         core.close(.replied)
-        self.unpin(core.primaryShard)
+        self.unpin()
     }
 
     /// Counts the message as failed.
@@ -136,12 +144,13 @@ struct MiddlewareFastPath: Sendable {
         let outcome = Outcome.failed(error)
         unsafe self.handler?.unsafeObject.counters.count(Outcome.Kind(outcome))
         core.close(outcome, message.id, url, at: unsafe self.handler?.unsafeObject, message)
-        self.unpin(core.primaryShard)
+        self.unpin()
         return error
     }
 
-    private func unpin(_ shard: LoopShard) {
-        guard self.snapshot == nil else { return }
+    private func unpin() {
+        // The bus holds its shards, and the caller the bus.
+        guard self.snapshot == nil, let shard = unsafe self.shard?.unsafeObject else { return }
         if shard.isCurrent { shard.unpin() } else { shard.eventLoop.execute { shard.unpin() } }
     }
 }

@@ -78,6 +78,8 @@ final class ReturnPath: Sendable {
 
     private struct State {
         var url: String
+        /// The peer that gave the URL; nil for a URL of this process.
+        var external: ExternalCaller?
         var outcome = ReturnLeg.Outcome.underway
         /// The core that can send the value, until it has been sent or declined: a reply that is kept must
         /// not keep the bus.
@@ -86,11 +88,18 @@ final class ReturnPath: Sendable {
         var lastNumber = 0
     }
 
-    init(_ id: CorrelationID, to url: String, scheme: String, hops: Int, sender: BusCore) {
+    init(
+        _ id: CorrelationID,
+        to url: String,
+        scheme: String,
+        hops: Int,
+        sender: BusCore,
+        from external: ExternalCaller? = nil
+    ) {
         self.correlationID = id
         self.scheme = scheme
         self.hops = hops
-        self.state = Locked(State(url: url, sender: sender))
+        self.state = Locked(State(url: url, external: external, sender: sender))
     }
 
     /// Where the value goes, has gone, or would have gone.
@@ -105,16 +114,26 @@ final class ReturnPath: Sendable {
     /// none shall be.
     @discardableResult
     func send(_ value: any Sendable, headers: [String: String]) -> Bool {
-        let (sender, url) = self.state.withLock { ($0.sender.take(), $0.url) }
+        let (sender, url, external) = self.state.withLock { ($0.sender.take(), $0.url, $0.external) }
         guard let sender else { return false }
         let extras = MessageExtras(
             payload: value,
             headers: headers,
             correlationID: self.correlationID,
-            isReturnOf: self
+            isReturnOf: self,
+            external: external
         )
         // No caller waits for it, so it does not have the deadline of the caller that waited for the reply.
-        sender.send(Request(url: url, extras: extras, hops: self.hops + 1), isOwn: false)
+        let request = Request(url: url, extras: extras, hops: self.hops + 1)
+        if let external {
+            if external.take(value, at: url, headers) {
+                self.end(.delivered)
+            } else {
+                sender.sendReturn(request)
+            }
+        } else {
+            sender.send(request, isOwn: false)
+        }
         return true
     }
 
@@ -124,6 +143,8 @@ final class ReturnPath: Sendable {
         return self.state.withLock { state in
             guard state.sender != nil else { return false }
             state.url = url
+            // The handler's own URL, which may lead anywhere.
+            state.external = nil
             return true
         }
     }

@@ -49,39 +49,70 @@ extension BusCore {
     }
 
     /// Where the value of a message's reply goes, if it has a return URL.
-    func returnPath(of parameters: borrowing Parameters, _ id: CorrelationID, hops: Int) -> ReturnPath? {
+    ///
+    /// - Parameters:
+    ///   - parameters: what the message's URL says.
+    ///   - id: the message's ID.
+    ///   - hops: how many routes led to the message.
+    ///   - external: the peer that the message came from, and so the return URL with it.
+    /// - Returns: the way of the value; nil if there is no return URL.
+    func returnPath(
+        of parameters: borrowing Parameters,
+        _ id: CorrelationID,
+        hops: Int,
+        from external: @autoclosure () -> ExternalCaller?
+    ) -> ReturnPath? {
         guard parameters.hasFragment else { return nil }
-        return self.makeReturnPath(parameters.address, id, hops: hops)
+        return self.makeReturnPath(parameters.address, id, hops: hops, from: external())
     }
 
     @inline(never)
-    private func makeReturnPath(_ address: Address, _ id: CorrelationID, hops: Int) -> ReturnPath? {
+    private func makeReturnPath(
+        _ address: Address,
+        _ id: CorrelationID,
+        hops: Int,
+        from external: ExternalCaller?
+    ) -> ReturnPath? {
+        let isExternal = external != nil
         guard let fragment = address.fragment, !fragment.isEmpty,
-            let url = self.returnURL(in: fragment, scheme: address.scheme)
+            let url = self.returnURL(in: fragment, scheme: address.scheme, isExternal: isExternal)
         else { return nil }
-        return ReturnPath(id, to: url, scheme: address.scheme, hops: hops, sender: self)
+        return ReturnPath(id, to: url, scheme: address.scheme, hops: hops, sender: self, from: external)
     }
 
     /// The URL in a message's fragment, with the message's scheme if it has none of its own.
     ///
     /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it;
     /// any other is left to the handler. It may have been encoded once for each leg that it has still to go.
-    func returnURL(in fragment: String, scheme: String) -> String? {
-        self.returnURL(in: fragment, scheme: scheme, levels: self.configuration.hopLimit)
+    /// For a peer, only routes that are exposed to peers exist.
+    func returnURL(in fragment: String, scheme: String, isExternal: Bool = false) -> String? {
+        self.returnURL(
+            in: fragment,
+            scheme: scheme,
+            levels: self.configuration.hopLimit,
+            isExternal: isExternal
+        )
     }
 
-    private func returnURL(in fragment: String, scheme: String, levels: Int) -> String? {
+    private func returnURL(in fragment: String, scheme: String, levels: Int, isExternal: Bool) -> String? {
         guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
             return nil
         }
         let url = self.complete(fragment, scheme: scheme)
-        let isURL = target.hasScheme || target.segments.count > 1 || self.matches(url)
+        let isURL =
+            target.hasScheme || target.segments.count > 1
+            || self.matches(url) && (!isExternal || self.isExposedForReturns(url))
         if isURL { return url }
         // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not
         // part of that.
         let rest = fragment.drop { $0 != "?" && $0 != "#" }
         guard levels > 0, let decoded = target.segments.first, decoded + rest != fragment else { return nil }
-        return self.returnURL(in: decoded + rest, scheme: scheme, levels: levels - 1)
+        return self.returnURL(
+            in: decoded + rest,
+            scheme: scheme,
+            levels: levels - 1,
+            isExternal: isExternal
+        )
     }
 
     /// A URL with a scheme, if it had none.

@@ -184,6 +184,7 @@ extension BusCore {
             self.registry.intercept { $0.remove(id) }
             self.forget()
         case .middleware(nil): break
+        case .exposure(let id): self.exposures.remove(id)
         }
     }
 

@@ -1,12 +1,13 @@
 internal import WaybillRouting
 
-/// Something that was registered with a bus: a handler, a connector, a service, a subscriber or a middleware.
+/// Something that was registered with a bus: a handler, a connector, a service, a subscriber, a middleware, or
+/// what is exposed to peers.
 ///
 /// Keep it to unregister that again. What is registered stays if this is dropped.
 public struct Registration: Sendable {
     /// What was registered; open-ended, so that a new kind breaks no program.
     public struct Kind: Hashable, Sendable {
-        private enum Storage: String { case route, connector, service, subscription, middleware }
+        private enum Storage: String { case route, connector, service, subscription, middleware, exposure }
 
         private let storage: Storage
 
@@ -24,6 +25,9 @@ public struct Registration: Sendable {
 
         /// A middleware around deliveries.
         public static let middleware = Self(storage: .middleware)
+
+        /// A pattern whose URLs are exposed to peers.
+        public static let exposure = Self(storage: .exposure)
     }
 
     /// What was registered.
@@ -34,6 +38,7 @@ public struct Registration: Sendable {
         case .service: .service
         case .subscription: .subscription
         case .middleware: .middleware
+        case .exposure: .exposure
         }
     }
 
@@ -54,6 +59,7 @@ public struct Registration: Sendable {
         case subscription(Topics.SubscriberID)
         /// Nil if the bus had been shut down: there is nothing to take out.
         case middleware(Int?)
+        case exposure(ExposureTable.ID)
     }
 
     /// Unregisters what was registered.

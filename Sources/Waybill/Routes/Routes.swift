@@ -41,12 +41,19 @@ extension MessageBus {
     /// A module's routes say their parameters, types and documentation; of a plain closure only the pattern
     /// is known.
     public var routeDescriptions: [RouteDescription] {
-        let routes = try? self.core.registry.read { table throws(RoutingError) in
+        self.core.describedRoutes.map(\.description)
+    }
+}
+
+extension BusCore {
+    /// What is registered, in the order of registration, with all that is known of it.
+    var describedRoutes: [(route: Route, description: RouteDescription)] {
+        let routes = try? self.registry.read { table throws(RoutingError) in
             table.routes.map { route in
                 if case .route(let description) = table.handler(for: route.id)?.description {
-                    return description
+                    return (route, description)
                 }
-                return RouteDescription(of: route)
+                return (route, RouteDescription(of: route))
             }
         }
         return routes ?? []

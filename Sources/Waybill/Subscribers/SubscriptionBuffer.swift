@@ -13,13 +13,25 @@ final class SubscriptionBuffer: Sendable {
 
     let core: BusCore
     private let pattern: String
+    /// Whether the buffer is for messages to a URL; nil if it is for all.
+    private let accepts: (@Sendable (String) -> Bool)?
     private let state: Locked<SubscriptionBufferState>
 
-    init(of pattern: String, limit: Int, whenFull: MailboxConfiguration.Overflow, core: BusCore) {
+    init(
+        of pattern: String,
+        limit: Int,
+        whenFull: MailboxConfiguration.Overflow,
+        core: BusCore,
+        accepts: (@Sendable (_ url: String) -> Bool)? = nil
+    ) {
         self.core = core
         self.pattern = pattern
+        self.accepts = accepts
         self.state = Locked(SubscriptionBufferState(limit: limit, whenFull: whenFull))
     }
+
+    /// Whether the buffer is for messages to a URL that its pattern matches.
+    func isFor(_ url: String) -> Bool { self.accepts?(url) ?? true }
 
     /// Takes a message, or says why not.
     func offer(_ message: Message) -> SubscriptionBufferState.Offer {
@@ -75,6 +87,7 @@ final class SubscriptionBuffer: Sendable {
 extension BusCore {
     /// Puts a message into a buffer, or its publisher into the queue.
     func offer(_ message: inout Message, to buffer: SubscriptionBuffer, _ publication: inout Publication) {
+        guard buffer.isFor(message.parameters.url) else { return }
         message.id = self.open()
         var offered = message
         if let chain = publication.chain { offered.intercept(with: chain) }

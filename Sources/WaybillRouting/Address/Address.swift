@@ -130,7 +130,7 @@ extension Address {
     /// ```swift
     /// bus.send("app://log/write?text=\(Address.encode("a & b"))")
     /// ```
-    public static func encode(_ text: String) -> String { PercentCoding.encode(text.utf8) }
+    public static func encode(_ text: String) -> String { PercentCoding.encode(text: text) }
 }
 
 extension Address: Hashable {

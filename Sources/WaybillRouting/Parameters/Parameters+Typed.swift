@@ -44,6 +44,7 @@ extension Parameters {
             if Self.isNil(passed) { return nil }
             guard let given = Self.givenText(passed) else {
                 if let number = Self.exactNumber(passed, as: type) { return number }
+                if let value = Self.decoded(passed, as: type) { return value }
                 throw self.mismatch(name, type, passed)
             }
             text = given
@@ -115,6 +116,12 @@ extension Parameters {
         passed as? String ?? (passed as? Substring).map { String($0) }
     }
 
+    /// A passed value that came as bytes.
+    @usableFromInline
+    static func decoded<Value>(_ passed: any Sendable, as type: Value.Type) -> Value? {
+        EncodedValues.value(in: passed, as: type)
+    }
+
     /// A passed integer as another numeric type, if that can represent it exactly.
     @usableFromInline
     package static func exactNumber<Value>(_ passed: Any, as type: Value.Type) -> Value? {
@@ -142,7 +149,7 @@ extension Parameters {
     @usableFromInline
     @inline(never)
     package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
-        let isNil = self.call[name].map { Self.isNil($0) } ?? false
+        let isNil = self.passed[name].map { Self.isNil($0) } ?? false
         let found = isNil ? "`\(name)` is nil" : "there is no parameter `\(name)`"
         return self.error(.missingParameter, type, found)
     }
@@ -178,6 +185,7 @@ extension Parameters {
         if let text = self.givenText(value) {
             return "String \"\(text.onShortLine)\""
         }
+        if let encoded = value as? any EncodedValue { return encoded.kind }
         let type = TypeName.of(Swift.type(of: value))
         return value is any Numeric || value is Bool ? "\(type) \(value)" : type
     }

@@ -13,10 +13,13 @@ public struct Parameters: Sendable {
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.
-    @inlinable public var call: [String: any Sendable] {
-        get { self.names?.call ?? [:] }
+    public var call: [String: any Sendable] {
+        get { self.names?.call.map { EncodedValues.plain($0) } ?? [:] }
         set { if !newValue.isEmpty || self.names?.call != nil { self.setCall(newValue) } }
     }
+
+    /// The same values as they were passed: one that came as bytes is an ``EncodedValue``.
+    @inlinable package var passed: [String: any Sendable] { self.names?.call ?? [:] }
 
     @usableFromInline
     mutating func setCall(_ call: [String: any Sendable]) {
@@ -39,7 +42,7 @@ public struct Parameters: Sendable {
     /// A copy with more values passed with the call, which win over existing ones.
     public func merging(call: [String: any Sendable]) -> Self {
         var merged = self
-        merged.call.merge(call) { _, new in new }
+        if !call.isEmpty { merged.pass(call) }
         return merged
     }
 
@@ -59,7 +62,7 @@ public struct Parameters: Sendable {
 
     @usableFromInline
     package static func text(of value: any Sendable) -> String {
-        value as? String ?? String(describing: value)
+        value as? String ?? String(describing: EncodedValues.plain(value))
     }
 }
 

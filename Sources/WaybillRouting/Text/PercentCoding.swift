@@ -49,11 +49,18 @@ enum PercentCoding {
     }
 
     /// Encodes every byte except the unreserved characters of RFC 3986.
+    static func encode(text: String) -> String {
+        let bytes = text.utf8.span
+        for index in bytes.indices where !ASCII.isUnreserved(bytes[index]) { return self.encode(text.utf8) }
+        return text
+    }
+
+    /// The same for text that is decoded already.
     static func encode(_ text: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
         for byte in text {
-            if ASCII.isLetter(byte) || ASCII.isDigit(byte) || "-._~".utf8.contains(byte) {
+            if ASCII.isUnreserved(byte) {
                 result.append(byte)
             } else {
                 result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -70,6 +77,20 @@ enum ASCII {
 
     @inline(__always)
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
+
+    /// Whether the byte is an unreserved character of RFC 3986.
+    @inline(__always)
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte != UInt8(ascii: "/") && self.isUnreservedOrSlash(byte)
+    }
+
+    /// The same for the characters of a path: a bit for each, since this is asked for each byte of a URL that
+    /// is written.
+    @inline(__always)
+    static func isUnreservedOrSlash(_ byte: UInt8) -> Bool {
+        let characters: UInt64 = byte < 64 ? 0x03ff_e000_0000_0000 : 0x47ff_fffe_87ff_fffe
+        return byte < 128 && characters &>> UInt64(byte & 63) & 1 != 0
+    }
 
     /// Whether the byte may follow the first letter of a scheme (RFC 3986, 3.1).
     @inline(__always)

@@ -18,8 +18,9 @@ package enum TypeName {
         }
     }
 
-    /// The name of a value's type; for nil with the value: `nil (Report?)`.
+    /// The name of a value's type; for nil with the value: `nil (Report?)`, and for bytes what they are.
     package static func of(value: any Sendable) -> String {
+        if let encoded = value as? any EncodedValue { return encoded.kind }
         let name = self.of(Swift.type(of: value as Any))
         return Parameters.isNil(value) ? "nil (\(name))" : name
     }

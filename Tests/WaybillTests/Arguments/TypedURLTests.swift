@@ -22,6 +22,22 @@ struct TypedURLTests {
         #expect(url.parameters.isEmpty)
     }
 
+    @Test(arguments: ["a", "ab cd", "Ä", String(repeating: "x", count: 300)])
+    func `a URL without placeholders grows by its values, however long they are`(text: String) throws {
+        let url = TypedURL<Void>("app://user/detail").with("n m", Int.min).with("text", text).with("on", true)
+        let encoded = Address.encode(text)
+        #expect(try url.text() == "app://user/detail?n%20m=\(Int.min)&text=\(encoded)&on=true")
+        #expect(try TypedURL<Void>("app://user/detail").text() == "app://user/detail")
+    }
+
+    @Test
+    func `a URL that is kept is not changed by another that is made of it`() throws {
+        let base = TypedURL<Void>("app://user/detail").with("a", 1)
+        let more = base.with("b", "x")
+        #expect(try base.text() == "app://user/detail?a=1")
+        #expect(try more.text() == "app://user/detail?a=1&b=x")
+    }
+
     @Test
     func `what has no text is passed with the call, and typed where it arrives`() async throws {
         let bus = MessageBus()

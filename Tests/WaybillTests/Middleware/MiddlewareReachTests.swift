@@ -34,6 +34,33 @@ struct MiddlewareReachTests {
         #expect(bus.statistics.sent == 50 && bus.statistics.replied == 50)
     }
 
+    @Test(arguments: [false, true])
+    func `a caller on the bus's second loop meets them there`(fails: Bool) async throws {
+        let second = EventLoop()
+        let bus = MessageBus(eventLoops: [EventLoop(), second], configuration: .quiet)
+        let module = Probe(eventLoop: second)
+        try bus.register("app://count", on: module) { module, message -> Int in
+            if fails { throw RoutingError.refused("no") }
+            return module.hear(try message.parameters.require("n"))
+        }
+        bus.use(Noting(name: "m", journal: self.journal))
+        let codes = await Probe(eventLoop: second).run {
+            var codes: [RoutingError.Code?] = []
+            for number in 0..<100 {
+                codes.append(await failure { let _: Int = try await bus.route("app://count?n=\(number)") }?.code)
+            }
+            return codes
+        }
+        #expect(codes == Array(repeating: fails ? .refused : nil, count: 100))
+        #expect(await module.heard == (fails ? [] : Array(0..<100)))
+        #expect(self.journal.count == 200)
+        let books = bus.statistics
+        #expect(books.sent == 100 && books.inFlight == 0 && books.replied == (fails ? 0 : 100))
+        // A snapshot that a message still held would keep the handler.
+        bus.unregister("app://count")
+        #expect(await failure { try await bus.route("app://count?n=1") }?.code == .noRoute)
+    }
+
     @Test func `a message that is enqueued passes through, in order`() async throws {
         let module = Probe(eventLoop: self.bus.eventLoop)
         try self.bus.configureMailbox(of: module, MailboxConfiguration(limit: 2, whenFull: .suspend))

@@ -40,9 +40,10 @@ func onOneLoop(
 }
 
 /// A caller and a module on the main thread's loop, which is the second one of their bus.
-func onSecondLoop() throws -> Workload {
+func onSecondLoop(middlewares: Int = 0) throws -> Workload {
     try runOnCallingThread { loop in
         let office = try Office(on: loop, first: EventLoop(name: "first", configuration: endless))
+        office.bus.passOn(times: middlewares)
         return { count in _ = try await office.caller.route(Office.detail, on: office.bus, count) }
     }
 }
@@ -91,7 +92,14 @@ let workloads: [String: () throws -> Workload] = [
     "task-immediate": { try onOneLoop { await $0.module.answerInTasks($1) } },
     "service-call": { try onOneLoop { try await $0.caller.call(try $0.service, $1) } },
     "typed-url": { try onOneLoop { try await $0.caller.routeTypedURLs(on: $0.bus, $1) } },
-    "second-loop": onSecondLoop,
+    "second-loop": { try onSecondLoop() },
+    "middleware-second-loop": { try onSecondLoop(middlewares: 2) },
+    "middleware": {
+        try onOneLoop { office, count in
+            office.bus.passOn(times: 2)
+            return try await office.caller.route(Office.detail, on: office.bus, count)
+        }
+    },
     "hop": { try onTwoLoops(callers: 1) },
     "hop-64": { try onTwoLoops(callers: 64) },
     "send": send,

@@ -1,0 +1,203 @@
+internal import Synchronization
+internal import WaybillEventLoop
+package import WaybillRouting
+
+/// What a peer asks of the bus.
+///
+/// Parameters that are text, whole numbers, `Double`, `Bool` or nil are passed as they are, and what has no
+/// type before it is read as an `EncodedValue`.
+package struct ExternalRequest: Sendable {
+    /// Takes the values of replies on their way to a return URL of the scheme `caller`.
+    package typealias ReturnHandler =
+        @Sendable (_ url: String, _ value: any Sendable, _ headers: [String: String]) -> Void
+
+    package let url: String
+    package let origin: MessageOrigin
+    fileprivate let content: Request
+
+    /// Describes what a peer asks for.
+    ///
+    /// - Parameters:
+    ///   - url: where to; without a scheme the default scheme is meant.
+    ///   - parameters: values that join those of the URL; they win over those of the query, and not over those
+    ///     of the path.
+    ///   - headers: text for the infrastructure, beside the parameters.
+    ///   - deadline: when the peer stops waiting.
+    ///   - hops: how many routes led to the request in other processes; one that is negative counts as none.
+    ///   - payload: what the message carries, as one that is sent to a return URL does.
+    ///   - correlationID: the message that this one answers, if it does.
+    ///   - origin: the peer.
+    ///   - returnHandler: takes the values for return URLs of the scheme `caller`, which are the peer's own.
+    package init(
+        url: String,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        hops: Int = 0,
+        payload: (any Sendable)? = nil,
+        correlationID: CorrelationID? = nil,
+        origin: MessageOrigin,
+        returnHandler: ReturnHandler? = nil
+    ) {
+        self.url = url
+        self.origin = origin
+        let extras = MessageExtras(
+            payload: payload,
+            headers: headers,
+            correlationID: correlationID,
+            external: ExternalCaller(origin: origin, returnHandler: returnHandler)
+        )
+        var content = Request(
+            url: url,
+            parameters: parameters.isEmpty ? nil : parameters,
+            extras: extras,
+            // A message has a few bits fewer for the number; the limit of a bus is far below.
+            hops: min(max(0, hops), Int(Int32.max))
+        )
+        content.expiry = Deadline(deadline)
+        self.content = content
+    }
+}
+
+/// The peer that a message came from, and what takes the values that go back to it.
+final class ExternalCaller: Sendable {
+    let origin: MessageOrigin
+    private let returnHandler: ExternalRequest.ReturnHandler?
+
+    /// The scheme of return URLs that lead to the peer.
+    private static let scheme = "caller"
+
+    init(origin: MessageOrigin, returnHandler: ExternalRequest.ReturnHandler?) {
+        self.origin = origin
+        self.returnHandler = returnHandler
+    }
+
+    /// Gives a value to the peer, if its return URL says so.
+    ///
+    /// - Returns: whether the URL is the peer's own.
+    func take(_ value: any Sendable, at url: String, _ headers: [String: String]) -> Bool {
+        guard let returnHandler, let address = try? Address(url), address.hasScheme,
+            address.scheme == Self.scheme
+        else { return false }
+        returnHandler(url, value, headers)
+        return true
+    }
+}
+
+extension MessageBus {
+    /// Routes what a peer asks for, and waits for the reply.
+    ///
+    /// - Parameters:
+    ///   - request: what the peer asks for.
+    ///   - onReply: sees a progress reply, and answers it; nil if the peer does not listen.
+    /// - Returns: the last reply.
+    /// - Throws: what ``route(_:as:)`` throws; `noRoute` for what is not exposed.
+    package nonisolated(nonsending) func route(
+        _ request: ExternalRequest,
+        onReply: ((any Sendable) async throws -> any Sendable)? = nil
+    ) async throws(RoutingError) -> Reply {
+        let core = self.core
+        if let error = core.objection(to: request, .calls) {
+            await core.yieldThread()
+            throw core.refuse(request, error)
+        }
+        let delivered = await core.route(core.keepingPath(request.content), listener: onReply ?? noListener)
+        do throws(RoutingError) {
+            return try delivered.reply(from: request.url)
+        } catch {
+            throw core.asSeenOutside(error, at: request.url)
+        }
+    }
+
+    /// Sends what no peer awaits.
+    ///
+    /// - Throws: the reason that the message is not in the mailbox of a handler; it is no dead letter then.
+    package func send(_ request: ExternalRequest) throws(RoutingError) {
+        let core = self.core
+        if let error = core.objection(to: request, .sends) { throw core.refuse(request, error) }
+        let id = core.open()
+        do throws(RoutingError) {
+            try core.post(core.keepingPath(request.content), id)
+        } catch {
+            throw core.end(request.content, id, core.asSeenOutside(error, at: request.url))
+        }
+    }
+
+    /// Publishes what a peer says to every subscriber.
+    ///
+    /// - Returns: how many subscribers took it; 0 for what is not exposed.
+    /// - Throws: what ``publish(_:parameters:headers:deadline:timeout:)`` throws.
+    package nonisolated(nonsending) func publish(
+        _ request: ExternalRequest
+    ) async throws(RoutingError) -> Int {
+        let core = self.core
+        if let error = core.objection(to: request, .publishing) {
+            await core.yieldThread()
+            if error.code == .noRoute { return 0 }
+            throw error
+        }
+        return try await core.publish(core.keepingPathOfTopics(request.content))
+    }
+
+    /// Subscribes for a peer, which gets the messages whose URL is exposed for subscribing.
+    ///
+    /// What is exposed counts when a message is published.
+    ///
+    /// - Throws: what ``subscription(to:limit:whenFull:)`` throws.
+    package func externalMessages(
+        of pattern: String,
+        limit: Int? = nil,
+        whenFull: MailboxConfiguration.Overflow = .dropOldest
+    ) throws(RoutingError) -> SubscriptionSequence {
+        let limit = limit ?? self.core.configuration.mailboxLimit
+        let exposures = self.core.exposures
+        let buffer = SubscriptionBuffer(of: pattern, limit: limit, whenFull: whenFull, core: self.core) {
+            url in
+            (try? exposures.operations(at: url))?.contains(.subscribing) ?? false
+        }
+        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), pattern))
+    }
+}
+
+extension BusCore {
+    /// Why a peer's request is not taken, if so.
+    fileprivate func objection(
+        to request: ExternalRequest,
+        _ operation: ExposedOperations
+    ) -> RoutingError? {
+        // A handler in flight may have sent it, by way of another process, but a peer could say so as well.
+        guard self.phase.load(ordering: .relaxed) == .open else { return .shutDown(url: request.url) }
+        if let error = self.objection(to: request.content) { return error }
+        do throws(RoutingError) {
+            let operations = try self.exposures.operations(at: request.url)
+            return operations.isSuperset(of: operation) ? nil : self.notExposed(request.url)
+        } catch {
+            return error
+        }
+    }
+
+    /// Counts a request that is not taken.
+    fileprivate func refuse(_ request: ExternalRequest, _ error: RoutingError) -> RoutingError {
+        self.end(request.content, self.open(), error)
+    }
+
+    /// Ends a request whose caller gets the error; no code of the program sees it but observers.
+    fileprivate func end(_ request: Request, _ id: CorrelationID, _ error: RoutingError) -> RoutingError {
+        self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
+        return error
+    }
+
+    /// Sends a reply's value to a return URL that a peer gave.
+    func sendReturn(_ request: Request) {
+        if self.isExposedForReturns(request.url), (try? self.find(request, on: nil)) != nil {
+            self.send(self.keepingPath(request), isOwn: false)
+        } else {
+            let id = self.open()
+            let error = self.notExposed(request.url)
+            self.show(id, request.url, error, isAwaited: false, self.unmatched(request, id: id))
+            self.close(.deadLettered)
+            self.log(request.url, error)
+            request.extras?.isReturnOf?.end(.failed(error))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import WaybillRouting
+
+// What is exposed are URLs: `app://user/1` alone, where the route is `app://user/:id`. Among callers of one
+// process a value that is passed with the call wins over the path; a peer could name another user that way.
+extension BusCore {
+    /// A peer's request in which nothing wins over what the path of its URL says, and the target of a
+    /// configured route.
+    func keepingPath(_ request: Request) -> Request {
+        guard self.mayOverridePath(request) else { return request }
+        let found = try? self.registry.read { table throws(RoutingError) in
+            try table.match(request.url).map { match in
+                PathValues(match.parameters, table[match]?.instanceGroup?.target)
+            }
+        }
+        guard let values = found ?? nil else { return request }
+        return request.keeping(values, isPathFirst: self.isPathFirst)
+    }
+
+    /// The same for a message to the subscribers of its URL.
+    func keepingPathOfTopics(_ request: Request) -> Request {
+        guard self.mayOverridePath(request) else { return request }
+        let matched = (try? self.topics.matched(of: request.url).parameters) ?? []
+        return matched.reduce(request) { request, parameters in
+            request.keeping(PathValues(parameters), isPathFirst: self.isPathFirst)
+        }
+    }
+
+    private var isPathFirst: Bool {
+        self.configuration.conventions.precedence == .pathBeforeQuery
+    }
+
+    private func mayOverridePath(_ request: Request) -> Bool {
+        request.parameters != nil || !self.isPathFirst
+    }
+}
+
+/// What the path of a URL says to a handler, and the names that the target of a configured route gives
+/// values.
+private struct PathValues: Sendable {
+    let path: [String: String]
+    private(set) var names: Set<String>
+
+    init(_ parameters: Parameters, _ target: ConfiguredTarget? = nil) {
+        self.path = parameters.path
+        self.names = Set(self.path.keys)
+        guard case .values(let values) = target else { return }
+        self.names.formUnion(values.fixed.keys)
+        self.names.formUnion(values.renamed.keys)
+    }
+}
+
+extension Request {
+    /// The request without parameters of some names.
+    fileprivate func keeping(_ values: PathValues, isPathFirst: Bool) -> Request {
+        var request = self
+        var parameters = (self.parameters ?? [:]).filter { !values.names.contains($0.key) }
+        // By such conventions the query wins over the path, and only what is passed wins over the query.
+        if !isPathFirst { parameters.merge(values.path) { passed, _ in passed } }
+        request.parameters = parameters.isEmpty ? nil : parameters
+        return request
+    }
+}

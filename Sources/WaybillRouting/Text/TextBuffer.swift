@@ -1,0 +1,56 @@
+/// Text that is put together of a few short pieces, and copied once.
+///
+/// A `String` that grows piece by piece asks at each one whether it is unique, large enough and ASCII, which
+/// takes several times what the bytes take.
+package struct TextBuffer {
+    private var bytes = InlineArray<128, UInt8>(repeating: 0)
+    private var count = 0
+
+    /// How many bytes it has room for.
+    package static var capacity: Int { 128 }
+
+    @inline(__always)
+    package init() {}
+
+    /// Adds text that there is room for.
+    @inline(__always)
+    package mutating func add(_ text: String) {
+        let text = text.utf8.span
+        for index in text.indices { self.bytes[self.count &+ index] = text[index] }
+        self.count &+= text.count
+    }
+
+    /// Adds an ASCII character.
+    @inline(__always)
+    package mutating func add(_ byte: UInt8) {
+        self.bytes[self.count] = byte
+        self.count &+= 1
+    }
+
+    /// Adds a number as decimal digits; 20 bytes at most.
+    @inline(__always)
+    package mutating func add(_ number: Int) {
+        if number < 0 { self.add(UInt8(ascii: "-")) }
+        var rest = number.magnitude
+        let start = self.count
+        repeat {
+            self.add(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        var (first, last) = (start, self.count &- 1)
+        while first < last {
+            (self.bytes[first], self.bytes[last]) = (self.bytes[last], self.bytes[first])
+            first &+= 1
+            last &-= 1
+        }
+    }
+
+    /// The text; empty if what was added is no UTF-8, which texts and characters are.
+    @inline(__always)
+    package var text: String {
+        guard let text = try? UTF8Span(validating: self.bytes.span.extracting(..<self.count)) else {
+            return ""
+        }
+        return String(copying: text)
+    }
+}

@@ -1,0 +1,260 @@
+import Testing
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import Waybill
+
+/// What peers reach, and what they learn of the rest.
+@Suite(.timeLimit(.minutes(1)))
+struct ExposureTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    /// What a peer gets for a URL.
+    private func call(
+        _ url: String,
+        _ parameters: [String: any Sendable] = [:]
+    ) async -> Result<String, RoutingError> {
+        await self.bus.outcome(of: ExternalRequest(url: url, parameters: parameters, origin: .peer))
+    }
+
+    @Test
+    func `what is not exposed answers as what does not exist`() async throws {
+        try self.bus.register("app://user/:id") { _ in "user" }
+        try self.bus.register("app://orders/list") { _ in "orders" }
+        try self.bus.register("secret://vault/open") { _ in "vault" }
+        try self.bus.expose("app://user/**")
+        #expect(try await self.call("app://user/1").get() == "user")
+
+        // Each pair differs in one letter, and only the first URL of each has a route.
+        for (hidden, missing) in [
+            ("app://orders/list", "app://orderz/list"), ("secret://vault/open", "secret://vault/opem"),
+            ("app://orders/list?a=1#b", "app://orderz/list?a=1#b"),
+        ] {
+            let (first, second) = (await self.call(hidden), await self.call(missing))
+            guard case .failure(let first) = first, case .failure(let second) = second else {
+                Issue.record("\(hidden) is reached")
+                continue
+            }
+            #expect(first.code == .noRoute && second.code == .noRoute)
+            #expect(first.message == second.message && first.route == nil && first.module == nil)
+            #expect(first.url == hidden && second.url == missing)
+            #expect(
+                first.cause == nil && !first.message.contains("orders") && !first.message.contains("vault")
+            )
+        }
+        let explained = self.bus.explainExposed("app://orders/list")
+        #expect(explained.route == nil && !explained.nearest.contains { $0.contains("orders") })
+        #expect(explained.trace == self.bus.explainExposed("app://orders/list").trace)
+        self.bus.unregister("app://orders/list")
+        #expect(explained.trace == self.bus.explainExposed("app://orders/list").trace)
+    }
+
+    @Test
+    func `suggestions are made over what is exposed`() async throws {
+        try self.bus.register("app://user/detail") { _ in "detail" }
+        try self.bus.register("app://user/delete") { _ in "delete" }
+        try self.bus.expose("app://user/detail")
+        for url in ["app://user/delate", "app://user/delete", "app://user/detaul"] {
+            guard case .failure(let error) = await self.call(url) else {
+                Issue.record("\(url) is reached")
+                continue
+            }
+            #expect(error.message == "no pattern matches; did you mean app://user/detail?")
+        }
+        // Below an exposed pattern as well, where the URL itself may be asked for.
+        try self.bus.expose("app://open/**")
+        try self.bus.register("app://open/all") { _ in "all" }
+        try self.bus.register("app://opem/all") { _ in "hidden" }
+        guard case .failure(let error) = await self.call("app://open/al") else { return }
+        #expect(error.message == "no pattern matches; did you mean app://open/all?")
+    }
+
+    @Test
+    func `a handler's own noRoute is its own`() async throws {
+        try self.bus.register("app://user/:id") { _ -> String in
+            throw RoutingError(.noRoute, message: "there is no such user")
+        }
+        try self.bus.expose("app://user/:id")
+        guard case .failure(let error) = await self.call("app://user/1") else { return }
+        #expect(error.message == "there is no such user")
+    }
+
+    @Test
+    func `what peers see are the routes that are exposed whole, and exposed parts of others`() throws {
+        for pattern in [
+            "app://user/:id", "app://user/:id/orders", "app://files/**", "app://hidden", "app://a/:b",
+        ] {
+            try self.bus.register(pattern) { _ in () }
+        }
+        #expect(self.bus.exposedRoutes.isEmpty)
+        let registration = try self.bus.expose("app://user/**", for: .reads)
+        #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://user/:id", "app://user/:id/orders"])
+        try self.bus.expose("app://files/public/**", for: .sends)
+        try self.bus.expose("app://a/<int:b>")
+        try self.bus.expose("app://hidden", for: [.publishing, .subscribing])
+        #expect(
+            self.bus.exposedRoutes.map(\.pattern) == [
+                "app://user/:id", "app://user/:id/orders", "app://files/public/**", "app://a/<int:b>",
+            ]
+        )
+        #expect(self.bus.explainExposed("app://user/1").route?.pattern.text == "app://user/:id")
+        #expect(registration.kind == .exposure && registration.pattern == "app://user/**")
+        registration.cancel()
+        registration.cancel()
+        #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://files/public/**", "app://a/<int:b>"])
+        // A route that comes or goes is seen as it is.
+        self.bus.unregister("app://files/**")
+        #expect(self.bus.exposedRoutes.map(\.pattern) == ["app://a/<int:b>"])
+    }
+
+    @Test
+    func `each operation is exposed apart`() async throws {
+        let heard = Journal<String>()
+        try self.bus.register("app://x") { _ in heard.add("routed") }
+        try self.bus.subscribe("app://x") { _ in heard.add("published") }
+        let all: [ExposedOperations] = [.calls, .sends, .publishing, .subscribing]
+        for operation in all {
+            let registration = try self.bus.expose("app://x", for: operation)
+            #expect(self.bus.exposedOperations(of: "app://x") == operation)
+            let request = ExternalRequest(url: "app://x", origin: .peer)
+            let wasCalled = await failure { try await self.bus.route(request) } == nil
+            let wasSent = await failure { try self.bus.send(request) } == nil
+            let count = try await self.bus.publish(request)
+            let messages = try self.bus.externalMessages(of: "app://**")
+            try await self.bus.publish("app://x")
+            try await self.bus.publish("app://y")
+            messages.cancel()
+            var seen = 0
+            for await _ in messages { seen += 1 }
+            #expect(wasCalled == (operation == .calls))
+            #expect(wasSent == (operation == .sends))
+            #expect(count == (operation == .publishing ? 1 : 0))
+            #expect(seen == 0)
+            registration.cancel()
+        }
+        #expect(await self.bus.settles())
+        let statistics = self.bus.statistics
+        let ends = statistics.replied + statistics.failed + statistics.expired + statistics.cancelled
+        #expect(statistics.sent == ends + statistics.deadLettered)
+    }
+
+    @Test
+    func `a subscription passes what is exposed for it`() async throws {
+        try self.bus.expose("app://prices/:symbol", for: .subscribing)
+        try self.bus.expose("app://prices/**", for: [.calls, .publishing])
+        let messages = try self.bus.externalMessages(of: "app://**", limit: 2, whenFull: .fail)
+        // What is not for the peer takes no place in its buffer, and is not counted as taken.
+        for _ in 0..<5 { #expect(try await self.bus.publish("app://secret/1") == 0) }
+        #expect(try await self.bus.publish("app://prices/AAPL") == 1)
+        #expect(try await self.bus.publish("app://prices/AAPL/history") == 0)
+        #expect(try await self.bus.publish("APP://prices//MSFT/?a=1") == 1)
+        var iterator = messages.makeAsyncIterator()
+        #expect(await iterator.next()?.address.text == "app://prices/AAPL")
+        #expect(await iterator.next()?.address.text == "APP://prices//MSFT/?a=1")
+        messages.cancel()
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test
+    func `code of this process is not concerned`() async throws {
+        try self.bus.register("app://inner") { message in message.origin.isLocal }
+        try self.bus.register("app://outer") { [bus] message -> Bool in
+            #expect(message.origin == .peer)
+            return try await bus.route("app://inner")
+        }
+        try self.bus.expose("app://outer")
+        #expect(try await self.bus.route("app://inner") == true)
+        let reply = try await self.bus.route(ExternalRequest(url: "app://outer", origin: .peer))
+        #expect(try reply.value(as: Bool.self))
+    }
+
+    @Test
+    func `a bus that is being shut down refuses peers, whatever hops they say`() async throws {
+        try self.bus.register("app://x") { _ in "x" }
+        try self.bus.expose("app://x")
+        _ = await self.bus.shutDown()
+        for hops in [0, 3] {
+            let error = await failure {
+                try await self.bus.route(ExternalRequest(url: "app://x", hops: hops, origin: .peer))
+            }
+            #expect(error?.code == .shutDown)
+        }
+        #expect(throws: RoutingError.self) { try self.bus.expose("app://y") }
+    }
+
+    @Test
+    func `hops and deadlines of peers are held to the limits of the bus`() async throws {
+        try self.bus.register("app://hops") { message in message.hops }
+        try self.bus.register("app://deadline") { message in message.deadline }
+        try self.bus.expose("app://**")
+        func call(
+            _ url: String,
+            hops: Int = 0,
+            deadline: ContinuousClock.Instant? = nil
+        ) async throws -> Reply {
+            try await self.bus.route(
+                ExternalRequest(url: url, deadline: deadline, hops: hops, origin: .peer)
+            )
+        }
+        #expect(try await call("app://hops", hops: .min).value(as: Int.self) == 0)
+        #expect(try await call("app://hops", hops: 16).value(as: Int.self) == 16)
+        for hops in [17, .max] {
+            #expect(await failure { try await call("app://hops", hops: hops) }?.code == .hopLimitExceeded)
+        }
+        let late = await failure { try await call("app://hops", deadline: .now - .seconds(1)) }
+        #expect(late?.code == .deadlineExceeded)
+        let far = ContinuousClock.now + .seconds(Int64.max / 4)
+        #expect(try await call("app://hops", deadline: far).value(as: Int.self) == 0)
+        let soon = ContinuousClock.now + .seconds(60)
+        let deadline = try await call("app://deadline", deadline: soon).value(
+            as: ContinuousClock.Instant?.self
+        )
+        #expect(deadline == soon)
+    }
+
+    @Test
+    func `a peer that goes away cancels its handler`() async throws {
+        let gate = Gate()
+        let ended = Journal<String>()
+        try self.bus.register("app://x") { _ in
+            gate.reach()
+            do { try await hang() } catch { ended.add("cancelled") }
+        }
+        try self.bus.expose("app://x")
+        let bus = self.bus
+        let task = Task { try await bus.route(ExternalRequest(url: "app://x", origin: .peer)) }
+        await gate.reached()
+        task.cancel()
+        #expect(await ended.comes(to: "cancelled"))
+        #expect(await failure { try await task.value }?.code == .cancelled)
+    }
+
+    @Test
+    func `a peer sees and answers progress replies`() async throws {
+        try self.bus.register("app://pay") { message -> String in
+            let isAccepted = try await message.reply(with: 42, expecting: Bool.self)
+            return isAccepted ? "paid" : "not paid"
+        }
+        try self.bus.expose("app://pay")
+        let request = ExternalRequest(url: "app://pay", origin: .peer)
+        let reply = try await self.bus.route(request) { update in update as? Int == 42 }
+        #expect(try reply.value(as: String.self) == "paid")
+        #expect(await failure { try await self.bus.route(request) }?.code == .noHandler)
+    }
+}
+
+extension MessageOrigin {
+    /// A peer on a Unix socket.
+    static let peer = MessageOrigin(transport: "unix", userID: 1000)
+}
+
+extension MessageBus {
+    /// What a peer gets, as text.
+    func outcome(of request: ExternalRequest) async -> Result<String, RoutingError> {
+        do throws(RoutingError) {
+            return .success("\(try await self.route(request).value)")
+        } catch {
+            return .failure(error)
+        }
+    }
+}
