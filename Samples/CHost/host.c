@@ -40,8 +40,13 @@ static void refuse(void *context, waybill_message *message) {
     waybill_fail(message, "closed on Sundays");
 }
 
-// A handler that answers later: here, when its caller has long given up.
-static void keep(void *context, waybill_message *message) { ((host *)context)->kept = message; }
+// A handler that answers later: here, when its caller has long given up, or is made to.
+static void keep(void *context, waybill_message *message) {
+    host *host = context;
+    host->kept = message;
+    if (host->slow != 0) waybill_cancel(host->bus, host->slow);
+    host->slow = 0;
+}
 
 static void hear(void *context, const waybill_message *message) {
     host *host = context;
@@ -96,8 +101,6 @@ static void published(void *context, const waybill_outcome *outcome) {
     host *host = context;
     expect(host, outcome->status == WAYBILL_OK && equals(outcome->value, "1") && host->heard == 1,
            "a message is published");
-    // The handler has its message by now.
-    waybill_cancel(host->bus, host->slow);
     end(host);
 }
 

@@ -87,8 +87,8 @@ const char *waybill_status_name(int status);
 // ---- The loop -------------------------------------------------------------------------------------------------------
 
 // Makes a bus on a loop of libuv that the host runs: `uv_loop` is the address of its uv_loop_t, which the calling thread
-// runs. The bus keeps uv_run from returning while messages are on their way, and not otherwise. Null if the system has no
-// file descriptor left.
+// runs. The bus keeps uv_run from returning while calls are pending or something is due, and not otherwise. Null if the
+// system has no file descriptor left.
 waybill_bus *waybill_adopt(void *uv_loop);
 
 // Makes a bus for a host without libuv, which polls waybill_fd for reading, for waybill_timeout milliseconds at most, and
