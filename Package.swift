@@ -109,7 +109,11 @@ let package = Package(
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
             swiftSettings: settings
         ),
-        .target(name: "WaybillCompatibility", dependencies: ["WaybillRouting"], swiftSettings: settings),
+        .target(
+            name: "WaybillCompatibility",
+            dependencies: ["Waybill", "WaybillRouting"],
+            swiftSettings: settings
+        ),
         .target(
             name: "WaybillServiceLifecycle",
             dependencies: [

@@ -45,6 +45,16 @@ extension RoutingConventions {
         return conventions
     }()
 
+    /// The conventions of LiliCode's Router, for a bus whose schemes have a `NativeConnector`.
+    public static let nativeConnector = {
+        var conventions = Self()
+        conventions.schemeIgnoresCase = false
+        conventions.missingScheme = .isError
+        conventions.placeholders = .none
+        conventions.keepsQueryNamesWithoutValue = false
+        return conventions
+    }()
+
     /// The conventions of ZIKRouter.
     public static let zikRouter = {
         var conventions = Self()

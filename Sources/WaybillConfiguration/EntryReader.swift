@@ -11,10 +11,20 @@ struct EntryReader {
 
     private static let sections: Set<String> = ["scheme", "actions", "destinations"]
 
+    /// Whether a map has sections, and is not a flat one of paths, which may be called as sections are: a
+    /// destination is a text, and what a section of routes holds is not.
+    private static func hasSections(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
+        pairs.contains { key, node in
+            guard key != "scheme", Self.sections.contains(key) else { return false }
+            if case .text = node.value { return false }
+            return true
+        }
+    }
+
     func entries(_ root: ConfigurationNode) throws(ConfigurationError) -> [RouteConfiguration.Entry] {
         switch root.value {
         case .list: return try self.actions(root, self.scheme)
-        case .map(let pairs) where pairs.contains { Self.sections.contains($0.key) }:
+        case .map(let pairs) where Self.hasSections(pairs):
             return try self.sections(pairs)
         case .map(let pairs): return try self.destinations(pairs, nil)
         case .text, .other:

@@ -27,6 +27,19 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
+    func `a flat file may have paths that are called as sections are`() throws {
+        let url = try self.write(
+            "flat.json",
+            #"{"actions": "List", "scheme": "Main", "destinations": "Map", "x": "Y"}"#
+        )
+        let configuration = try RouteConfiguration(contentsOf: url)
+        #expect(
+            configuration.entries.map { "\($0.pattern) -> \($0.target)" }.sorted()
+                == ["actions -> List", "destinations -> Map", "scheme -> Main", "x -> Y"]
+        )
+    }
+
+    @Test
     func `YAML has sections, and an action one pattern or several`() throws {
         let url = try self.write(
             "order.yaml",

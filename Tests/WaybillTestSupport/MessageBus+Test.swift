@@ -1,10 +1,18 @@
 package import Logging
 package import Waybill
+package import WaybillRouting
 
 extension MessageBus.Configuration {
     /// The defaults, with dead letters kept off the screen.
     package static var quiet: Self {
         .init(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// The same with other conventions.
+    package static func quiet(by conventions: RoutingConventions) -> Self {
+        var configuration = Self.quiet
+        configuration.conventions = conventions
+        return configuration
     }
 
     /// The defaults, with dead letters written into a journal.

@@ -134,7 +134,7 @@ struct Targets {
             guard let handler = table.handler(for: route.id), let description = handler.routeDescription,
                 let module = description.module, let action = description.action
             else { continue }
-            self.actions[Self.stem(of: module), default: [:]][action] = handler
+            self.actions[ModuleName(module).schemeKey, default: [:]][action] = handler
         }
     }
 
@@ -146,14 +146,22 @@ struct Targets {
         in table: RouteTable<Handler>,
         _ connections: Connections
     ) throws(RoutingError) -> ResolvedRoute? {
+        guard !entry.target.isEmpty else {
+            throw RoutingError(
+                .invalidPattern,
+                url: entry.pattern,
+                message:
+                    "the target is empty; it is an action of a module, a URL, or the name of a destination"
+            )
+        }
         if let destination = self.destinations[entry.target] { return ResolvedRoute(handler: destination) }
         let pattern = try table.pattern(entry.pattern)
         if entry.isURL { return try Self.find(entry.target, pattern, in: table, connections) }
         let names = entry.target.split(separator: ".", omittingEmptySubsequences: false)
         let action =
             names.count == 2
-            ? self.actions[Self.stem(of: String(names[0]))]?[String(names[1])]
-            : self.actions[Self.stem(of: pattern.scheme)]?[entry.target]
+            ? self.actions[ModuleName(String(names[0])).schemeKey]?[String(names[1])]
+            : self.actions[ModuleName(pattern.scheme).schemeKey]?[entry.target]
         return action.map { ResolvedRoute(handler: $0) }
     }
 
@@ -174,16 +182,6 @@ struct Targets {
             return ResolvedRoute(handler: handler, target: target)
         }
         return connections[address.scheme].map { ResolvedRoute(handler: $0.handler, target: .connected(url)) }
-    }
-
-    /// The name of a module as a scheme may name it: `order` for `OrderModule`.
-    private static func stem(of module: String) -> String {
-        var name = module.split(separator: ".").last.map(String.init) ?? module
-        for ending in ["Module", "Controller"] where name.hasSuffix(ending) && name != ending {
-            name.removeLast(ending.count)
-            break
-        }
-        return name.lowercased()
     }
 }
 

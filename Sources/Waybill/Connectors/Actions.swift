@@ -24,9 +24,10 @@ public struct Actions: Sendable {
     /// Declares an action.
     ///
     /// - Parameters:
-    ///   - name: its name, as URLs write it.
+    ///   - name: its name, as URLs write it; an empty one is the target's default action, for a URL that names
+    ///     the target alone.
     ///   - target: the target that it belongs to; its first letter may be in either case, the rest counts as
-    ///     it stands.
+    ///     it stands, without `Target_` before it and `Module` or `Controller` behind it.
     ///   - values: whether it is called with values.
     ///   - body: what it does; it runs on the bus's loop as a handler that may suspend.
     /// - Throws: `conflict` if the target has that action already.
@@ -40,7 +41,7 @@ public struct Actions: Sendable {
     }
 
     mutating func add(_ action: Action) throws(RoutingError) {
-        let key = Self.folded(action.target)
+        let key = ModuleName(action.target).key
         var target = self.targets[key] ?? Target(name: action.target)
         var rivals = target.actions[action.name] ?? []
         guard !rivals.contains(where: { $0.values == action.values }) else {
@@ -60,21 +61,32 @@ public struct Actions: Sendable {
             .sorted { ($0.target, $0.name) < ($1.target, $1.name) }
     }
 
-    /// The action that a URL names: its first segment is the target, its last one the action.
+    /// The action that a URL names: its first segment is the target, or its scheme; its last one is the action,
+    /// and the default action is meant if it has no other.
     ///
     /// - Throws: `noHandler`, naming both.
-    func find(_ address: Address, hasValues: Bool) throws(RoutingError) -> Action {
-        let segments = address.segments
-        guard segments.count > 1 else {
+    func find(
+        _ address: Address,
+        hasValues: Bool,
+        isSchemeTarget: Bool = false
+    ) throws(RoutingError) -> Action {
+        let names = (isSchemeTarget ? [address.scheme] : []) + address.segments
+        guard let wanted = names.first else {
+            throw Self.missing(address, "it names no target and no action", Self.example(address.scheme))
+        }
+        let target =
+            isSchemeTarget
+            ? self.targets.values.first { ModuleName($0.name).schemeKey == ModuleName(wanted).schemeKey }
+            : self.targets[ModuleName(wanted).key]
+        let name = names.count > 1 ? names[names.count - 1] : ""
+        guard !name.isEmpty || target?.actions[name] != nil else {
             throw Self.missing(
                 address,
-                segments.first.map { "it names the target `\($0)` and no action" }
-                    ?? "it names no target and no action",
-                "a target and then an action are needed, as in \(address.scheme)://user/detail"
+                "it names the target `\(wanted)` and no action",
+                isSchemeTarget ? "as in \(address.scheme)://detail" : Self.example(address.scheme)
             )
         }
-        let (wanted, name) = (segments[0], segments[segments.count - 1])
-        guard let target = self.targets[Self.folded(wanted)] else {
+        guard let target else {
             throw Self.missing(
                 address,
                 "there is no target `\(wanted)` to have an action `\(name)`",
@@ -101,8 +113,9 @@ public struct Actions: Sendable {
         return best.action
     }
 
-    /// A target's name with its first letter in one case.
-    private static func folded(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
+    private static func example(_ scheme: String) -> String {
+        "a target and then an action are needed, as in \(scheme)://user/detail"
+    }
 
     private static func missing(_ address: Address, _ what: String, _ advice: String) -> RoutingError {
         RoutingError(.noHandler, url: address.text, message: advice.isEmpty ? what : "\(what); \(advice)")

@@ -123,13 +123,7 @@ extension BusCore {
         _ line: Int
     ) throws(RoutingError) -> Registration {
         let pattern = Connection.pattern(of: scheme)
-        guard Address.isScheme(scheme) else {
-            throw RoutingError(
-                .invalidPattern,
-                url: pattern,
-                message: "this is not a scheme, which is a letter and then letters, digits, `+`, `-` and `.`"
-            )
-        }
+        guard Address.isScheme(scheme) else { throw .noScheme(pattern) }
         let handler = Handler(connector: connector, mailbox: self.homeMailbox, core: self)
         handler.describe(as: .pattern(pattern))
         let folded = self.configuration.conventions.folded(scheme: scheme)

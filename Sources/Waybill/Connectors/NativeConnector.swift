@@ -20,6 +20,16 @@ public import WaybillRouting
 /// and names without a value left out (`keepsQueryNamesWithoutValue = false`).
 public struct NativeConnector: Connector {
     private let source: Source
+    private let target: Target
+
+    /// What of a URL names the target.
+    @nonexhaustive
+    public enum Target: Sendable, Hashable {
+        /// Its first segment: `native://order/detail` is `detail` of `Order`.
+        case firstSegment
+        /// Its scheme, in any case: `order://detail` is `detail` of `Order`.
+        case scheme
+    }
 
     /// Where the actions come from.
     private enum Source: Sendable {
@@ -29,18 +39,37 @@ public struct NativeConnector: Connector {
 
     /// Makes a connector that finds its actions among the methods of the modules installed in a bus.
     ///
-    /// Their targets are the names of the modules, without `Module` at the end: `UserModule` is the target
-    /// `User`. A method with parameters takes values, and needs some if one of its parameters is required; it
+    /// Their targets are the names of the modules, without `Module` or `Controller` at the end, and without
+    /// `Target_` at the beginning: `UserModule` is the target `User`. A route that is one segment and nothing
+    /// else, as that of `@Route("/")` is, is the default action of its module. A method with parameters takes values, and needs some if one of its parameters is required; it
     /// reads them by name, from the query and from what the caller passes. It runs on its module's loop, in
     /// the order of the module's mailbox. Modules may be installed and uninstalled at any time.
     ///
-    /// - Parameter bus: the bus; the connector does not keep it open.
-    public init(modulesOf bus: MessageBus) { self.source = .modules(ModuleActions(bus.core)) }
+    /// With the scheme as the target, modules are reached by convention, with nothing configured for a URL
+    /// (COCRouter's way):
+    ///
+    /// ```swift
+    /// try bus.connect("order", to: NativeConnector(modulesOf: bus, target: .scheme))
+    /// try await bus.route("order://detail?id=7")          // OrderModule.detail(id:)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - bus: the bus; the connector does not keep it open.
+    ///   - target: what of a URL names the target.
+    public init(modulesOf bus: MessageBus, target: Target = .firstSegment) {
+        self.source = .modules(ModuleActions(bus.core))
+        self.target = target
+    }
 
     /// Makes a connector.
     ///
-    /// - Parameter actions: what URLs can name.
-    public init(_ actions: Actions) { self.source = .fixed(actions) }
+    /// - Parameters:
+    ///   - actions: what URLs can name.
+    ///   - target: what of a URL names the target.
+    public init(_ actions: Actions, target: Target = .firstSegment) {
+        self.source = .fixed(actions)
+        self.target = target
+    }
 
     private var actions: Actions {
         switch self.source {
@@ -53,12 +82,16 @@ public struct NativeConnector: Connector {
     public nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
         let address = message.address
         let hasValues = !message.parameters.call.isEmpty || !address.queryItems.isEmpty
-        return try await self.actions.find(address, hasValues: hasValues).body(message)
+        return try await self.find(address, hasValues: hasValues).body(message)
+    }
+
+    private func find(_ address: Address, hasValues: Bool) throws(RoutingError) -> Actions.Action {
+        try self.actions.find(address, hasValues: hasValues, isSchemeTarget: self.target == .scheme)
     }
 
     /// Whether there is an action for the URL as it stands, with nothing passed by a caller.
     public func canRoute(_ address: Address) -> Bool {
-        (try? self.actions.find(address, hasValues: !address.queryItems.isEmpty)) != nil
+        (try? self.find(address, hasValues: !address.queryItems.isEmpty)) != nil
     }
 }
 
@@ -92,8 +125,15 @@ final class ModuleActions: Sendable {
         }
         var actions = Actions()
         for (id, description) in routes ?? [] {
-            guard let target = description.target, let name = description.action else { continue }
+            guard let module = description.module, let name = description.action else { continue }
             let core = self.core
+            let target = ModuleName(module).stem
+            if description.isDefaultAction {
+                let action = Actions.Action(name: "", target: target, values: description.values) { message in
+                    try await core.act(id, message)
+                }
+                try? actions.add(action)
+            }
             let action = Actions.Action(name: name, target: target, values: description.values) { message in
                 try await core.act(id, message)
             }
@@ -118,11 +158,12 @@ extension BusCore {
 }
 
 extension RouteDescription {
-    /// The name of the module without `Module` at its end.
-    fileprivate var target: String? {
-        guard let module = self.module else { return nil }
-        let suffix = "Module"
-        return module.hasSuffix(suffix) && module != suffix ? String(module.dropLast(suffix.count)) : module
+    /// Whether it is what a URL leads to that names the module alone.
+    fileprivate var isDefaultAction: Bool {
+        guard let pattern = try? RoutePattern(self.pattern), let address = try? Address(self.pattern) else {
+            return false
+        }
+        return pattern.parameters.isEmpty && address.segments.count == 1
     }
 
     /// Whether the method needs values.

@@ -12,7 +12,7 @@ final class BusCore: Sendable {
     let topics: Topics
     let statistics = Statistics()
     let deadLetters = DeadLetterObservers()
-    let uncaught = Locked<(@Sendable (Message) -> Void)?>(nil)
+    let uncaught = Locked<UncaughtHandler?>(nil)
     let phase = Atomic<Phase>(.open)
 
     /// What deadlines go by: the time of the first loop.
@@ -32,6 +32,11 @@ final class BusCore: Sendable {
     let services = Locked(ServiceRegister())
     let attachments = Attachments()
     let exposures: Exposures
+
+    /// The default scheme, if it is no longer the configuration's.
+    let defaultScheme = Locked<String?>(nil)
+    /// Held while all that reads URLs changes to another one.
+    let defaultSchemeChange = Locked<Void>(())
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")

@@ -136,17 +136,21 @@ extension BusCore {
         return try shard.find(request.url, request.parameters)
     }
 
-    /// The message as the uncaught handler sees it: what could be read from the URL, and what the caller
-    /// gave.
+    /// The message as the uncaught handler sees it: what could be read from the URL, the values of the longest
+    /// registered prefix included, and what the caller gave.
     func unmatched(_ request: Request, id: CorrelationID) -> Message? {
-        let address = try? self.address(of: request.url)
-        return address.map { request.message(id: id, parameters: Parameters(address: $0)) }
+        let closest = try? self.registry.read { table throws(RoutingError) in
+            table.closestMatch(request.url)?.parameters
+        }
+        let parameters =
+            (closest ?? nil) ?? (try? self.address(of: request.url)).map { Parameters(address: $0) }
+        return parameters.map { request.message(id: id, parameters: $0) }
     }
 
     /// The address in a URL.
     ///
     /// - Throws: `invalidURL`.
     func address(of url: String) throws(RoutingError) -> Address {
-        try self.configuration.address(url)
+        try self.currentConfiguration.address(url)
     }
 }

@@ -14,7 +14,7 @@ struct ExposureTable: Sendable {
 
     // Of patterns of one shape, a table holds only one.
     private var tables: [RouteTable<ExposedOperations>] = []
-    private let empty: RouteTable<ExposedOperations>
+    private var empty: RouteTable<ExposedOperations>
 
     init(_ configuration: MessageBus.Configuration) {
         var configuration = configuration
@@ -47,6 +47,12 @@ struct ExposureTable: Sendable {
         }
         self.tables.append(table)
         return ID(table: self.tables.count - 1, route: route)
+    }
+
+    /// Reads URLs and further patterns by another default scheme.
+    mutating func setDefaultScheme(_ scheme: String) {
+        self.empty.defaultScheme = scheme
+        for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
     }
 
     mutating func remove(_ id: ID) { self.tables[id.table].remove(id.route) }

@@ -37,6 +37,14 @@ final class Exposures: Sendable {
         }
     }
 
+    func setDefaultScheme(_ scheme: String) {
+        self.state.withLock { state in
+            state.table.setDefaultScheme(scheme)
+            state.generation += 1
+            state.visible = nil
+        }
+    }
+
     /// What a peer may do with a URL.
     ///
     /// - Throws: `invalidURL`.
@@ -71,7 +79,7 @@ struct VisibleRoutes: Sendable {
 
     init(of core: BusCore, exposed: ExposureTable, generation: Int) {
         self.generation = generation
-        self.table = core.configuration.table()
+        self.table = core.currentConfiguration.table()
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)
         let described = core.describedRoutes

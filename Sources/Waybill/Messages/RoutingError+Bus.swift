@@ -20,6 +20,15 @@ extension RoutingError {
         return Self(.typeMismatch, url: url, message: message, cause: reason)
     }
 
+    /// A text that can be no scheme.
+    static func noScheme(_ pattern: String) -> Self {
+        Self(
+            .invalidPattern,
+            url: pattern,
+            message: "this is not a scheme, which is a letter and then letters, digits, `+`, `-` and `.`"
+        )
+    }
+
     static func shutDown(url: String) -> Self {
         Self(.shutDown, url: url, message: "the bus has been shut down")
     }

@@ -167,7 +167,7 @@ extension MessageBus {
 
     @usableFromInline
     func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> Registration {
-        let scope = try self.core.configuration.scope(of: pattern)
+        let scope = try self.core.currentConfiguration.scope(of: pattern)
         return self.core.intercept(pattern: pattern) { $0.add(middleware, scope: scope) }
     }
 }

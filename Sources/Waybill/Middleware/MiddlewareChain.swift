@@ -109,7 +109,7 @@ struct MiddlewareRegistry: Sendable {
     private struct Entry: Sendable {
         let id: Int
         let code: MiddlewareCode
-        let scope: RouteTable<Void>?
+        var scope: RouteTable<Void>?
         /// Ends the events of the listener.
         var end: @Sendable () -> Void = {}
     }
@@ -142,6 +142,12 @@ struct MiddlewareRegistry: Sendable {
     mutating func remove(_ id: Int) {
         self.wiretaps.removeAll { $0.id == id }
         self.middlewares.removeAll { $0.id == id }
+    }
+
+    /// Reads URLs by another default scheme.
+    mutating func setDefaultScheme(_ scheme: String) {
+        for index in self.wiretaps.indices { self.wiretaps[index].scope?.defaultScheme = scheme }
+        for index in self.middlewares.indices { self.middlewares[index].scope?.defaultScheme = scheme }
     }
 
     /// Takes all middlewares out, for good.

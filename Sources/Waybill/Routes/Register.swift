@@ -118,10 +118,27 @@ extension MessageBus {
     ///
     /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still gets its error. Without such a
     /// handler, a message that no caller awaits is a warning in the log. It runs on the bus's loop, with what
-    /// could be read from the URL.
-    public func setUncaughtHandler(_ handler: @escaping @Sendable (Message) -> Void) {
-        self.core.uncaught.withLock { $0 = handler }
+    /// could be read from the URL: where the beginning of the URL is registered, with the values of that.
+    ///
+    /// - Parameters:
+    ///   - includingPublished: whether it also sees what is published and has no subscriber, which is no
+    ///     failure of the publisher's.
+    ///   - handler: what runs.
+    public func setUncaughtHandler(
+        includingPublished: Bool = false,
+        _ handler: @escaping @Sendable (Message) -> Void
+    ) {
+        self.core.uncaught.withLock {
+            $0 = UncaughtHandler(includesPublished: includingPublished, body: handler)
+        }
     }
+}
+
+/// The handler of every URL that no pattern matched.
+struct UncaughtHandler: Sendable {
+    /// Whether it also sees what is published and has no subscriber.
+    let includesPublished: Bool
+    let body: @Sendable (Message) -> Void
 }
 
 extension BusCore {

@@ -9,7 +9,9 @@ extension MessageBus {
         self.core.remove { [$0.remove(pattern)] } > 0
     }
 
-    /// Unregisters every handler of a scheme, written in any case, and its connector.
+    /// Unregisters every handler of a scheme, written in any case, its connector, and the scheme itself: by
+    /// conventions that refuse schemes which are not registered, its URLs are `refused` from then on, even if
+    /// it is the default scheme.
     ///
     /// - Returns: how many there were.
     @discardableResult
@@ -18,9 +20,8 @@ extension MessageBus {
         let disconnected = self.core.disconnect { $0.scheme.lowercased() == scheme }
         return disconnected
             + self.core.remove { table in
-                table.routes.filter { $0.pattern.scheme.lowercased() == scheme }.map {
-                    table.remove($0.id)
-                }
+                let spellings = table.schemes.filter { $0.lowercased() == scheme }
+                return spellings.flatMap { table.removeAll(scheme: $0) }
             }
     }
 

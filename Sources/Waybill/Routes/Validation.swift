@@ -91,7 +91,7 @@ extension BusCore {
         _ bound: Configured.Bound
     ) -> RoutingError? {
         guard let description = bound.source?.routeDescription?.with(pattern: "", target: bound.target),
-            let pattern = try? self.configuration.pattern(entry.pattern)
+            let pattern = try? self.currentConfiguration.pattern(entry.pattern)
         else { return nil }
         let given = pattern.parameters.map(\.name)
         let missing = description.parameters.filter { $0.isRequired && !given.contains($0.name) }

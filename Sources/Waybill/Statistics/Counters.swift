@@ -192,6 +192,9 @@ extension BusCore {
         return shard.open()
     }
 
+    /// An ID for a message that is not counted.
+    func nextID() -> CorrelationID { self.currentShard?.nextID() ?? self.statistics.nextID() }
+
     /// Counts how a message ended.
     func close(_ kind: Outcome.Kind) {
         guard let shard = self.currentShard else { return self.closeShared(kind) }
@@ -223,7 +226,7 @@ extension BusCore {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
         let context = DeliveryContext.record(ContextRecord(hops: message.hops))
         self.primaryShard.eventLoop.execute {
-            DeliveryContext.$inherited.withValue(context) { uncaught(message) }
+            DeliveryContext.$inherited.withValue(context) { uncaught.body(message) }
         }
         return true
     }

@@ -17,6 +17,11 @@ extension BusCore {
             throw error
         }
         if matched.isEmpty {
+            if self.uncaught.withLock({ $0?.includesPublished }) == true,
+                let message = self.unmatched(request, id: self.nextID())
+            {
+                self.tellUncaught(message)
+            }
             await self.yieldThread()
             return 0
         }

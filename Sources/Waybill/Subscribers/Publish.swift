@@ -140,7 +140,7 @@ extension BusCore {
 
     func subscribe(_ subscriber: Subscriber, _ pattern: String) throws(RoutingError) -> Registration {
         guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
-        let configuration = self.configuration
+        let configuration = self.currentConfiguration
         let read = try configuration.pattern(pattern)
         let id = try self.topics.add(subscriber, to: read) { configuration.table(of: Int.self) }
         guard let id else { throw .shutDown(url: pattern) }

@@ -52,6 +52,11 @@ struct TopicIndex: Sendable {
         return number
     }
 
+    /// Reads URLs by another default scheme.
+    mutating func setDefaultScheme(_ scheme: String) {
+        for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
+    }
+
     mutating func add(_ subscriber: Subscriber, _ id: Int, to topic: Int) {
         self.topics[topic].ids.append(id)
         self.topics[topic].subscribers.append(subscriber)

@@ -78,6 +78,15 @@ final class Topics: Sendable {
         }
     }
 
+    /// Reads URLs by another default scheme; patterns without a scheme keep the one that they had.
+    func setDefaultScheme(_ scheme: String) {
+        self.state.withLock { state in
+            _ = state.outdate()
+            state.index.setDefaultScheme(scheme)
+            self.generation.add(1, ordering: .releasing)
+        }
+    }
+
     /// Takes all subscribers out, for good.
     func close() -> [Subscriber] {
         self.state.withLock { state in

@@ -23,7 +23,7 @@ extension MessageBus {
         bufferLimit: Int = 1024
     ) throws(RoutingError) -> MessageTrace {
         let scope: RouteTable<Void>? =
-            if let pattern { try self.core.configuration.scope(of: pattern) } else { nil }
+            if let pattern { try self.core.currentConfiguration.scope(of: pattern) } else { nil }
         let (stream, continuation) = AsyncStream.makeStream(
             of: MessageTrace.Event.self,
             bufferingPolicy: .bufferingNewest(max(1, bufferLimit))

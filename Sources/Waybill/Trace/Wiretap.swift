@@ -107,5 +107,5 @@ extension MessageBus {
     }
 
     /// How the bus reads URLs and patterns.
-    package var configuration: Configuration { self.core.configuration }
+    package var configuration: Configuration { self.core.currentConfiguration }
 }

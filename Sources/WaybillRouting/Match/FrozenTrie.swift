@@ -72,8 +72,17 @@ extension FrozenTrie {
 
     /// Matches URLs that have to be decoded as a whole, need heap storage, or are subject to unusual
     /// conventions.
+    ///
+    /// - Parameters:
+    ///   - text: the URL.
+    ///   - fallsBack: whether a prefix will do, if not as the conventions say.
+    /// - Returns: the match, which may be none.
+    /// - Throws: `invalidURL`, or `refused`.
     @inline(never)
-    private func slowMatch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
+    func slowMatch(
+        _ text: consuming String,
+        fallsBack: Bool? = nil
+    ) throws(RoutingError) -> RouteMatch {
         var scan = HeapScan()
         var state = HeapMatchState()
         let bytes = text.utf8.span
@@ -81,12 +90,12 @@ extension FrozenTrie {
             guard let whole = self.trie.rules.wholeURL(decodedFrom: text, failure) else {
                 throw failure.routingError(text, self.trie.rules.limits)
             }
-            return try self.lookUp(whole)
+            return fallsBack == true ? try self.slowMatch(whole, fallsBack: true) : try self.lookUp(whole)
         }
         let root = self.root(bytes, scan.layout)
         if root == RouteTrie.none { return .none }
         var leaf = self.search(&state, from: root, to: scan.count, bytes, &scan)
-        if leaf == RouteTrie.none, self.trie.rules.fallsBack {
+        if leaf == RouteTrie.none, fallsBack ?? self.trie.rules.fallsBack {
             leaf = self.fallBack(&state, from: root, bytes, &scan)
         }
         if leaf == RouteTrie.none { return .none }

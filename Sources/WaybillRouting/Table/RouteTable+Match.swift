@@ -14,6 +14,13 @@ extension RouteTable {
         try self.frozen.match(address.text)
     }
 
+    /// The route of the longest registered prefix of a URL, whether or not the table falls back to it; with
+    /// what that captures.
+    package func closestMatch(_ url: String) -> RouteMatch? {
+        guard let match = try? self.frozen.slowMatch(url, fallsBack: true), match.isFound else { return nil }
+        return match
+    }
+
     /// Parses a URL with the table's conventions.
     ///
     /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL.

@@ -29,7 +29,33 @@ public struct RouteTable<Handler: Sendable>: Sendable {
     public var limits: RoutingLimits { self.trie.rules.limits }
 
     /// The scheme of URLs and patterns that name none.
-    public var defaultScheme: String { self.trie.rules.defaultScheme }
+    ///
+    /// To set it takes as long as to insert all routes again. They keep their schemes: a pattern without one
+    /// has the default scheme of the time when it was inserted.
+    public var defaultScheme: String {
+        get { self.trie.rules.defaultScheme }
+        set { self.rebuild(self.conventions, defaultScheme: newValue) }
+    }
+
+    /// Whether an address that matches nothing falls back to the route of its longest registered prefix.
+    ///
+    /// To set it takes as long as to insert all routes again.
+    public var fallsBack: Bool {
+        get { self.trie.rules.fallsBack }
+        set {
+            var conventions = self.conventions
+            conventions.fallsBack = newValue
+            self.rebuild(conventions, defaultScheme: self.defaultScheme)
+        }
+    }
+
+    private mutating func rebuild(_ conventions: RoutingConventions, defaultScheme: String) {
+        guard conventions != self.conventions || defaultScheme != self.defaultScheme else { return }
+        let limits = self.limits
+        self.update {
+            $0.rebuild(by: .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
+        }
+    }
 
     /// The number of routes.
     public var count: Int { self.trie.count }
@@ -111,10 +137,17 @@ extension RouteTable {
     }
 
     /// Removes all routes of a scheme, and its registration.
-    public mutating func removeAll(scheme: String) {
+    ///
+    /// - Returns: the handlers of the routes.
+    @discardableResult
+    public mutating func removeAll(scheme: String) -> [Handler] {
         let scheme = self.trie.rules.conventions.folded(scheme: scheme)
-        for route in self.routes where route.pattern.scheme == scheme { self.remove(route.id) }
+        var removed: [Handler] = []
+        for route in self.routes where route.pattern.scheme == scheme {
+            if let handler = self.remove(route.id) { removed.append(handler) }
+        }
         _ = self.update { $0.schemes.remove(scheme) }
+        return removed
     }
 
     /// Removes all routes and schemes.

@@ -22,21 +22,28 @@ extension RouteTrie {
         self.routes[Int(index)] = RouteRecord()
         self.freeRoutes.append(index)
         self.count -= 1
-        if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 { self.rebuild() }
+        if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 {
+            self.rebuild(by: self.rules)
+        }
     }
 
-    /// Rebuilds the trie from its routes, to release the texts of removed ones.
-    private mutating func rebuild() {
-        var fresh = RouteTrie(rules: self.rules)
+    /// Rebuilds the trie from its routes.
+    ///
+    /// It releases the texts of removed routes, and reads URLs by these rules. The routes keep their IDs and
+    /// their schemes.
+    mutating func rebuild(by rules: RoutingRules) {
+        var fresh = RouteTrie(rules: rules)
         fresh.routes = self.routes
         fresh.freeRoutes = self.freeRoutes
         fresh.files = self.files
-        fresh.names = self.names
-        fresh.schemes = self.schemes
+        // Shared names hold the rules by which values are read.
+        if rules === self.rules { fresh.names = self.names }
+        fresh.schemes.formUnion(self.schemes)
         fresh.generation = self.generation
         fresh.count = self.count
         for index in self.routes.indices {
-            guard let pattern = self.pattern(at: UInt32(index)) else { continue }
+            guard var pattern = self.pattern(at: UInt32(index)) else { continue }
+            if rules !== self.rules { pattern = pattern.read(by: rules) }
             fresh.routes[index].text = fresh.texts.add(pattern.text.utf8)
             fresh.insertVariants(pattern, at: UInt32(index), fresh.routes[index].generation)
         }

@@ -1,0 +1,155 @@
+internal import WaybillRouting
+
+extension Message {
+    /// All parameters as one value: each property gets the parameter of its name.
+    ///
+    /// ```swift
+    /// struct Product: Decodable { let id: Int; var tags: [String]; var note: String? }
+    ///
+    /// try bus.register("app://product/:id") { message in show(try message.decode(Product.self)) }
+    /// try await bus.route("app://product/7?tags=red&tags=new&other=ignored")
+    /// ```
+    ///
+    /// A property's type says how its parameter is read, as it does for ``argument(_:)``: from the call, the path
+    /// or the query; an array takes all values of the name; a value that was passed with the call arrives as it
+    /// was passed. A type of its own is passed with the call, or decoded from one text, as a `Decodable`
+    /// enumeration of texts is. Parameters that the type does not name are ignored.
+    ///
+    /// - Parameter type: what the parameters are made into.
+    /// - Returns: the value.
+    /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter;
+    ///   `invalidParameter` with both types; and what the type's own `init(from:)` throws, as `invalidParameter`
+    ///   with that as its cause.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
+        do {
+            return try Value(from: ParameterDecoder(self.parameters))
+        } catch let error as RoutingError {
+            throw error
+        } catch {
+            throw RoutingError(
+                .invalidParameter,
+                url: self.parameters.url,
+                message: "the parameters are no \(TypeName.of(type)): \(Self.reason(error))",
+                cause: error
+            )
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error as? DecodingError {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            context.debugDescription
+        default: "\(error)"
+        }
+    }
+}
+
+/// Gives the parameters of a message to a `Decodable` type as the members of one object.
+private struct ParameterDecoder: Decoder {
+    let parameters: Parameters
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(_ parameters: Parameters) { self.parameters = parameters }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(Container(parameters: self.parameters))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw self.noMembers() }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw self.noMembers() }
+
+    private func noMembers() -> RoutingError {
+        RoutingError(
+            .invalidParameter,
+            url: self.parameters.url,
+            message: "parameters are read by name, so the type needs properties"
+        )
+    }
+
+    /// The parameters by name.
+    private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let parameters: Parameters
+        let codingPath: [any CodingKey] = []
+
+        var allKeys: [Key] { self.parameters.all.keys.compactMap(Key.init(stringValue:)) }
+
+        func contains(_ key: Key) -> Bool {
+            self.parameters.passed[key.stringValue] != nil || self.parameters[key.stringValue] != nil
+        }
+
+        func decodeNil(forKey key: Key) -> Bool {
+            guard let passed = self.parameters.passed[key.stringValue] else { return !self.contains(key) }
+            return Parameters.isNil(passed)
+        }
+
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+            let name = key.stringValue
+            if let value = try self.read(type, name) { return value }
+            if let absent = (type as? any CompoundArgument.Type)?.absent as? Value { return absent }
+            throw self.parameters.missing(name, type)
+        }
+
+        /// The value of a parameter, as `argument` reads it, or decoded from its text.
+        private func read<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
+            do throws(RoutingError) {
+                return try ArgumentReader(self.parameters, name).read(type)
+            } catch {
+                guard !ArgumentText.exists(for: type), let text = self.parameters[name],
+                    self.parameters.passed[name].map({ Parameters.givenText($0) != nil }) ?? true
+                else { throw error }
+                return try Value(from: TextDecoder(text: text, mismatch: error))
+            }
+        }
+
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type,
+            forKey key: Key
+        ) throws -> KeyedDecodingContainer<Nested> { throw self.isFlat(key) }
+
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+            throw self.isFlat(key)
+        }
+
+        func superDecoder() throws -> any Decoder { ParameterDecoder(self.parameters) }
+
+        func superDecoder(forKey key: Key) throws -> any Decoder { throw self.isFlat(key) }
+
+        private func isFlat(_ key: Key) -> RoutingError {
+            RoutingError(
+                .invalidParameter,
+                url: self.parameters.url,
+                message: "`\(key.stringValue)` is one value, and has no members: pass it with the call"
+            )
+        }
+    }
+}
+
+/// Gives one text to a `Decodable` type that is made of one value.
+private struct TextDecoder: Decoder, SingleValueDecodingContainer {
+    let text: String
+    /// Thrown for a type that is made of more.
+    let mismatch: RoutingError
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        throw self.mismatch
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw self.mismatch }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { false }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let type = type as? any LosslessStringConvertible.Type, let value = type.init(self.text) as? Value
+        {
+            return value
+        }
+        throw self.mismatch
+    }
+}

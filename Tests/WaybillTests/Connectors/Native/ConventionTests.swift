@@ -1,0 +1,62 @@
+import Testing
+import Waybill
+import WaybillCompatibility
+import WaybillTestSupport
+
+/// Modules and targets that are found by their names alone.
+@Suite(.timeLimit(.minutes(1)))
+struct ConventionTests {
+    @Test
+    func `a URL that names the target alone calls its default action`() async throws {
+        let bus = MessageBus(configuration: .quiet(by: .nativeConnector))
+        var actions = Actions()
+        try actions.declare("", of: "Target_User", values: .optional) { "home \($0.parameters["q"] ?? "-")" }
+        try actions.declare("detail", of: "UserController", values: .none) { _ in "detail" }
+        try bus.connect("native", to: NativeConnector(actions))
+        #expect(try await bus.route("native://user", as: String.self) == "home -")
+        #expect(try await bus.route("native://User?q=1", as: String.self) == "home 1")
+        #expect(try await bus.route("native://UserModule/detail", as: String.self) == "detail")
+        #expect(await failure { try await bus.route("native://order") }?.code == .noHandler)
+        #expect(await failure { try await bus.route("Native://user") }?.code == .noRoute)
+    }
+    @Test
+    func `with the scheme as the target, modules are reached by convention`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try await bus.install { OrderController() }
+        try bus.connect("order", to: NativeConnector(modulesOf: bus, target: .scheme))
+        #expect(try await bus.route("order://detail?id=7", as: Int.self) == 7)
+        #expect(try await bus.route("ORDER://detail/?id=8", as: Int.self) == 8)
+        #expect(try await bus.route("order://", as: String.self) == "orders")
+        #expect(bus.canRoute("order://detail?id=7") && !bus.canRoute("order://nothing"))
+        let error = await failure { try await bus.route("order://details?id=7") }
+        #expect(error?.code == .noHandler && error?.message.contains("did you mean `detail`?") == true)
+    }
+
+    @Test(arguments: [
+        ("Catalog.product", true), ("Target_Catalog.product", true), ("catalog.product", true),
+        ("CATALOG.product", true), ("Catalog.Product", false), ("", false),
+    ])
+    func `a configured target names a module in the same ways`(target: String, isFound: Bool) async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try await bus.install { CatalogModule() }
+        let configuration: RouteConfiguration = ["shop://product/:id": target]
+        if target.isEmpty {
+            let error = #expect(throws: ConfigurationError.self) { try bus.load(configuration) }
+            #expect(error?.description.contains("the target is empty") == true)
+            return
+        }
+        try bus.load(configuration)
+        #expect(bus.canRoute("shop://product/7") == isFound)
+    }
+}
+
+@Module("app://orders")
+private actor OrderController {
+    @Route func detail(id: Int) -> Int { id }
+    @Route("/") func all() -> String { "orders" }
+}
+
+@Module("app://catalog")
+private actor CatalogModule {
+    @Route func product(id: Int) -> Int { id }
+}

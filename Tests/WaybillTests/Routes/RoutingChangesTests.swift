@@ -1,0 +1,128 @@
+import Testing
+import Waybill
+import WaybillCompatibility
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// What of the conventions changes while a bus runs.
+@Suite(.timeLimit(.minutes(1)))
+struct RoutingChangesTests {
+    let journal = Journal<String>()
+
+    @Test
+    func `fallback is a switch that is thrown while the bus runs`() async throws {
+        let bus = MessageBus(configuration: .quiet(by: .yfRouter))
+        let registration = try bus.register("app://user/:uid") { "user \($0.parameters["uid"] ?? "")" }
+        #expect(!bus.fallsBack)
+        #expect(await failure { try await bus.route("app://user/1/avatar") }?.code == .noRoute)
+        bus.fallsBack = true
+        #expect(bus.fallsBack)
+        #expect(try await bus.route("app://user/1/avatar", as: String.self) == "user 1")
+        #expect(bus.canRoute("app://user/1/avatar"))
+        bus.fallsBack = false
+        #expect(!bus.canRoute("app://user/1/avatar"))
+        // The registration is the one from before.
+        registration.cancel()
+        #expect(!bus.canRoute("app://user/1"))
+    }
+
+    @Test
+    func `the default scheme changes for all that is read afterwards`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let heard = self.journal
+        try bus.register("/user/detail") { _ in "old" }
+        try bus.subscribe("news/**") { heard.add($0.address.text) }
+        try bus.use(Counting(journal: heard), for: "shop://**")
+        try bus.expose("shop://user/**")
+        #expect(try await bus.route("user/detail", as: String.self) == "old")
+        bus.defaultScheme = "shop"
+        #expect(bus.defaultScheme == "shop")
+        // What is registered keeps its scheme.
+        #expect(try await bus.route("app://user/detail", as: String.self) == "old")
+        #expect(await failure { try await bus.route("user/detail") }?.code == .noRoute)
+        try bus.register("/user/detail") { _ in "new" }
+        #expect(try await bus.route("user/detail", as: String.self) == "new")
+        #expect(try await bus.route("shop://user/detail", as: String.self) == "new")
+        #expect(bus.routes.map(\.pattern.scheme).sorted() == ["app", "shop"])
+        #expect(heard.entries == ["seen", "seen", "seen"])
+        #expect(try await bus.publish("news/today") == 0)
+        #expect(try await bus.publish("app://news/today") == 1)
+        #expect(bus.exposedOperations(of: "user/detail") == .calls)
+        #expect(bus.unregister("app:/user/detail"))
+        #expect(!bus.canRoute("app://user/detail") && bus.canRoute("user/detail"))
+        bus.defaultScheme = "no scheme"
+        #expect(bus.defaultScheme == "shop")
+    }
+
+    @Test
+    func `a scheme is registered, and refused when it is not any more`() async throws {
+        let bus = MessageBus(configuration: .quiet(by: .ftRouter))
+        #expect(await failure { try await bus.route("ft://market/detail") }?.code == .refused)
+        try bus.register(scheme: "FT")
+        #expect(await failure { try await bus.route("ft://market/detail") }?.code == .noRoute)
+        try bus.register("ft://market/detail") { _ in 1 }
+        #expect(try await bus.route("ft://market/detail", as: Int.self) == 1)
+        #expect(bus.unregister(scheme: "FT") == 1)
+        #expect(await failure { try await bus.route("ft://market/detail") }?.code == .refused)
+        // It need not be one that has routes, and may be the default one.
+        #expect(await failure { try await bus.route("app://x") }?.code == .noRoute)
+        bus.unregister(scheme: "app")
+        #expect(await failure { try await bus.route("/x") }?.code == .refused)
+        #expect(throws: RoutingError.self) { try bus.register(scheme: "https://") }
+    }
+
+    @Test
+    func `the uncaught handler gets what the beginning of a URL says`() async throws {
+        let bus = MessageBus(configuration: .quiet(by: .yfRouter))
+        let heard = self.journal
+        try bus.register("/:target/:action") {
+            "\($0.parameters["target"] ?? "").\($0.parameters["action"] ?? "")"
+        }
+        #expect(try await bus.route("/user/detail", as: String.self) == "user.detail")
+        bus.setUncaughtHandler { message in
+            heard.add(
+                "\(message.parameters["target"] ?? "-") \(message.parameters["action"] ?? "-") "
+                    + "\(message.parameters["q"] ?? "-")"
+            )
+        }
+        #expect(await failure { try await bus.route("/a/b/c?q=1") }?.code == .noRoute)
+        #expect(await eventually { heard.entries == ["a b 1"] })
+        #expect(await failure { try await bus.route("other://a/b/c") }?.code == .noRoute)
+        #expect(await eventually { heard.entries == ["a b 1", "- - -"] })
+    }
+
+    @Test
+    func `the uncaught handler sees what is published to no subscriber, if it is asked to`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let heard = self.journal
+        bus.setUncaughtHandler { heard.add("never \($0.address.text)") }
+        #expect(try await bus.publish("app://news?n=1") == 0)
+        bus.setUncaughtHandler(includingPublished: true) { heard.add($0.parameters["n"] ?? "") }
+        #expect(try await bus.publish("app://news?n=2") == 0)
+        #expect(try await bus.publish("app://news", parameters: ["n": 3]) == 0)
+        #expect(await eventually { heard.entries == ["2", "3"] })
+        #expect(bus.statistics.sent == 0 && bus.statistics.deadLettered == 0)
+    }
+
+    @Test
+    func `only what names its scheme can be opened`() throws {
+        let bus = MessageBus(configuration: .quiet(by: .yfRouter))
+        try bus.register("/user/detail") { _ in 1 }
+        #expect(bus.canRoute("/user/detail") && bus.canRoute("app://user/detail"))
+        #expect(!bus.canOpenURL("/user/detail") && bus.canOpenURL("APP://user/detail"))
+        #expect(!bus.canOpenURL("app://nowhere") && !bus.canOpenURL(""))
+    }
+}
+
+private struct Counting: Middleware {
+    let journal: Journal<String>
+
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        self.journal.add("seen")
+        return try await next(message)
+    }
+}
