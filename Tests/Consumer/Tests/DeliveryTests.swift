@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Testing
 import Waybill
+import WaybillCompatibility
 import WaybillEventLoop
 
 struct User: Sendable, Equatable {
@@ -308,6 +309,36 @@ struct DeliveryTests {
             return try await bus.route("app://now", as: Int.self)
         }
         #expect(answer == 1)
+    }
+
+    @Test func `what peers may reach is exposed`() async throws {
+        let all: [ExposedOperations] = [.calls, .sends, .publishing, .subscribing]
+        #expect(ExposedOperations(all) == .all && ExposedOperations(rawValue: 1) == .calls)
+        #expect(ExposedOperations.reads.contains(.calls) && ExposedOperations.calls.rawValue == 1)
+        let exposure = try bus.expose("app://who/**", for: .all)
+        #expect(exposure.kind == .exposure && bus.exposedOperations(of: "app://who/asks") == .all)
+        try bus.register("app://who/asks") { message -> Bool in
+            let origin: MessageOrigin = message.origin
+            #expect(origin.transport == nil && origin.peer == nil && origin.userID == nil)
+            return origin.isLocal && origin == .local && !origin.description.isEmpty
+        }
+        #expect(try await bus.route("app://who/asks", as: Bool.self))
+        exposure.cancel()
+        #expect(bus.exposedOperations(of: "app://who/asks").isEmpty)
+    }
+
+    @Test func `the parameters of a message are one value, and a bus changes while it runs`() async throws {
+        struct Page: Decodable {
+            var number: Int
+            var tag: String?
+        }
+        try bus.register(scheme: "book")
+        try bus.register("book://page") { message in try message.decode(Page.self).number }
+        bus.defaultScheme = "book"
+        bus.fallsBack = true
+        #expect(bus.defaultScheme == "book" && bus.fallsBack)
+        #expect(try await bus.route("/page/none?number=7", as: Int.self) == 7)
+        #expect(bus.canOpenURL("book://page?number=7") && !bus.canOpenURL("/page"))
     }
 
     @Test func `what is registered has a kind`() throws {

@@ -188,7 +188,10 @@ struct MiddlewareTests {
         try await bus.route("app://user/log")
         #expect(actions.all.map(\.name).sorted() == ["detail", "find", "log"])
         #expect(Set(actions.all.map(\.target)) == ["User"] && actions.all.contains { $0.values == .needed })
-        try bus.connect("legacy", to: NativeConnector(actions))
+        let targets: [NativeConnector.Target] = [.firstSegment, .scheme]
+        try bus.connect("legacy", to: NativeConnector(actions, target: targets[0]))
+        try bus.connect("user", to: NativeConnector(actions, target: targets[1]))
+        #expect(try await bus.route("user://detail?uid=4", as: User.self).uid == 4)
         #expect(try await bus.route("legacy://user/detail?uid=3", as: User.self).uid == 3)
     }
 

@@ -67,6 +67,10 @@ struct RoutingTests {
         #expect(route.fileID.contains("RoutingTests") && route.parameters.map(\.name) == ["uid"])
         #expect(try table.match("app://nobody/home") == nil && !table.canRoute("app://nobody/home"))
         table.register(scheme: "other")
+        table.defaultScheme = "memo"
+        table.fallsBack = false
+        #expect(table.defaultScheme == "memo" && !table.fallsBack)
+        table.defaultScheme = "app"
         #expect(table.schemes.contains("other"))
         #expect(table.conventions == .waybill && table.limits == .default && table.defaultScheme == "app")
         #expect(throws: RoutingError.self) { try table.insert("app://user/:other", "rival") }
@@ -94,7 +98,8 @@ struct RoutingTests {
     }
 
     @Test(arguments: [
-        RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter, RoutingConventions(),
+        RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter, .nativeConnector,
+        RoutingConventions(),
     ])
     func `a table follows the conventions of other routers`(conventions: RoutingConventions) throws {
         var table = RouteTable<Int>(conventions: conventions)

@@ -49,9 +49,9 @@ struct DrainTests {
         try bus.register("app://asks") { [weak bus] _ in
             begun.open()
             await gate.wait()
-            // Outlives the message that started it, and is let in all the same while that is in flight.
-            Task { try await bus?.route("app://plain") }
+            let other = Task { try await bus?.route("app://plain") }
             try await bus?.route("app://plain")
+            _ = try await other.value
             bus?.send("app://plain")
             try await bus?.publish("app://heard")
         }
