@@ -1,10 +1,11 @@
 // A Waybill message bus for programs in C, and in every language that calls C.
 //
-// Values are JSON: UTF-8 text with its length, without a terminating zero. The library copies what it is given before a
-// call returns; what it gives to a callback is valid until the callback returns. No Swift type crosses.
+// Values are JSON: UTF-8 text with its length, without a terminating zero. The library copies what it is
+// given before a call returns; what it gives to a callback is valid until the callback returns. No Swift type
+// crosses.
 //
-// A bus belongs to the thread that made it: that thread drives its loop, makes all calls, and gets all callbacks. Only
-// waybill_reply and waybill_fail may be called from any thread.
+// A bus belongs to the thread that made it: that thread drives its loop, makes all calls, and gets all
+// callbacks. Only waybill_reply and waybill_fail may be called from any thread.
 
 #ifndef WAYBILL_H
 #define WAYBILL_H
@@ -24,7 +25,7 @@ extern "C" {
 enum {
     WAYBILL_OK = 0,
     // The call could not be made.
-    WAYBILL_INVALID_ARGUMENT = -1,  // a null pointer where there must be none, or text that is no UTF-8 or no JSON
+    WAYBILL_INVALID_ARGUMENT = -1,  // a null pointer, or text that is not UTF-8 or not JSON
     WAYBILL_WRONG_THREAD = -2,      // the calling thread is not the bus's
     WAYBILL_SYSTEM = -3,            // the system has no memory or file descriptor left
     // Codes of the bus, as RoutingError.Code has them.
@@ -58,16 +59,16 @@ typedef struct {
     size_t length;
 } waybill_value;
 
-// How a call ended: WAYBILL_OK with the reply's value (of waybill_publish: the number of subscribers that took the
-// message), or another status with a sentence for a person in `error`, which is null otherwise.
+// How a call ended: WAYBILL_OK with the reply's value (of waybill_publish: the number of subscribers that
+// took the message), or another status with a sentence for a person in `error`, which is null otherwise.
 typedef struct {
     int status;
     waybill_value value;
     const char *error;
 } waybill_outcome;
 
-// Handles a message, which it has to end: with waybill_reply or waybill_fail, once, now or later, from any thread. The
-// message is valid until then, also if its caller has given up meanwhile.
+// Handles a message, which it has to end: with waybill_reply or waybill_fail, once, now or later, from any
+// thread. The message is valid until then, also if its caller has given up meanwhile.
 typedef void (*waybill_handler)(void *context, waybill_message *message);
 
 // Sees a message that was published; the message is valid until this returns, and takes no reply.
@@ -84,53 +85,57 @@ int waybill_abi_version(void);
 // The name of a status, as "noRoute"; never null.
 const char *waybill_status_name(int status);
 
-// ---- The loop -------------------------------------------------------------------------------------------------------
+// ---- The loop ---------------------------------------------------------------------------------------------
 
-// Makes a bus on a loop of libuv that the host runs: `uv_loop` is the address of its uv_loop_t, which the calling thread
-// runs. The bus keeps uv_run from returning while calls are pending or something is due, and not otherwise. Null if the
-// system has no file descriptor left.
+// Makes a bus on a loop of libuv that the host runs: `uv_loop` is the address of its uv_loop_t, which the
+// calling thread runs. The bus keeps uv_run from returning while calls are pending or something is due, and
+// not otherwise. Null if the system has no file descriptor left.
 waybill_bus *waybill_adopt(void *uv_loop);
 
-// Makes a bus for a host without libuv, which polls waybill_fd for reading, for waybill_timeout milliseconds at most, and
-// then calls waybill_dispatch. Null if the system has no file descriptor left.
+// Makes a bus for a host without libuv, which polls waybill_fd for reading, for waybill_timeout milliseconds
+// at most, and then calls waybill_dispatch. Null if the system has no file descriptor left.
 waybill_bus *waybill_create(void);
 
-// The descriptor to poll for reading; -1 for a bus on the host's uv_loop_t. It is the same for as long as the bus lives,
-// and is not to be read.
+// The descriptor to poll for reading; -1 for a bus on the host's uv_loop_t. It is the same for as long as the
+// bus lives, and is not to be read.
 int waybill_fd(const waybill_bus *bus);
 
-// For how many milliseconds the host may poll: 0 for not at all, -1 for any time. Ask before each poll: every call may
-// change it.
+// For how many milliseconds the host may poll: 0 for not at all, -1 for any time. Ask before each poll: every
+// call may change it.
 int waybill_timeout(const waybill_bus *bus);
 
 // Does what is due, without waiting, and calls what has to be called.
 int waybill_dispatch(waybill_bus *bus);
 
-// Begins to end a bus: callers fail with WAYBILL_SHUT_DOWN. The host goes on to run or dispatch its loop until `closed`
-// is called, which may be null; a host on a uv_loop_t can close that then, after uv_run has returned.
+// Begins to end a bus: callers fail with WAYBILL_SHUT_DOWN. The host goes on to run or dispatch its loop
+// until `closed` is called, which may be null; a host on a uv_loop_t can close that then, after uv_run has
+// returned.
 int waybill_close(waybill_bus *bus, waybill_closed closed, void *context);
 
-// ---- Messages -------------------------------------------------------------------------------------------------------
+// ---- Messages ---------------------------------------------------------------------------------------------
 
 // Has a callback handle the URLs of a pattern. `id`, which may be null, is for waybill_cancel.
-int waybill_register(waybill_bus *bus, const char *pattern, waybill_handler handler, void *context, uint64_t *id);
+int waybill_register(waybill_bus *bus, const char *pattern, waybill_handler handler, void *context,
+                     uint64_t *id);
 
 // Has a callback see the messages that are published to a pattern.
-int waybill_subscribe(waybill_bus *bus, const char *pattern, waybill_subscriber subscriber, void *context, uint64_t *id);
+int waybill_subscribe(waybill_bus *bus, const char *pattern, waybill_subscriber subscriber, void *context,
+                      uint64_t *id);
 
-// Routes a message and has `done` called with the reply. `parameters` is an object; `timeout` in milliseconds, negative
-// for none.
-int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, int64_t timeout, waybill_completion done,
-                  void *context, uint64_t *id);
+// Routes a message and has `done` called with the reply. `parameters` is an object; `timeout` in
+// milliseconds, negative for none.
+int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, int64_t timeout,
+                  waybill_completion done, void *context, uint64_t *id);
 
 // Sends a message whose reply is not awaited.
 int waybill_send(waybill_bus *bus, const char *url, waybill_value parameters);
 
 // Gives a message to every subscriber; `done` may be null.
-int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters, waybill_completion done, void *context);
+int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters, waybill_completion done,
+                    void *context);
 
-// Ends what has an ID: takes out a handler or a subscriber, or gives up a call, which then ends with WAYBILL_CANCELLED.
-// An ID of something that has ended is no error.
+// Ends what has an ID: takes out a handler or a subscriber, or gives up a call, which then ends with
+// WAYBILL_CANCELLED. An ID of something that has ended is no error.
 int waybill_cancel(waybill_bus *bus, uint64_t id);
 
 // The sentence about the last call on the bus that did not return WAYBILL_OK; valid until the next call.
