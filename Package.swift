@@ -12,7 +12,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-// Behind traits, which are on by default, is what not everybody needs: who turns one off does not download it.
+// Behind traits, which are on by default, is what not every program needs: a package that turns one off does
+// not download it.
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser",
     package: "swift-argument-parser",
@@ -44,6 +45,8 @@ let package = Package(
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
+        // For programs in C, which link it without Swift's package manager.
+        .library(name: "WaybillC", type: .dynamic, targets: ["WaybillC"]),
     ],
     traits: [
         .trait(name: "ServiceLifecycle", description: "The bus as a service of swift-service-lifecycle."),
@@ -174,6 +177,13 @@ let package = Package(
         .target(
             name: "WaybillJSON",
             dependencies: ["Waybill", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        // The header that C programs include, and its functions.
+        .target(name: "CWaybill"),
+        .target(
+            name: "WaybillC",
+            dependencies: ["CWaybill", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting"],
             swiftSettings: settings
         ),
         .target(

@@ -39,6 +39,13 @@ static inline void waybill_spin_hint(void) {
 // Lets another thread run on this core, if one waits.
 static inline void waybill_yield_core(void) { sched_yield(); }
 
+// Whether libuv has watchers that it hands to the kernel when it polls next. The queue is a pair of pointers in every
+// version of libuv 1, and the first leads back to the queue when it is empty.
+static inline int waybill_has_new_watchers(const uv_loop_t *loop) {
+    const void *queue = &loop->watcher_queue;
+    return *(const void *const *)queue != queue;
+}
+
 // The calling thread as a number: the register that pthread_self reads, without the call through the linker's
 // table.
 static inline uintptr_t waybill_thread_id(void) {

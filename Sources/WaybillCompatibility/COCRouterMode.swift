@@ -7,8 +7,8 @@ public import WaybillRouting
 /// let code = RoutingError.Code(COCRouterMode(rawValue: 401))  // and back
 /// ```
 ///
-/// There are five of them, and more codes: every code has a mode, and the way back gives the code that the mode is named
-/// for. Any other number is kept as it is, and is a failure.
+/// There are five of them, and more codes: every code has a mode, and the way back gives the code that the
+/// mode is named for. Any other number is kept as it is, and is a failure.
 public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int
@@ -31,7 +31,8 @@ public struct COCRouterMode: RawRepresentable, Hashable, Sendable {
 extension COCRouterMode {
     /// The mode of a failure.
     ///
-    /// What COCRouter does not know, since its actions neither fail nor take time, is a route without a handler: 402.
+    /// What COCRouter does not know, since its actions neither fail nor take time, is a route without a
+    /// handler: 402.
     ///
     /// - Parameter code: the failure's code, or nil for a reply, which is ``done``.
     public init(_ code: RoutingError.Code?) {
@@ -48,7 +49,8 @@ extension COCRouterMode {
 extension RoutingError.Code {
     /// The code that a mode of COCRouter is named for; nil for ``COCRouterMode/done``, which is no failure.
     ///
-    /// A number that COCRouter does not have is `handlerFailed`: the action says that it failed, and nothing else is known.
+    /// A number that COCRouter does not have is `handlerFailed`: the action says that it failed, and nothing
+    /// else is known.
     ///
     /// - Parameter mode: the mode that a completion was given.
     public init?(_ mode: COCRouterMode) {

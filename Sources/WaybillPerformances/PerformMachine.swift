@@ -1,4 +1,4 @@
-internal import WaybillRouting
+public import WaybillRouting
 
 /// What a performance may do next, as a value: it decides, and ``Performance`` acts.
 struct PerformMachine {
@@ -101,4 +101,12 @@ public enum PerformState: String, Sendable, Hashable {
     case removing
     /// The destination has been taken down, or released.
     case removed
+}
+
+extension RoutingError.Code {
+    /// A performance is being performed or removed already.
+    public static let overRoute = Self("overRoute")
+
+    /// The state of a performance does not permit the operation: removing what was not performed, for example.
+    public static let actionFailed = Self("actionFailed")
 }

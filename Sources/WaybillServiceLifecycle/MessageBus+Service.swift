@@ -42,7 +42,7 @@ extension MessageBus: Service {
             await self.shutDown()
             throw error
         }
-        return await self.shutDown(drainingUntil: .now + limit)
+        return await self.shutDown(drainingFor: limit)
     }
 }
 #endif

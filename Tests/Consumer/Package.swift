@@ -31,14 +31,17 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
     ],
     targets: [
+        // A program with a loop of its own includes libuv's header itself.
+        .systemLibrary(name: "HostUV", path: "HostUV", pkgConfig: "libuv"),
         .testTarget(
             name: "ConsumerTests",
             dependencies: products.map { .product(name: $0, package: "waybill") } + [
+                "HostUV",
                 .product(name: "WaybillWeb", package: "waybill", condition: .when(traits: ["Web"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests"
-        )
+        ),
     ]
 )

@@ -132,7 +132,7 @@ struct PerformanceTests {
     }
 
     @Test
-    func `cancelling who performs is a failure of the performance`() async throws {
+    func `cancelling the caller is a failure of the performance`() async throws {
         let begun = Gate()
         let performance = try self.performance { router in
             router.preparing = {

@@ -132,7 +132,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `who is not there is unreachable`() async throws {
+    @Test func `a server that is not there is unreachable`() async throws {
         let url = try await WebServer.run { $0.url("/gone") }
         let gone = await self.failure(url)
         #expect(gone?.code == .unreachable && gone?.cause != nil && gone?.url == url)
@@ -141,7 +141,7 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `the client is shut down by who made it`() async throws {
+    @Test func `the client is shut down by its maker`() async throws {
         let client = HTTPClient()
         try self.bus.connect("http", to: WebConnector(client: client))
         try await WebServer.run { server in

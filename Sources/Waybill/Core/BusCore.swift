@@ -27,6 +27,7 @@ final class BusCore: Sendable {
     let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let exempt = Locked(DrainExemptions())
+    let drainWaiters = Locked(DrainWaiters())
     let configured = Locked<Configured?>(nil)
     let services = Locked(ServiceRegister())
     let attachments = Attachments()

@@ -115,17 +115,4 @@ extension BusCore {
         if error.code == .noRoute, let message, self.tellUncaught(message) { return }
         self.log(url, error)
     }
-
-    /// Ends the sequences of dead letters when the last message has ended.
-    ///
-    /// Queued messages end on their loops, which are not waited for: after a second the sequences end, or a
-    /// blocked loop would keep their observers for ever.
-    func closeDeadLetters(within milliseconds: Int = 1000) {
-        guard self.deadLetters.isWatched, milliseconds > 0, self.statistics.current.inFlight > 0 else {
-            return self.deadLetters.close()
-        }
-        DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .milliseconds(1))) {
-            self.closeDeadLetters(within: milliseconds - 1)
-        }
-    }
 }

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
@@ -82,6 +83,7 @@ extension Handler {
             if message.hasReturnURL { self.core.conclude(message, value) }
             unsafe shard.withUnsafeObject { Counters.increment($0.counters.replied) }
             Counters.increment(self.counters.repliedInPlace)
+            if self.core.phase.load(ordering: .relaxed) != .open { self.core.noteEnd() }
             message.extras?.isReturnOf?.end(.delivered)
         } catch {
             mailbox.endTurn()

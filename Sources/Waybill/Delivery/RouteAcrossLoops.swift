@@ -83,6 +83,8 @@ extension BusCore {
             value = reply
             path = message.extras?.returnPath
         }
+        // What is delivered in place is counted without a look at the phase.
+        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
         if case .called(let id) = attempt, let value {
             return DeliveryResult(id: id, outcome: .replied(value), returnPath: path)
         }

@@ -13,12 +13,22 @@ extension MessageBus {
     /// for or counted: they have until the deadline to reply, and may not route any more once this has
     /// returned.
     ///
-    /// - Parameter deadline: how long to wait for what is in flight.
+    /// - Parameter deadline: how long to wait for what is in flight, by the bus's clock.
     /// - Returns: how many messages ended in time, and how many did not.
     @discardableResult
-    public func shutDown(drainingUntil deadline: ContinuousClock.Instant = .now) async -> DrainSummary {
+    public func shutDown(drainingUntil deadline: ContinuousClock.Instant) async -> DrainSummary {
         await EventLoop.yieldIfDue()
-        return await self.core.drain(until: deadline)
+        return await self.core.drain(until: Deadline(deadline))
+    }
+
+    /// Ends the bus as ``shutDown(drainingUntil:)`` does, with a time instead of a deadline.
+    ///
+    /// - Parameter limit: how long to wait for what is in flight, by the bus's clock; by default what has not
+    ///   ended fails at once.
+    /// - Returns: how many messages ended in time, and how many did not.
+    @discardableResult
+    public func shutDown(drainingFor limit: Duration = .zero) async -> DrainSummary {
+        await self.shutDown(drainingUntil: self.core.time.instant + limit)
     }
 }
 
@@ -46,10 +56,10 @@ public nonisolated(nonsending) func withMessageBus<Result>(
     do {
         result = try await body(bus)
     } catch {
-        await bus.shutDown(drainingUntil: bus.core.time.instant + limit)
+        await bus.shutDown(drainingFor: limit)
         throw error
     }
-    await bus.shutDown(drainingUntil: bus.core.time.instant + limit)
+    await bus.shutDown(drainingFor: limit)
     return result
 }
 
@@ -63,10 +73,7 @@ public struct DrainSummary: Sendable, Equatable {
 }
 
 extension BusCore {
-    /// How often a bus that is shutting down looks whether its messages have ended.
-    private static let interval = Duration.milliseconds(1)
-
-    func drain(until deadline: ContinuousClock.Instant) async -> DrainSummary {
+    func drain(until deadline: Deadline) async -> DrainSummary {
         _ = self.phase.compareExchange(
             expected: .open,
             desired: .draining,
@@ -75,18 +82,35 @@ extension BusCore {
         // Called in a handler, this would wait for that handler, which waits for this call.
         let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []
         self.exempt.withLock { $0.add(own) }
+        // Another drain may have waited for these alone.
+        if !own.isEmpty { self.noteEnd() }
         let inFlight = self.statistics.current.inFlight
-        // What is in flight is counted first, or one that is exempt and ends in between would hide another.
-        while self.statistics.current.inFlight > self.exempt.withLock({ $0.exchanges.count }),
-            .now < deadline, !Task.isCancelled
-        {
-            try? await Task.sleep(for: min(Self.interval, ContinuousClock.now.duration(to: deadline)))
-        }
+        await self.waitForEnds(until: deadline)
         let left = self.statistics.current.inFlight
-        let exempt = deadline > .now && !Task.isCancelled ? self.exempt.withLock { $0.exchanges } : []
+        let isInTime = !deadline.hasPassed(by: self.time) && !Task.isCancelled
+        let exempt = isInTime ? self.exempt.withLock { $0.exchanges } : []
         self.retireAll(exempting: exempt)
         self.fail(exempt, at: deadline)
         return DrainSummary(finished: max(0, inFlight - left), abandoned: max(0, left - exempt.count))
+    }
+
+    /// Suspends until all that is in flight is exempt from draining, the deadline has passed, or the task is
+    /// cancelled.
+    private func waitForEnds(until deadline: Deadline) async {
+        if deadline.hasPassed(by: self.time) || Task.isCancelled || self.isDrained(.butExempt) { return }
+        let id = self.drainWaiters.withLock { $0.nextID() }
+        let waiter = LoopContinuation<Void>(on: .current)
+        // Not on the caller's loop, which a handler may block.
+        var watch: DeadlineWatch?
+        await waiter.wait(isolation: #isolation) {
+            self.drainWaiters.withLock { $0.add(id, .butExempt) { waiter.resume(returning: ()) } }
+            watch = DeadlineWatch(deadline, by: self.time, on: nil) { self.endWait(id) }
+            self.noteEndsEverywhere()
+            if Task.isCancelled { self.endWait(id) }
+        } onCancel: {
+            self.endWait(id)
+        }
+        watch?.cancel()
     }
 
     /// Whether a message may end although its handler is no longer registered.
@@ -95,10 +119,10 @@ extension BusCore {
     }
 
     /// Fails what has not ended when the bus's time is up.
-    private func fail(_ exchanges: [Exchange], at deadline: ContinuousClock.Instant) {
+    private func fail(_ exchanges: [Exchange], at deadline: Deadline) {
         for exchange in exchanges {
             // Waiting for the deadline must not keep the exchange, and so the core.
-            DeadlineWatch.timekeeper.schedule(at: Deadline(deadline)) { [weak exchange] in
+            _ = DeadlineWatch(deadline, by: self.time, on: nil) { [weak exchange] in
                 guard let exchange else { return }
                 exchange.finish(.failed(.shutDown(url: exchange.url)))
             }

@@ -122,7 +122,8 @@ struct MiddlewareFastPath: Sendable {
             if self.snapshot == nil { shard.unpin() }
             return true
         }
-        if isClosed != true { self.closeElsewhere(core) }
+        if isClosed != true { return self.closeElsewhere(core) }
+        if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
     }
 
     /// The same where a middleware has left the loop.

@@ -57,6 +57,7 @@ public struct ServiceEndpoint: Sendable {
             throw error
         }
     }
+
     /// Calls a method by a message, whose result has a type that `@Service` has written down.
     ///
     /// - Parameters:
@@ -77,8 +78,9 @@ public struct ServiceEndpoint: Sendable {
 
 /// The type of what a service's method returns.
 ///
-/// `@Service` writes one for each method whose result is not plainly `Sendable`, and uses it in the proxy and in
-/// the routes of the providers. If the type is not `Sendable`, this is the one place where the compiler says so.
+/// `@Service` writes one for each method whose result is not plainly `Sendable`, and uses it in the proxy and
+/// in the routes of the providers. If the type is not `Sendable`, this is the one place where the compiler
+/// says so.
 public protocol ServiceReply {
     /// What the method returns.
     associatedtype Value: Sendable

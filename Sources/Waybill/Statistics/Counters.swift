@@ -24,7 +24,7 @@ final class Counters: Sendable {
 
     /// Counts one, on any thread.
     static func add(_ counter: borrowing Atomic<Int>) {
-        counter.add(1, ordering: .releasing)
+        counter.add(1, ordering: .sequentiallyConsistent)
     }
 }
 
@@ -197,8 +197,16 @@ extension BusCore {
 
     /// Counts how a message ended.
     func close(_ kind: Outcome.Kind) {
-        guard let shard = self.currentShard else { return self.statistics.shared.closeShared(kind) }
+        guard let shard = self.currentShard else { return self.closeShared(kind) }
         shard.counters.close(kind)
+        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
+    }
+
+    /// Counts how a message ended on a thread that is not one of the bus's loops.
+    private func closeShared(_ kind: Outcome.Kind) {
+        self.statistics.shared.closeShared(kind)
+        // Either this sees that the bus is shutting down, or the code that shuts it down sees the count.
+        if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
     }
 
     /// Counts a reply that came when its message had ended otherwise.

@@ -27,6 +27,8 @@ extension BusCore {
         }
         var publication = Publication(request, for: matched, around: self.registry.chain)
         while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
+        // What is delivered in place is counted without a look at the phase.
+        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
         // A publisher that never has to wait would hold a thread of the global pool for as long as it
         // publishes.
         if publication.exchanges.isEmpty, publication.queued.isEmpty { await self.yieldThread() }

@@ -66,6 +66,7 @@ struct LoopLifecycle: ~Copyable {
         var stage = Stage.idle
         var haveHooksRun = false
         var waiters: [CheckedContinuation<Void, Never>] = []
+        var endings: [@Sendable () -> Void] = []
         var hooks: [(id: UInt64, body: @Sendable () -> Void)] = []
         var nextHook: UInt64 = 0
     }
@@ -99,13 +100,22 @@ struct LoopLifecycle: ~Copyable {
 
     /// Marks the loop as closed and resumes the callers that waited for that.
     func close() {
-        let waiters = self.state.withLock { state in
+        let (waiters, endings) = self.state.withLock { state in
             state.stage = .closed
-            let waiters = state.waiters
-            state.waiters = []
-            return waiters
+            defer { (state.waiters, state.endings) = ([], []) }
+            return (state.waiters, state.endings)
         }
         for waiter in waiters { waiter.resume() }
+        for ending in endings { ending() }
+    }
+
+    /// Has a closure called by ``close()``, or now if the loop is closed.
+    func onClosed(_ body: @escaping @Sendable () -> Void) {
+        let isClosed = self.state.withLock { state in
+            if state.stage != .closed { state.endings.append(body) }
+            return state.stage == .closed
+        }
+        if isClosed { body() }
     }
 
     /// Resumes the waiter when the loop is closed.
@@ -178,9 +188,8 @@ extension LoopCore {
     /// Counts a handle whose close callback has run.
     func handleClosed() {
         unsafe self.state.pointee.openHandles -= 1
-        // A host continues to run its loop; a loop that Waybill owns ends by itself when its last handle is
-        // closed.
-        guard self.host == .adopted, unsafe self.state.pointee.openHandles == 0,
+        // A host continues to run its loop; a loop that runs by itself ends when its last handle is closed.
+        guard self.host == .adopted || self.host == .driven, unsafe self.state.pointee.openHandles == 0,
             unsafe self.state.pointee.handles == nil
         else { return }
         unsafe self.leave(restoring: nil)

@@ -78,7 +78,7 @@ public final class EventLoop: Sendable {
         return EventLoop(core: core)
     }
 
-    private init(core: LoopCore) {
+    init(core: LoopCore) {
         self.core = core
         unsafe core.state.pointee.reference = LoopReference(self)
         unsafe core.state.pointee.memoryOfLoop = self

@@ -57,19 +57,30 @@ extension LoopCore {
     func afterPoll() {
         unsafe self.state.pointee.isInCallback = true
         let now = MonotonicTime.now
-        if let parkedAt = unsafe self.state.pointee.parkedAt {
-            unsafe self.state.pointee.parkedAt = nil
-            self.counters.unpark(since: parkedAt, at: now)
-            self.takeInbox()
-        }
+        self.unpark(at: now)
         unsafe self.state.pointee.polledAt = now
         unsafe self.state.pointee.budget.refill(at: now)
         self.runReadyWork()
+        if self.host == .adopted { self.keepHostRunning() }
         unsafe self.state.pointee.isInCallback = false
     }
 
+    /// Shows libuv what is still to do, before it decides whether to go on: only that keeps a host's loop.
+    private func keepHostRunning() {
+        self.armTimer()
+        if unsafe !self.state.pointee.ready.isEmpty { self.keepFromBlocking() }
+    }
+
+    /// Takes what has arrived while the loop was parked, if it was.
+    func unpark(at now: Int64) {
+        guard let parkedAt = unsafe self.state.pointee.parkedAt else { return }
+        unsafe self.state.pointee.parkedAt = nil
+        self.counters.unpark(since: parkedAt, at: now)
+        self.takeInbox()
+    }
+
     /// Parks, unless work has arrived.
-    private func parkIfIdle() {
+    func parkIfIdle() {
         guard unsafe self.state.pointee.handles != nil, unsafe self.state.pointee.ready.isEmpty,
             self.inbox.park()
         else { return }

@@ -18,6 +18,8 @@ final class LoopCore: @unchecked Sendable {
         case caller
         /// The thread that runs a host's `uv_loop_t`.
         case adopted
+        /// The thread that made it, which runs it now and then from a loop of its own.
+        case driven
     }
 
     let name: String

@@ -32,6 +32,23 @@ final class UVLoop {
         _ = unsafe uv_run(self.pointer, UV_RUN_DEFAULT)
     }
 
+    /// Polls once without waiting, and runs what is due.
+    func runOnce() {
+        _ = unsafe uv_run(self.pointer, UV_RUN_NOWAIT)
+    }
+
+    /// The descriptor of the kernel's event queue.
+    var backendDescriptor: Int32 { unsafe uv_backend_fd(self.pointer) }
+
+    /// For how many milliseconds a poll may wait; -1 for any time.
+    var backendTimeout: Int32 {
+        unsafe uv_update_time(self.pointer)
+        return unsafe uv_backend_timeout(self.pointer)
+    }
+
+    /// Whether a descriptor is to be watched that the kernel does not know of before the next poll.
+    var hasNewWatchers: Bool { unsafe waybill_has_new_watchers(self.pointer) != 0 }
+
     /// Frees a loop that Waybill owns; a borrowed one stays as it is.
     ///
     /// Every handle must have been closed and its close callback must have run.

@@ -4,8 +4,8 @@ internal import SwiftSyntax
 
 /// A line of the code that a macro stands on, where the compiler's errors about an expansion belong.
 ///
-/// A macro does not see whether a type is `Sendable`. The compiler finds that out in the expansion, and without
-/// a directive it would say so there, and not at the type that is written in the source.
+/// A macro does not see whether a type is `Sendable`. The compiler finds that out in the expansion, and
+/// without a directive it would say so there, and not at the type that is written in the source.
 struct SourceLine: Equatable {
     let file: String
     let number: Int

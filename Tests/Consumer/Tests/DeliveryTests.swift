@@ -1,5 +1,8 @@
+import Foundation
+import Logging
 import Testing
 import Waybill
+import WaybillCompatibility
 import WaybillEventLoop
 
 struct User: Sendable, Equatable {
@@ -50,9 +53,19 @@ struct DeliveryTests {
         let loop = EventLoop()
         var configuration = MessageBus.Configuration(defaultScheme: "shop", mailboxLimit: 8, hopLimit: 4)
         configuration.hopLimit = 5
+        configuration.mailboxLimit = 16
+        configuration.conventions = .waybill
+        configuration.limits = .default
+        configuration.logger = Logger(label: "consumer")
+        #expect(configuration.defaultScheme == "shop")
         let given = MessageBus(eventLoop: loop, configuration: configuration)
         #expect(given.eventLoop === loop)
         let several = MessageBus(eventLoops: [loop, EventLoop()])
+        let group = EventLoopGroup(count: 2)
+        let grouped = MessageBus(eventLoops: group)
+        #expect(group.eventLoops.contains { $0 === grouped.eventLoop })
+        await grouped.shutDown()
+        await group.shutDown()
         #expect(several.eventLoop === loop && self.bus.eventLoop !== loop)
         await given.shutDown()
         await several.shutDown()
@@ -87,7 +100,7 @@ struct DeliveryTests {
             deadline: .now + .seconds(60)
         )
         #expect(try reply.value(as: User.self).uid == 9 && reply.isLast && reply.url == "app://config")
-        #expect(reply.returnLeg == nil && !"\(reply)".isEmpty && reply.value is User)
+        #expect(reply.returnLeg == nil && !reply.description.isEmpty && reply.value is User)
         let plain = try await bus.route("app://config")
         #expect(plain.correlationID > reply.correlationID && plain.correlationID.rawValue > 0)
         #expect(bus.canRoute("app://config") && bus.routes.count == 5 && bus.routeDescriptions.count == 5)
@@ -134,6 +147,11 @@ struct DeliveryTests {
         var seen: [Int] = []
         for try await reply in bus.replies(to: "app://count") { seen.append(try reply.value(as: Int.self)) }
         #expect(seen == [1, 2, 3, 4])
+        var replies = bus.replies(to: "app://count").makeAsyncIterator()
+        #expect(try await replies.next()?.value(as: Int.self) == 1)
+        #expect(try await replies.next(isolation: #isolation)?.value(as: Int.self) == 2)
+        let last = try await bus.route("app://count") { (number: Int) in #expect(number < 4) }
+        #expect(try last.value(as: Int.self) == 4)
         for try await reply in bus.replies(to: "app://upload") where !reply.isLast {
             #expect(reply.answer(with: true))
         }
@@ -166,6 +184,13 @@ struct DeliveryTests {
         try await bus.route("app://order/pay?total=2000#home/receipt")
         #expect(await inbox.next() == Receipt(total: 1_000))
         let declined = try await bus.route("app://order/pay?total=0#home/receipt")
+        let lost = try #require(try await bus.route("app://order/pay?total=5#nowhere/else").returnLeg)
+        if case .underway = lost.current {}
+        if case .failed(let error) = await lost.outcome {
+            #expect(error.code == .noRoute)
+        } else {
+            Issue.record("a return URL led nowhere, and was delivered")
+        }
         if case .declined? = await declined.returnLeg?.outcome {} else { Issue.record("it was not declined") }
     }
 
@@ -199,6 +224,10 @@ struct DeliveryTests {
             if symbols.count == 2 { break }
         }
         #expect(symbols == ["a", "b"])
+        var iterator = try bus.subscription(to: "app://prices/:symbol").makeAsyncIterator()
+        for symbol in ["c", "d"] { try await bus.publish("app://prices/\(symbol)") }
+        #expect(await iterator.next()?.parameters["symbol"] == "c")
+        #expect(await iterator.next(isolation: #isolation)?.parameters["symbol"] == "d")
         prices.cancel()
     }
 
@@ -207,10 +236,11 @@ struct DeliveryTests {
             let changed = message.with(parameters: ["word": "other"]).with(headers: ["a": "b"])
                 .with(deadline: .now + .seconds(60))
             #expect(changed.headers == ["a": "b"] && changed.deadline != nil && message.deadline == nil)
-            #expect(message.id.rawValue > 0 && message.returnURL == nil && !"\(message)".isEmpty)
+            #expect(message.id.rawValue > 0 && message.returnURL == nil && !message.description.isEmpty)
             let word: String = try message.argument("word")
             let count: Int? = try message.argument("count")
             let tags: [String] = try message.argument("tag")
+            #expect(try message.argument("none", default: 5) == 5)
             return [word, changed.parameters["word"] ?? "", "\(count ?? 0)"] + tags + [message.address.scheme]
         }
         let words: [String] = try await bus.route("app://echo/hi?tag=a&tag=b&count=3")
@@ -224,20 +254,27 @@ struct DeliveryTests {
         bus.send("app://nobody/home", parameters: ["a": 1], headers: ["b": "c"])
         var iterator = letters.makeAsyncIterator()
         let letter = try #require(await iterator.next())
+        var latest = few.makeAsyncIterator()
+        #expect(await latest.next(isolation: #isolation)?.id == letter.id)
         #expect(letter.error.code == .noRoute && letter.url == "app://nobody/home" && letter.pattern == nil)
         #expect(!letter.isAwaited && letter.message != nil && letter.id.rawValue > 0 && letter.time <= .now)
-        #expect("\(letter)".hasPrefix("dead letter \(letter.id)") && letters.dropped == 0 && few.dropped == 0)
+        #expect(
+            letter.description.hasPrefix("dead letter \(letter.id)") && letters.dropped == 0
+                && few.dropped == 0
+        )
         try await bus.route("app://one")
         try await bus.enqueue("app://one")
         let one = try #require(bus.routeStatistics.first)
-        #expect(one.pattern == "app://one" && one.counts.replied >= 1 && one.line > 0 && !"\(one)".isEmpty)
+        #expect(
+            one.pattern == "app://one" && one.counts.replied >= 1 && one.line > 0 && !one.description.isEmpty
+        )
         #expect(one.fileID.contains("DeliveryTests"))
         let summary = await bus.shutDown(drainingUntil: .now + .seconds(60))
         let books = bus.statistics
         #expect(summary.abandoned == 0 && summary.finished >= 0)
         #expect(books.sent == 3 && books.replied == 2 && books.deadLettered == 1 && books.inFlight == 0)
         #expect(books.failed == 0 && books.expired == 0 && books.cancelled == 0 && books.lateReplies == 0)
-        #expect((books - books).sent == 0 && "\(books)".contains("3"))
+        #expect((books - books).sent == 0 && books.description.contains("3"))
     }
 
     @Test func `a trace shows what passes`() async throws {
@@ -250,7 +287,7 @@ struct DeliveryTests {
         var kinds: [String] = []
         for await event in trace {
             #expect(event.pattern == "app://one" && event.duration >= .zero && event.time <= .now)
-            #expect(event.message.address.text == "app://one" && !"\(event)".isEmpty)
+            #expect(event.message.address.text == "app://one" && !event.description.isEmpty)
             switch event.kind {
             case .message: kinds.append("message")
             case .progress: kinds.append("progress")
@@ -260,6 +297,73 @@ struct DeliveryTests {
             if kinds.count == 3 { break }
         }
         #expect(kinds == ["message", "progress", "reply"] && trace.dropped == 0)
+        var iterator = trace.makeAsyncIterator()
+        try await bus.route("app://one")
+        #expect(await iterator.next() != nil)
+        #expect(await iterator.next(isolation: #isolation) != nil)
+    }
+
+    @Test func `a bus ends with the code that it is for`() async throws {
+        let answer = try await withMessageBus(MessageBus(), drainingFor: .seconds(60)) { bus in
+            try bus.register("app://now") { _ in 1 }
+            return try await bus.route("app://now", as: Int.self)
+        }
+        #expect(answer == 1)
+    }
+
+    @Test func `what peers may reach is exposed`() async throws {
+        let all: [ExposedOperations] = [.calls, .sends, .publishing, .subscribing]
+        #expect(ExposedOperations(all) == .all && ExposedOperations(rawValue: 1) == .calls)
+        #expect(ExposedOperations.reads.contains(.calls) && ExposedOperations.calls.rawValue == 1)
+        let exposure = try bus.expose("app://who/**", for: .all)
+        #expect(exposure.kind == .exposure && bus.exposedOperations(of: "app://who/asks") == .all)
+        try bus.register("app://who/asks") { message -> Bool in
+            let origin: MessageOrigin = message.origin
+            #expect(origin.transport == nil && origin.peer == nil && origin.userID == nil)
+            return origin.isLocal && origin == .local && !origin.description.isEmpty
+        }
+        #expect(try await bus.route("app://who/asks", as: Bool.self))
+        exposure.cancel()
+        #expect(bus.exposedOperations(of: "app://who/asks").isEmpty)
+    }
+
+    @Test func `the parameters of a message are one value, and a bus changes while it runs`() async throws {
+        struct Page: Decodable {
+            var number: Int
+            var tag: String?
+        }
+        try bus.register(scheme: "book")
+        try bus.register("book://page") { message in try message.decode(Page.self).number }
+        bus.defaultScheme = "book"
+        bus.fallsBack = true
+        #expect(bus.defaultScheme == "book" && bus.fallsBack)
+        #expect(try await bus.route("/page/none?number=7", as: Int.self) == 7)
+        #expect(bus.canOpenURL("book://page?number=7") && !bus.canOpenURL("/page"))
+    }
+
+    @Test func `what is registered has a kind`() throws {
+        let kinds = [
+            try bus.register("app://kind") { _ in 1 }.kind,
+            try bus.subscribe("app://kind") { _ in }.kind,
+            try bus.connect("kind", to: NativeConnector(Actions())).kind,
+            bus.use(TimeoutMiddleware(.seconds(1))).kind,
+            try bus.provide((any TimeService).self, at: "kind://time") { TimeServiceProxy($0) }.kind,
+        ]
+        let all: [Registration.Kind] = [.route, .subscription, .connector, .middleware, .service]
+        #expect(kinds == all && Registration.Kind.route.description == "route")
+    }
+
+    @Test func `numbers of messages are ordered, and values stand in URLs`() throws {
+        let id = CorrelationID(rawValue: 255)
+        #expect(id.description == "ff" && id < CorrelationID(rawValue: 256))
+        func survives<Value: URLParameter & Equatable>(_ value: Value) -> Bool {
+            Value(urlParameter: value.urlParameter) == value
+        }
+        let (date, id2) = (Date(timeIntervalSince1970: 1), UUID())
+        #expect(Date(urlParameter: date.urlParameter) == date && survives(date))
+        #expect(UUID(urlParameter: id2.urlParameter) == id2 && survives(id2))
+        let url = try #require(URL(urlParameter: "https://example.com/a"))
+        #expect(url.urlParameter == "https://example.com/a" && survives(url))
     }
 
     @Test func `what cannot work is found before the first message`() throws {

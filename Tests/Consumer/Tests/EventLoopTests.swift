@@ -14,7 +14,10 @@ struct EventLoopTests {
             self.count += 1
             return self.count
         }
-        func isOnLoop() -> Bool { self.eventLoop.isInEventLoop && EventLoop.current === self.eventLoop }
+        func isOnLoop() -> Bool {
+            self.eventLoop.checkIsolated()
+            return self.eventLoop.isIsolatingCurrentContext() == true && EventLoop.current === self.eventLoop
+        }
     }
 
     @Test func `an actor runs on its loop`() async {
@@ -22,9 +25,11 @@ struct EventLoopTests {
         configuration.idlePolicy = .park
         configuration.timeSlice = .milliseconds(1)
         configuration.watchdogThreshold = nil
+        configuration.logger = Logger(label: "consumer")
         let loop = EventLoop(name: "consumer", configuration: configuration)
         let counter = Counter(eventLoop: loop)
         #expect(await counter.increment() == 1)
+        _ = (counter.unownedExecutor, loop.asUnownedSerialExecutor())
         #expect(await counter.isOnLoop() && !loop.isInEventLoop && EventLoop.current == nil)
         #expect(loop.name == "consumer" && loop.statistics.jobsRun > 0 && loop.statistics.queueDepth >= 0)
         #expect(loop.statistics.pendingTimers == 0 && loop.statistics.idleTime >= .zero)
@@ -70,19 +75,21 @@ struct EventLoopTests {
         let loop = EventLoop()
         let signals = try await loop.signals(.user2, .windowChange)
         var iterator = signals.makeAsyncIterator()
+        var others = try await loop.signals(Set([Signal.user2])).makeAsyncIterator()
         loop.beginShutDown()
         await #expect(throws: EventLoopError.self) { while try await iterator.next() != nil {} }
+        await #expect(throws: EventLoopError.self) { try await others.next(isolation: #isolation) }
         await loop.shutDown()
         let names: [Signal] = [
             .hangUp, .interrupt, .quit, .terminate, .user1, .user2, .windowChange, Signal(number: 14),
         ]
-        #expect(Set(names.map(\.number)).count == 8 && "\(Signal.terminate)" == "signal 15")
+        #expect(Set(names.map(\.number)).count == 8 && Signal.terminate.description == "signal 15")
         await #expect(throws: EventLoopError.self) { try await loop.signals(.user1) }
     }
 
     @Test func `an error of a loop has a code`() {
         let error = EventLoopError(.system, message: "no memory")
         #expect(error.code == .system && error.code != .shutDown && error.message == "no memory")
-        #expect("\(error)".contains("no memory"))
+        #expect(error.description == "system: no memory" && error.code.description == "system")
     }
 }

@@ -1,6 +1,8 @@
 import Logging
 import Testing
 import Waybill
+import WaybillMetrics
+import WaybillTracing
 
 struct Memos: Connector {
     let texts: [String: String]
@@ -32,10 +34,65 @@ struct Stamp: Middleware {
         next: borrowing Next
     ) async throws -> any Sendable {
         #expect(context.pattern != nil && context.now <= .now)
+        try await context.sleep(for: .zero)
         return try await next(
             message.with(headers: message.headers.merging(["stamp": "1"]) { _, new in new })
         )
     }
+}
+
+/// One of the bus's own middlewares, around which a program has something to do.
+struct Timed<Base: Middleware>: Middleware {
+    let base: Base
+    let times: Inbox<Duration>
+
+    func prepare(_ message: Message) -> Message { self.base.prepare(message) }
+
+    func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        let began = context.now
+        let reply = try await self.base.handle(message, context: context, next: next)
+        await self.times.put(began.duration(to: context.now))
+        return reply
+    }
+}
+
+/// One that takes turns with the bus's own, which are called by their types.
+struct InTurn: Middleware {
+    func prepare(_ message: Message) -> Message { TracingMiddleware().prepare(message) }
+
+    func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable {
+        switch message.parameters["way"] {
+        case "filter":
+            return try await FilterMiddleware { _ in true }.handle(message, context: context, next: next)
+        case "timeout":
+            return try await TimeoutMiddleware(.seconds(60)).handle(message, context: context, next: next)
+        case "retry":
+            return try await RetryMiddleware(idempotent: ["app://**"]).handle(
+                message,
+                context: context,
+                next: next
+            )
+        case "metrics":
+            return try await MetricsMiddleware(prefix: "turn").handle(message, context: context, next: next)
+        case "tracing": return try await TracingMiddleware().handle(message, context: context, next: next)
+        default:
+            return try await LoggingMiddleware(logger: Logger(label: "turn"), level: .trace)
+                .handle(message, context: context, next: next)
+        }
+    }
+}
+
+/// A connector that answers to everything.
+struct Echoes: Connector {
+    func route(_ message: Message) async throws -> any Sendable { message.address.text }
 }
 
 /// Middleware, connectors and configurations, as the articles print them.
@@ -56,6 +113,21 @@ struct MiddlewareTests {
         #expect(try await bus.route("app://echo?no=1", as: String.self) == "")
     }
 
+    @Test func `a middleware may be made of others`() async throws {
+        try bus.register("app://echo") { message in message.parameters["way"] ?? "" }
+        let times = Inbox<Duration>()
+        bus.use(Timed(base: InTurn(), times: times))
+        for way in ["filter", "timeout", "retry", "metrics", "tracing", "logging"] {
+            #expect(try await bus.route("app://echo", parameters: ["way": way], as: String.self) == way)
+            #expect(await times.next() >= .zero)
+        }
+        // What a middleware leaves out is as good as nothing.
+        try bus.register("app://plain") { message -> String in
+            FilterMiddleware({ _ in true }).prepare(message).address.text
+        }
+        #expect(try await bus.route("app://plain?way=filter", as: String.self).hasPrefix("app://plain"))
+    }
+
     @Test func `a failure that may pass is tried again`() async throws {
         let tries = Tries()
         try bus.register("app://shaky") { _ -> Int in
@@ -64,6 +136,9 @@ struct MiddlewareTests {
         }
         var backoff = Backoff(first: .milliseconds(1), factor: 1, longest: .milliseconds(1), jitter: 0)
         backoff.jitter = 0.1
+        backoff.first = .milliseconds(1)
+        backoff.factor = 2
+        backoff.longest = .milliseconds(2)
         #expect(backoff.delay(after: 1) > .zero && RetryMiddleware.passingReasons.contains(.unreachable))
         bus.use(try RetryMiddleware(idempotent: ["app://shaky"], attempts: 3, backoff: backoff))
         #expect(try await bus.route("app://shaky", as: Int.self) == 3)
@@ -85,6 +160,16 @@ struct MiddlewareTests {
         await #expect(throws: RoutingError.self) { try await bus.route("memo://shopping/list") }
         registration.cancel()
         #expect(!bus.canRoute("memo://shopping/list"))
+        try bus.register("app://asks") { message -> Bool in
+            func asks(_ connector: some Connector) async throws -> Bool {
+                try await connector.willRoute(message)
+                return connector.canRoute(message.address)
+            }
+            let echoes = Echoes()
+            try await echoes.willRoute(message)
+            return try await asks(echoes) && echoes.canRoute(message.address)
+        }
+        #expect(try await bus.route("app://asks", as: Bool.self))
     }
 
     @Test func `targets and actions are called by name`() async throws {
@@ -96,9 +181,17 @@ struct MiddlewareTests {
             User(uid: try message.parameters.require("uid"), name: message.parameters["name"] ?? "")
         }
         try actions.declare("log", of: "User", values: .none) { _ in }
-        #expect(actions.all.map(\.name).sorted() == ["detail", "log"])
+        try actions.declare("find", of: "User", values: .optional) { _ in }
+        let native = NativeConnector(actions)
+        #expect(native.canRoute(try Address("legacy://user/log")))
+        try bus.register("app://user/log") { message in _ = try await native.route(message) }
+        try await bus.route("app://user/log")
+        #expect(actions.all.map(\.name).sorted() == ["detail", "find", "log"])
         #expect(Set(actions.all.map(\.target)) == ["User"] && actions.all.contains { $0.values == .needed })
-        try bus.connect("legacy", to: NativeConnector(actions))
+        let targets: [NativeConnector.Target] = [.firstSegment, .scheme]
+        try bus.connect("legacy", to: NativeConnector(actions, target: targets[0]))
+        try bus.connect("user", to: NativeConnector(actions, target: targets[1]))
+        #expect(try await bus.route("user://detail?uid=4", as: User.self).uid == 4)
         #expect(try await bus.route("legacy://user/detail?uid=3", as: User.self).uid == 3)
     }
 
@@ -109,16 +202,19 @@ struct MiddlewareTests {
         #expect(try await bus.route("app://later", as: Int.self) == 1)
         let source = RouteConfiguration.Source(file: "shop.yaml", line: 3, key: "pages")
         let entry = RouteConfiguration.Entry(pattern: "app://page/:name", target: "page", source: source)
+        let page: MessageBus.Destination = { message in message.parameters["name"] ?? "front" }
         var configuration = RouteConfiguration([entry])
+        #expect(entry.source == source)
         configuration.entries.append(.init(pattern: "app://front", target: "page"))
         try bus.load(
             configuration,
-            destinations: ["page": { message in message.parameters["name"] ?? "front" }]
+            destinations: ["page": page]
         )
         #expect(try await bus.route("app://page/about", as: String.self) == "about")
         #expect(!bus.canRoute("app://d/4") && entry.pattern == "app://page/:name" && entry.target == "page")
         #expect(
-            source.file == "shop.yaml" && source.line == 3 && source.key == "pages" && !"\(source)".isEmpty
+            source.file == "shop.yaml" && source.line == 3 && source.key == "pages"
+                && !source.description.isEmpty
         )
         do {
             try bus.load(
@@ -126,7 +222,9 @@ struct MiddlewareTests {
             )
             Issue.record("a pattern that is none was loaded")
         } catch {
-            #expect(error.source == source && !error.message.isEmpty && "\(error)".contains("shop.yaml"))
+            #expect(
+                error.source == source && !error.message.isEmpty && error.description.contains("shop.yaml")
+            )
         }
         #expect(ConfigurationError(source, "no", cause: nil).cause == nil)
     }

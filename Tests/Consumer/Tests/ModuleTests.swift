@@ -54,6 +54,19 @@ actor ClockModule: TimeService {
     func time(in city: String) -> String { "noon in \(city)" }
 }
 
+/// What `@Service` writes, by hand: the type of a reply, and a route and a call that use it.
+enum Noon: ServiceReply {
+    typealias Value = String
+}
+
+actor Bells: Module {
+    static let url = "app://bells"
+    static let routes: [ModuleRoute<Bells>] = [
+        ModuleRoute("app://bells/ring", action: "ring", reply: Noon.self) { _, _ in "noon" }
+    ]
+    nonisolated let context = ModuleContext.current
+}
+
 protocol RequiredClock: Sendable {
     func now() async throws -> String
 }
@@ -92,6 +105,9 @@ struct ModuleTests {
         #expect(try url.text().hasPrefix("app://door/open"))
         #expect(try await bus.route(url, headers: [:], deadline: .now + .seconds(60)).hasSuffix("3"))
         bus.send(url)
+        let byHand = TypedURL<String>("app://door/open").with("guest", "Ada")
+            .with("floor", Optional(2), hasDefault: true)
+        #expect(try byHand.text() == url.text() && byHand.parameters.isEmpty)
         #expect(greetings.modules.count == 1 && greetings.registrations.count == 1)
         #expect(
             greetings.module.eventLoop === bus.eventLoop && greetings.module.bus.canRoute("app://door/open")
@@ -109,6 +125,23 @@ struct ModuleTests {
         try await bus.install { Plain() }
         #expect(try await bus.route("app://plain/double/21", as: Int.self) == 42)
         #expect(try await bus.route("app://plain/later", as: Int.self) == 1)
+        let bells = Bells()
+        let installed = try bus.install(bells)
+        #expect(installed.module === bells && bells.context.eventLoop === bells.eventLoop)
+        _ = bells.unownedExecutor
+        #expect(Bells.services.isEmpty && serviceRoutes(of: Int.self, in: Bells.self).isEmpty)
+        #expect(!bells.context.bus.canRoute("app://bells/ring"))
+        let endpoint = ServiceEndpoint(bus: bus, url: "app://bells")
+        #expect(try await endpoint.call("ring", [:], reply: Noon.self) == "noon")
+        let described = RouteDescription(
+            pattern: "app://a",
+            module: "A",
+            action: "a",
+            parameters: [],
+            reply: "Int",
+            documentation: "A."
+        )
+        #expect(described.pattern == "app://a")
         #expect(Plain.routes[0].description.parameters[1].defaultValue == "2")
     }
 
@@ -126,6 +159,7 @@ struct ModuleTests {
         let accounts = Accounts(eventLoop: bus.eventLoop)
         var mailbox = MailboxConfiguration()
         mailbox.limit = 4
+        #expect(mailbox.whenFull == .fail && !mailbox.isSerial)
         mailbox.whenFull = .dropOldest
         try bus.configureMailbox(of: accounts, mailbox)
         try bus.register("app://users/:uid", on: accounts) { accounts, message in
@@ -175,5 +209,19 @@ struct ModuleTests {
         #expect(performance.destination === player && performance.canRemove)
         try await performance.remove()
         #expect(performance.state == .removed)
+        let router = PlayerRouter()
+        func takesDown(_ router: some ServiceRouter<any Player>, _ player: any Player) async throws -> Bool {
+            try await router.prepare(player)
+            try await router.check(player)
+            try await router.remove(player)
+            return router.mustBeRemovedFirst
+        }
+        let another = MoviePlayer()
+        try await router.prepare(another)
+        try await router.check(another)
+        try await router.remove(another)
+        #expect(try await !takesDown(router, another) && !router.mustBeRemovedFirst)
+        let underway: [PerformState] = [.routing, .removing]
+        #expect(underway.map(\.rawValue) == ["routing", "removing"] && PerformState(rawValue: "x") == nil)
     }
 }

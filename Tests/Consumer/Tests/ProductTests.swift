@@ -53,9 +53,12 @@ struct ProductTests {
             try await bus.route("app://made/3", as: String.self) == "3" && made.pattern == "app://made/:uid"
         )
         let record = try await recorder.wait(for: "app://user/:uid", until: .ended, count: 1)
+        try await recorder.wait(for: "app://user/:uid", until: .sent)
+        if case .failed(let error) = late.outcome { #expect(error.code == .deadlineExceeded) }
+        if case .pending = record.outcome { Issue.record("it has ended") }
         #expect(try record.value(as: User.self) == user && record.pattern == "app://user/:uid")
         #expect(record.parameters["a"] == "b" && record.headers == ["c": "d"] && record.correlationID == nil)
-        #expect(record.progress.isEmpty && record.message?.id == record.id && !"\(record)".isEmpty)
+        #expect(record.progress.isEmpty && record.message?.id == record.id && !record.description.isEmpty)
         if case .replied = record.outcome {} else { Issue.record("it was not replied") }
         #expect(try recorder.messages(to: "app://**").count == recorder.messages.count)
         recorder.clear()
@@ -92,9 +95,17 @@ struct ProductTests {
         #expect(report.problems.isEmpty && report.seed == 7 && report.scheme == "app" && report.forwarded > 0)
         let timing = try #require(report.timings.first)
         #expect(timing.count > 0 && timing.replies >= 0 && timing.median <= timing.maximum)
-        #expect(!timing.route.isEmpty && !"\(report)".isEmpty)
+        #expect(!timing.route.isEmpty && !report.description.isEmpty)
         let missing = await ModuleTestCase(scheme: "none", on: bus, options: options).report()
         #expect(missing.scheme == "none" && missing.timings.isEmpty)
+        options.needsDocumentation = true
+        let failure = await #expect(throws: ModuleTestFailure.self) {
+            try await ModuleTestCase(scheme: "app", on: bus, values: ["number": "4"], options: options).run()
+        }
+        let problem = try #require(failure?.report.problems.first)
+        #expect(problem.route.contains("later") && problem.url.isEmpty && problem.code == nil)
+        #expect(!problem.message.isEmpty && !problem.description.isEmpty)
+        #expect(failure?.description.contains(problem.message) == true)
     }
 
     @Test func `WaybillConfiguration reads files`() async throws {
@@ -116,8 +127,14 @@ struct ProductTests {
         for format in RouteListFormat.allCases {
             #expect(try RouteList(descriptions).text(as: format).contains("app://plain/double/:number"))
         }
+        let formats = [RouteListFormat.table, .json, .markdown]
+        #expect(formats == RouteListFormat.allCases && RouteListFormat(rawValue: "json") == .json)
+        func needed(_ program: (some RouteProviding).Type) -> [any Any.Type] { program.neededServices }
+        #expect(needed(Program.self).isEmpty && Program.neededServices.isEmpty)
+        #expect(RoutesCommand<Program>.configuration.commandName == "routes")
         let command = try Program.parseAsRoot(["routes", "--format", "json", "--check", "app://plain/later"])
         let routes = try #require(command as? RoutesCommand<Program>)
+        try routes.validate()
         try await routes.run()
     }
 
@@ -139,6 +156,31 @@ struct ProductTests {
         running.cancel()
         _ = try? await running.value
         await other.shutDown()
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await other.run()
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let alone = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await MessageBusService(other, drainingFor: .zero).run()
+        }
+        await #expect(throws: CancellationError.self) { try await alone.value }
+    }
+
+    @Test func `WaybillServiceLifecycle waits for signals`() async throws {
+        let loop = EventLoop()
+        let signals = SignalService(endingOn: [Signal(number: 14)], on: loop, handling: [.user2: {}])
+        let group = ServiceGroup(
+            configuration: .init(services: [signals.configuration], logger: .init(label: "consumer"))
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        await loop.shutDown()
+        await #expect(throws: EventLoopError.self) { try await signals.run() }
     }
 
     @Test func `WaybillMetrics and WaybillTracing are around deliveries`() async throws {

@@ -12,7 +12,7 @@ struct RoutingTests {
         #expect(address.path.hasPrefix("user/7/a"))
         #expect(address.query == "page=2&tag=a&tag=b" && address.fragment == "home/done")
         #expect(address.queryItems.map(\.name) == ["page", "tag", "tag"])
-        #expect(address.text.hasPrefix("APP://") && !"\(address)".isEmpty)
+        #expect(address.text.hasPrefix("APP://") && !address.description.isEmpty)
         #expect(Address.encode("a b/c") == "a%20b%2Fc")
         let short = try Address("/user/7", conventions: .waybill, defaultScheme: "shop", limits: .default)
         #expect(short.scheme == "shop" && !short.hasScheme)
@@ -39,7 +39,11 @@ struct RoutingTests {
 
     @Test func `a pattern is matched, printed and sampled`() throws {
         let pattern = try RoutePattern("app://user/<int:uid>/:name")
-        #expect(pattern.scheme == "app" && pattern.text == "\(pattern)")
+        #expect(pattern.scheme == "app" && pattern.text == pattern.description)
+        #expect(pattern.parameters.map(\.type) == ["int", "string"] && pattern == pattern)
+        var hasher = Hasher()
+        pattern.hash(into: &hasher)
+        try Address("app://user").hash(into: &hasher)
         #expect(pattern.parameters.map(\.name) == ["uid", "name"])
         #expect(try pattern.url(with: ["uid": "7", "name": "a b"]) == "app://user/7/a%20b")
         #expect(Set([pattern, pattern]).count == 1)
@@ -52,7 +56,7 @@ struct RoutingTests {
 
     @Test func `a table is filled, asked and emptied`() throws {
         var table = RouteTable<String>(conventions: .waybill, defaultScheme: "app", limits: .default)
-        let id = try table.insert("app://user/:uid", "user")
+        let id: RouteID = try table.insert("app://user/:uid", "user")
         try table.insert("app://cart/show", "cart")
         try table.insert("memo://**", "memo")
         #expect(table.count == 3 && !table.isEmpty && table.routes.count == 3)
@@ -63,6 +67,10 @@ struct RoutingTests {
         #expect(route.fileID.contains("RoutingTests") && route.parameters.map(\.name) == ["uid"])
         #expect(try table.match("app://nobody/home") == nil && !table.canRoute("app://nobody/home"))
         table.register(scheme: "other")
+        table.defaultScheme = "memo"
+        table.fallsBack = false
+        #expect(table.defaultScheme == "memo" && !table.fallsBack)
+        table.defaultScheme = "app"
         #expect(table.schemes.contains("other"))
         #expect(table.conventions == .waybill && table.limits == .default && table.defaultScheme == "app")
         #expect(throws: RoutingError.self) { try table.insert("app://user/:other", "rival") }
@@ -90,7 +98,8 @@ struct RoutingTests {
     }
 
     @Test(arguments: [
-        RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter, RoutingConventions(),
+        RoutingConventions.waybill, .yfRouter, .ftRouter, .cocRouter, .zikRouter, .nativeConnector,
+        RoutingConventions(),
     ])
     func `a table follows the conventions of other routers`(conventions: RoutingConventions) throws {
         var table = RouteTable<Int>(conventions: conventions)
@@ -107,15 +116,88 @@ struct RoutingTests {
         conventions.duplicateQueryNames = .firstWins
         conventions.host = .isFirstSegment
         conventions.placeholders = .colon
+        conventions.schemeIgnoresCase = true
+        conventions.schemeMustBeRegistered = false
+        conventions.schemeAliases = ["a": "app"]
+        conventions.leadingVerbs = ["push"]
+        conventions.valuesNeedExactCase = false
+        conventions.hasFragment = true
+        conventions.decodesWholeURL = false
+        conventions.placeholdersSpanSegments = false
+        conventions.patternsIgnoreSpaces = true
+        conventions.patternQuery = .isText
+        conventions.bestMatch = .mostSpecific
+        conventions.fallsBack = false
+        conventions.keepsQueryNamesWithoutValue = true
+        conventions.queryValues = .beginBehindFirstEquals
         var limits = RoutingLimits(urlLength: 64)
         limits.segments = 4
+        limits.parameters = 2
+        limits.queryItems = 2
+        limits.patternLength = 32
+        limits.routes = 2
+        #expect(limits.urlLength == 64)
         var table = RouteTable<Int>(conventions: conventions, limits: limits)
         try table.insert("app://User/:uid", 1)
         try table.insert("app://User/:uid", 2)
         let match = try #require(try table.match("app://USER/7?uid=8"))
         #expect(table[match] == 2 && match.parameters["uid"] == "8")
+        #expect(try table.match("a://push/user/7")?.parameters["uid"] == "7")
         #expect(throws: RoutingError.self) { try table.match("/user/7") }
         #expect(throws: RoutingError.self) { try table.match("app://a/b/c/d/e") }
+    }
+
+    @Test func `each convention is one of several`() throws {
+        typealias Choices = RoutingConventions
+        for host in [Choices.Host.isFirstSegment, .isFirstSegmentUnlessDotted, .isIgnored] {
+            for missing in [Choices.MissingScheme.usesDefault, .isError] {
+                var conventions = RoutingConventions.waybill
+                (conventions.host, conventions.missingScheme) = (host, missing)
+                #expect(try Address("app://user/7", conventions: conventions).segments.last == "7")
+            }
+        }
+        for placeholders in [Choices.Placeholders.all, .colon, .angleBrackets, .none] {
+            for query in [Choices.PatternQuery.isText, .isIgnored, .isIgnoredBesidePlaceholders] {
+                var conventions = RoutingConventions.waybill
+                (conventions.placeholders, conventions.patternQuery) = (placeholders, query)
+                #expect(try RoutePattern("app://user", conventions: conventions).parameters.isEmpty)
+            }
+        }
+        let matches: [Choices.BestMatch] = [
+            .mostSpecific, .literalWithoutBacktracking, .mostLiteral, .firstRegistered,
+        ]
+        for bestMatch in matches {
+            for precedence in [Choices.Precedence.pathBeforeQuery, .queryBeforePath] {
+                var conventions = RoutingConventions.waybill
+                (conventions.bestMatch, conventions.precedence) = (bestMatch, precedence)
+                var table = RouteTable<Int>(conventions: conventions)
+                try table.insert("app://user/:uid", 1)
+                let value = try table.match("app://user/7?uid=8")?.parameters["uid"]
+                #expect(value == (precedence == .pathBeforeQuery ? "7" : "8"))
+            }
+        }
+        for names in [Choices.DuplicateQueryNames.firstWins, .lastWins] {
+            for values in [Choices.QueryValues.beginBehindFirstEquals, .beginBehindLastEquals] {
+                var conventions = RoutingConventions.waybill
+                (conventions.duplicateQueryNames, conventions.queryValues) = (names, values)
+                var table = RouteTable<Int>(conventions: conventions)
+                try table.insert("app://a", 1)
+                let value = try table.match("app://a?k=1&k=2")?.parameters["k"]
+                #expect(value == (names == .firstWins ? "1" : "2"))
+            }
+        }
+        for sameShape in [Choices.SameShape.conflicts, .replaces] {
+            var conventions = RoutingConventions.waybill
+            conventions.sameShape = sameShape
+            var table = RouteTable<Int>(conventions: conventions)
+            try table.insert("app://a", 1)
+            #expect((try? table.insert("app://a", 2)) == nil || sameShape == .replaces)
+        }
+    }
+
+    @Test func `text from outside is one line`() {
+        #expect(SafeText.line("a\nb") == "a\\nb" && SafeText.limit == 200)
+        #expect(SafeText.line(String(repeating: "a", count: 300), limit: SafeText.limit).count < 300)
     }
 
     @Test func `errors have a code, a place and a cause`() {
@@ -125,8 +207,13 @@ struct RoutingTests {
         #expect(
             error.route == nil && error.module == nil && error.url == "app://a" && error.message == "it broke"
         )
-        #expect("\(error)".hasPrefix("handlerFailed app://a: it broke"))
+        let outer = RoutingError(.handlerFailed, message: "", cause: RoutingError(.noRoute, message: ""))
+        #expect(outer.rootCause.code == .noRoute && error.code.description == "handlerFailed")
+        #expect(error.description.hasPrefix("handlerFailed app://a: it broke"))
         #expect(COCRouterMode(error.code) == .noHandler && COCRouterMode(nil).rawValue == 200)
+        #expect(
+            COCRouterMode(.invalidURL) == .urlNotParsed && COCRouterMode(rawValue: 403) == .wrongArguments
+        )
         #expect(RoutingError.Code(.noRoute) == .noRoute && RoutingError.Code(.done) == nil)
         let codes: Set<RoutingError.Code> = [
             .invalidURL, .invalidPattern, .conflict, .noRoute, .noHandler, .refused, .missingParameter,

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct ServiceExpansionTests {
     @Test
-    func `a service gets a proxy, and the routes of who provides it`() {
+    func `a service gets a proxy, and the routes of its provider`() {
         expectExpansion(
             of: #"""
                 @Service("app://time/")

@@ -59,7 +59,7 @@ struct ManualClockTests {
         #expect(await sleeper.wakings.map { $0 - start } == [.seconds(1), .seconds(2), .seconds(3)])
     }
 
-    @Test func `who sleeps on the clock itself goes on, or is cancelled`() async throws {
+    @Test func `a task that sleeps on the clock itself goes on, or is cancelled`() async throws {
         let clock = self.clock
         let sleeper = Task { try await clock.sleep(for: .seconds(5)) }
         let cancelled = Task { try await clock.sleep(for: .seconds(5)) }

@@ -90,7 +90,7 @@ struct ModuleTestCaseTests {
         #expect(problems.first?.message.contains("number") == true)
     }
 
-    @Test func `finds parameters whose values nobody can make up`() async throws {
+    @Test func `finds parameters whose values cannot be made up`() async throws {
         try await self.bus.install { OrderModule() }
         let problems = await self.test().report().problems
         #expect(problems.map(\.route).sorted() == ["order://paint", "order://pay"])

@@ -41,7 +41,7 @@ struct StubTests {
         #expect(stub.messages.map { $0.parameters["page"] } == ["2"])
     }
 
-    @Test func `is nobody beside a module, and gone when it is cancelled`() async throws {
+    @Test func `takes no place beside a module, and gone when it is cancelled`() async throws {
         let stub = try self.bus.stub("app://user")
         #expect(throws: RoutingError.self) { try self.bus.stub("app://user", .value(1)) }
         try await self.bus.route("app://user")

@@ -221,7 +221,7 @@ struct LoadTests {
     }
 
     @Test
-    func `loading again does not disturb who waits`() async throws {
+    func `loading again does not disturb callers that wait`() async throws {
         try await self.bus.install { CatalogModule() }
         let configuration: RouteConfiguration = ["app://slow": "Catalog.slow"]
         try self.bus.load(configuration)

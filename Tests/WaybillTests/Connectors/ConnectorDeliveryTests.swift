@@ -108,7 +108,7 @@ struct ConnectorDeliveryTests {
     enum End: CaseIterable { case replaced, disconnected, unregistered, shutDown, dropped }
 
     @Test(arguments: End.allCases)
-    func `when it goes, whoever waits for it fails at once`(end: End) async throws {
+    func `when it goes, callers that wait for it fail at once`(end: End) async throws {
         let started = Gate()
         var bus: MessageBus? = MessageBus(configuration: .quiet)
         let registration = try bus?.connect(

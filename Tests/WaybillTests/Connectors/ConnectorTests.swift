@@ -100,7 +100,7 @@ struct ConnectorTests {
         #expect(try await self.bus.route("//", as: String.self) == "//")
     }
 
-    @Test func `who asks whether a URL can be routed is told what the connector knows`() async throws {
+    @Test func `the question whether a URL can be routed is answered by its connector`() async throws {
         var picky = Self.mirror
         picky.reaches = { $0.segments.first == "known" }
         try self.bus.connect("memo", to: picky)
@@ -126,7 +126,7 @@ struct ConnectorTests {
         #expect(self.bus.connectedSchemes == ["note"] && self.bus.routes.isEmpty)
     }
 
-    @Test func `a scheme that nobody knows is named, with those that are known`() async throws {
+    @Test func `an unknown scheme is named, with those that are known`() async throws {
         try self.bus.register("app://user/detail") { _ in 1 }
         try self.bus.connect("https", to: Self.mirror)
         let error = try #require(await failure { try await self.bus.route("zzz://user/detail") })

@@ -43,7 +43,7 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `what a caller awaits and nobody takes is shown too`(place: RouteTests.Place) async throws {
+    func `what a caller awaits and no handler takes is shown too`(place: RouteTests.Place) async throws {
         let bus = self.bus
         let letters = bus.deadLetters
         try bus.register("app://good") { _ in }
@@ -69,7 +69,7 @@ struct DeadLetterTests {
         #expect(bus.statistics.deadLettered == 6)
     }
 
-    @Test func `whoever waits for a handler that goes is shown with its route`() async throws {
+    @Test func `a message that waits for a handler that goes is shown with its route`() async throws {
         let letters = self.bus.deadLetters
         let never = Gate()
         let registration = try self.bus.register("app://slow/:id") { _ in await never.wait() }
@@ -161,7 +161,7 @@ struct DeadLetterTests {
         #expect(await eventually { loop == nil })
     }
 
-    @Test func `who has stopped watching is forgotten`() async throws {
+    @Test func `an observer that has stopped watching is forgotten`() async throws {
         for _ in 0..<3 {
             var letters: DeadLetters? = self.bus.deadLetters
             self.bus.send("app://nobody")

@@ -146,7 +146,7 @@ struct ExecutionTests {
     }
 
     @Test(arguments: ExecutionTests.urls)
-    func `a message that nobody awaits is handled on its loop`(url: String) async throws {
+    func `a message that no caller awaits is handled on its loop`(url: String) async throws {
         try self.register()
         let seen = Journal<Bool>()
         try self.bus.register("app://seen") { seen.add(try $0.payload(as: [Bool].self).allSatisfy { $0 }) }

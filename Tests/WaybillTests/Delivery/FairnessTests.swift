@@ -228,7 +228,7 @@ struct FairnessTests {
         #expect(await bus.settles())
     }
 
-    @Test func `a storm from other threads leaves the loop time, and who routes meanwhile gets an answer`()
+    @Test func `a storm from other threads leaves the loop time, and a caller on the loop gets an answer`()
         async throws
     {
         let bus = self.bus

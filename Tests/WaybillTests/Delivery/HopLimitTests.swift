@@ -134,7 +134,7 @@ struct HopLimitTests {
         #expect(try await probe.run { try await bus.route("app://c", as: Int.self) } == 1)
     }
 
-    @Test func `who answers in the middle of another's hops leaves them as they were`() async throws {
+    @Test func `an answer in the middle of another message's hops leaves them as they were`() async throws {
         let journal = Journal<Int>()
         let bus = self.bus
         try bus.register("app://leaf") { _ in 1 }

@@ -62,7 +62,7 @@ struct LoopShutDownTests {
         #expect(try await bus.route("app://a", as: Int.self) == 1)
     }
 
-    @Test func `whoever routes while the loop stops gets an answer or a reason`() async throws {
+    @Test func `a caller that routes while the loop stops gets an answer or a reason`() async throws {
         for _ in 0..<Scale.of(50) {
             let loop = EventLoop()
             let bus = MessageBus(eventLoop: loop, configuration: .quiet)
@@ -135,7 +135,7 @@ struct LoopShutDownTests {
     }
 
     @Test(arguments: [true, false])
-    func `nobody can route to a loop that has stopped`(isHome: Bool) async throws {
+    func `no caller can route to a loop that has stopped`(isHome: Bool) async throws {
         let (bus, _) = try self.bus(isHome: isHome)
         try bus.register("app://other", on: Probe(eventLoop: EventLoop())) { _, _ in }
         #expect(["app://now", "app://later", "app://other"].allSatisfy(bus.canRoute))

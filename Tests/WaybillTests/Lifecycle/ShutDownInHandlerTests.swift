@@ -88,7 +88,7 @@ struct ShutDownInHandlerTests {
         withExtendedLifetime(bus) {}
     }
 
-    @Test func `who shuts down again does not wait for a handler that did`() async throws {
+    @Test func `a second call does not wait for a handler that did`() async throws {
         let bus = self.bus
         let done = Gate()
         let never = Gate()

@@ -132,7 +132,7 @@ struct ShutDownTests {
         #expect(try await value == 1)
     }
 
-    @Test func `nobody gets in while the bus shuts down`() async throws {
+    @Test func `nothing gets in while the bus shuts down`() async throws {
         for _ in 0..<Scale.of(100) {
             let bus = MessageBus(eventLoop: self.bus.eventLoop, configuration: .quiet)
             async let registering: Void = {

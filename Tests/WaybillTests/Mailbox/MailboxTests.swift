@@ -57,7 +57,7 @@ struct MailboxTests {
         #expect(await near.heard.count == 10)
     }
 
-    @Test func `who is refused leaves no place behind`() async throws {
+    @Test func `a refused message leaves no slot behind`() async throws {
         try self.bus.register("app://a") { _ in }
         try await self.hold()
         await withTaskGroup(of: Void.self) { group in

@@ -147,7 +147,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `callers that never stop asking leave the places to who waits for one`(isSerial: Bool) async throws {
+    func `callers that never stop asking leave the slots to waiting senders`(isSerial: Bool) async throws {
         let module = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: isSerial))
         try self.bus.register("app://a", on: module) { _, _ in await Task.yield() }
@@ -248,7 +248,7 @@ struct OverflowTests {
     }
 
     @Test(arguments: [false, true])
-    func `who has given up makes room, and nobody is dropped for it`(isSerial: Bool) async throws {
+    func `a sender that has given up makes room, and none is dropped for it`(isSerial: Bool) async throws {
         _ = try self.module(.init(limit: 2, whenFull: .dropOldest, isSerial: isSerial))
         await self.hold()
         let bus = self.bus
@@ -259,7 +259,7 @@ struct OverflowTests {
         #expect(self.heard.entries == Array(6..<12))
     }
 
-    @Test func `who has given up holds no place in the line of a serial module`() async throws {
+    @Test func `a sender that has given up holds no place in the line of a serial module`() async throws {
         _ = try self.module(.init(limit: 2, isSerial: true))
         await self.hold()
         let bus = self.bus

@@ -269,7 +269,7 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases, [false, true])
-    func `who waits behind a message that hangs is freed by deadline, cancellation and removal`(
+    func `a caller behind a message that hangs is freed by deadline, cancellation and removal`(
         place: Place,
         isSurrounded: Bool
     ) async throws {
@@ -313,7 +313,7 @@ struct SerialTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `who waits for a turn gets it while senders drop what is before it`(place: Place) async throws {
+    func `a waiting caller gets its turn while senders drop what is before it`(place: Place) async throws {
         let module = try self.module(place, .init(limit: 2, whenFull: .dropOldest, isSerial: true))
         let bus = self.bus
         try bus.register("app://slow", on: module) { _, _ in await Task.yield() }

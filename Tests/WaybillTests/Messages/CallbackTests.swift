@@ -112,7 +112,7 @@ struct CallbackTests {
         )
     }
 
-    @Test func `a handler learns that nobody listens`() async throws {
+    @Test func `a handler learns that no caller listens`() async throws {
         try self.bus.register("app://upload") { message -> String in
             let isHeard = await message.reply(with: 1)
             let error = await failure { try await message.reply(with: 1, expecting: Int.self) }
@@ -212,7 +212,7 @@ struct CallbackTests {
         await freed.wait()
     }
 
-    @Test func `a message that is kept replies to nobody once it has been answered`() async throws {
+    @Test func `a message that is kept replies to no caller once it has been answered`() async throws {
         let kept = Journal<Message>()
         try self.bus.register("app://a") { message in
             await Task.yield()

@@ -65,7 +65,7 @@ struct RepliesTests {
         #expect(self.bus.statistics.cancelled == 1 && self.bus.statistics.inFlight == 0)
     }
 
-    @Test func `a deadline sets a handler free whose reply nobody follows up`() async throws {
+    @Test func `a deadline sets a handler free whose reply is not followed up`() async throws {
         let freed = Gate()
         try self.bus.register("app://count") { message in
             while await message.reply(with: 1) {}

@@ -22,7 +22,7 @@ struct FilterMiddlewareTests {
         #expect(error?.code == .refused && error?.message == "guests may not" && error?.url == "app://a")
     }
 
-    @Test func `it sees every failure, also of a URL that nobody handles`() async throws {
+    @Test func `it sees every failure, also of a URL without a handler`() async throws {
         struct Oops: Error {}
         try self.bus.register("app://a") { _ in 1 }
         try self.bus.register("app://b") { _ in throw Oops() }

@@ -220,7 +220,7 @@ struct MiddlewareTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
-    @Test func `an unregistered handler fails who waits in the chain`() async throws {
+    @Test func `an unregistered handler fails callers that wait in the chain`() async throws {
         let (started, end, cancelled) = (Gate(), Gate(), Gate())
         try AddingHandler.later.register(on: self.bus, self.journal)
         self.bus.use(Hanging(started: started, end: end, cancelled: cancelled))
@@ -255,7 +255,7 @@ struct MiddlewareTests {
         #expect(seen.entries == ["here", "here"])
     }
 
-    @Test func `one whose type nobody knows works as well`() async throws {
+    @Test func `one whose type is hidden works as well`() async throws {
         try AddingHandler.now.register(on: self.bus, self.journal)
         let middlewares: [any Middleware] = [
             Noting(name: "a", journal: self.journal), Doing { _ in .answer(7) },

@@ -56,7 +56,7 @@ struct HandWrittenModuleTests {
     }
 
     @Test
-    func `a module that nobody installs has a loop to run on`() async throws {
+    func `a module that is not installed has a loop to run on`() async throws {
         #expect(await Mixer().plain() == 1)
     }
 }

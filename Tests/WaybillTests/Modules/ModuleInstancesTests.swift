@@ -32,7 +32,7 @@ struct ModuleInstancesTests {
     }
 
     @Test
-    func `one key stays on one instance, whoever calls and however`() async throws {
+    func `one key stays on one instance, whatever the caller and the way`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         let modules = try await bus.install(instances: .keyed(by: "user")) { Tally() }.modules
         for user in 0..<20 {

@@ -147,7 +147,7 @@ struct ReturnLegTests {
         #expect(await self.bus.settles() && self.bus.statistics.sent == 3)
     }
 
-    @Test func `who has no return URL can do nothing about it`() async throws {
+    @Test func `a message without a return URL has nothing to decline`() async throws {
         let done = Journal<[Bool]>()
         let act: @Sendable (Message) -> Void = { message in
             done.add([
@@ -209,7 +209,7 @@ struct ReturnLegTests {
     }
 
     @Test(arguments: [RouteTests.Place.outside, .home])
-    func `who is cancelled does not wait for the leg`(place: RouteTests.Place) async throws {
+    func `a caller that is cancelled does not wait for the leg`(place: RouteTests.Place) async throws {
         let never = Gate()
         try self.register(.now) { _ in 42 }
         try self.bus.register("app://slow/home") { _ in await never.wait() }

@@ -118,7 +118,7 @@ struct ReturnURLTests {
     }
 
     @Test(arguments: [Kind.now, .later])
-    func `a return leg owes nothing to whoever happens to run its message`(kind: Kind) async throws {
+    func `a return leg owes nothing to the task that happens to run its message`(kind: Kind) async throws {
         try self.register(kind)
         let bus = self.bus
         let begun = Gate()

@@ -41,7 +41,7 @@ struct RegisterTests {
         #expect(await probe.heard == [1, 2])
     }
 
-    @Test func `whoever routes a bound object's URL gets the object`() async throws {
+    @Test func `a caller of a bound object's URL gets the object`() async throws {
         let gate = Gate()
         try self.bus.register("app://gate", object: gate)
         let found: Gate = try await self.bus.route("app://gate")

@@ -64,7 +64,7 @@ struct UncaughtTests {
         #expect(await eventually { journal.entries == ["app://nobody"] })
     }
 
-    @Test func `an uncaught handler that sends what nobody takes comes to an end`() async throws {
+    @Test func `an uncaught handler that sends what no handler takes comes to an end`() async throws {
         let journal = Journal<Int>()
         let bus = self.bus
         bus.setUncaughtHandler { [weak bus] _ in
@@ -92,7 +92,7 @@ struct UncaughtTests {
     }
 
     @Test(arguments: [false, true])
-    func `who asks for all replies is uncaught too`(isSurrounded: Bool) async throws {
+    func `a request for all replies is uncaught too`(isSurrounded: Bool) async throws {
         let journal = Journal<String>()
         self.bus.setUncaughtHandler { journal.add($0.address.text) }
         if isSurrounded { self.bus.use(Doing { .pass($0) }) }

@@ -34,7 +34,7 @@ struct UnregisterTests {
         #expect(self.bus.routes.isEmpty)
     }
 
-    @Test func `a registration does not take out who came after it`() async throws {
+    @Test func `a registration does not take out its successor`() async throws {
         let first = try self.bus.register("app://a") { _ in 1 }
         first.cancel()
         try self.bus.register("app://a") { _ in 2 }
@@ -54,7 +54,7 @@ struct UnregisterTests {
         #expect(journal.entries.isEmpty && self.bus.statistics.sent == 0)
     }
 
-    @Test func `whoever waits fails at once when the handler goes`() async throws {
+    @Test func `a caller that waits fails at once when the handler goes`() async throws {
         let gate = Gate()
         let cancelled = Gate()
         let started = Gate()

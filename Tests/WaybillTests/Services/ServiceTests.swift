@@ -53,7 +53,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a protocol that no module provides is named, with those that somebody does`() async throws {
+    func `a protocol that no module provides is named, with those that are provided`() async throws {
         let none = await failure { try self.bus.service((any TimeService).self) }
         #expect(none?.code == .noHandler)
         #expect(none?.message.contains("`TimeService`; there is none at all") == true)
@@ -108,7 +108,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `who waits for a module that is taken out fails at once`() async throws {
+    func `a caller of a module that is taken out fails at once`() async throws {
         let installation = try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
         async let waiting = failure { try await clock.wait() }
@@ -150,7 +150,7 @@ struct ServiceTests {
     }
 
     @Test
-    func `a call ends at its timeout, and at the deadline of who makes it`() async throws {
+    func `a call ends at its timeout, and at the deadline of its caller`() async throws {
         let clock = ManualClock()
         let bus = MessageBus(clock: clock, configuration: .quiet)
         let module = try await bus.install { ClockModule() }.module

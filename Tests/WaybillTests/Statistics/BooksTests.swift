@@ -14,7 +14,7 @@ struct BooksTests {
         ]
     }
 
-    @Test func `who has a reply finds it in the books, wherever the handler ended`() async throws {
+    @Test func `a caller that has a reply finds it in the books, wherever the handler ended`() async throws {
         let module = Probe(eventLoop: EventLoop())
         let bus = self.bus
         try bus.register("app://far", on: module) { _, _ in await Task.yield() }
@@ -76,7 +76,7 @@ struct BooksTests {
         #expect(self.columns() == [1, 0, 0, 0, 4, 0])
     }
 
-    @Test func `nothing is in flight less than no times, whoever counts`() async throws {
+    @Test func `nothing is in flight less than no times, whichever thread counts`() async throws {
         let bus = self.bus
         let far = Probe(eventLoop: EventLoop())
         try bus.register("app://now") { _ in }

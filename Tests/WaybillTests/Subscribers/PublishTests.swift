@@ -33,12 +33,12 @@ struct PublishTests {
         #expect(bus.statistics.sent == 4 && bus.statistics.replied == 4)
     }
 
-    @Test func `nobody has to listen`() async throws {
+    @Test func `a message without subscribers is no error`() async throws {
         #expect(try await self.bus.publish("app://nothing") == 0)
         #expect(await failure { try await self.bus.publish("") }?.code == .invalidURL)
     }
 
-    @Test func `a subscriber that fails concerns nobody else`() async throws {
+    @Test func `a subscriber that fails concerns no other`() async throws {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         try bus.subscribe("app://a") { _ in throw CancellationError() }
@@ -185,7 +185,7 @@ struct PublishTests {
         #expect(Set(heard.entries).count == 10 && heard.entries == heard.entries.sorted())
     }
 
-    @Test func `those who throw among many are counted, and told from the others`() async throws {
+    @Test func `subscribers that throw among many are counted, and told from the others`() async throws {
         for number in 0..<100 {
             try self.bus.subscribe("app://a") { _ in if number % 10 == 0 { throw CancellationError() } }
         }
@@ -196,7 +196,7 @@ struct PublishTests {
     }
 
     @Test(arguments: RouteTests.Place.allCases)
-    func `who unsubscribes another while a message is published spares it the message`(
+    func `a subscriber that unsubscribes another during a publication spares it the message`(
         place: RouteTests.Place
     ) async throws {
         let heard = Journal<String>()
@@ -215,7 +215,7 @@ struct PublishTests {
         #expect(try await RouteTests.run(place, bus) { try await bus.publish("app://a") } == 2)
     }
 
-    @Test func `who subscribes while a message is published gets the next one`() async throws {
+    @Test func `a subscription made during a publication gets the next message`() async throws {
         let heard = Journal<String>()
         try self.bus.subscribe("app://a") { [weak bus] _ in
             heard.add("old")

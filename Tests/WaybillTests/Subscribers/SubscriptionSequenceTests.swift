@@ -68,7 +68,7 @@ struct SubscriptionSequenceTests {
         #expect(self.bus.statistics.inFlight == 2 && self.bus.statistics.replied == 1)
     }
 
-    @Test func `one that is full does not take it, and concerns nobody else`() async throws {
+    @Test func `one that is full does not take it, and concerns no other`() async throws {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))
         let messages = try bus.subscription(to: "app://a/:n", limit: 2)

@@ -67,7 +67,7 @@ struct MessageTraceTests {
         #expect(kinds == [nil, .deadlineExceeded])
     }
 
-    @Test func `it is off before, and again when nobody can read it any more`() async throws {
+    @Test func `it is off before, and again when no reader is left`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         #expect(self.isPlain)
         do {

@@ -21,7 +21,7 @@ struct ModuleTests {
         #expect(report.problems.isEmpty, "\(report)")
     }
 
-    @Test func `the cart needs nothing but a catalogue and somebody who knows the customer`() async throws {
+    @Test func `the cart needs nothing but a catalogue and a service that knows the customer`() async throws {
         let bus = MessageBus()
         let recorder = MessageRecorder(on: bus)
         try await bus.install { CartModule() }

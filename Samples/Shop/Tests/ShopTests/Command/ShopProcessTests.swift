@@ -104,7 +104,7 @@ struct ShopProcessTests {
         }
     }
 
-    @Test func `whoever stops reading hears no complaint`() throws {
+    @Test func `a reader that stops early hears no complaint`() throws {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         let script = "yes /catalog/categories | head -20000 | { \"$0\" 2>&1 >&3 | wc -c >&2; } 3>&1 | head -1"

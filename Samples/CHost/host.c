@@ -1,0 +1,137 @@
+#include "host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define JSON(text) ((waybill_value){(text), sizeof(text) - 1})
+#define NONE ((waybill_value){NULL, 0})
+
+static void expect(host *host, int holds, const char *what) {
+    printf("  %s %s\n", holds ? "ok" : "FAILED", what);
+    if (!holds) host->failures++;
+}
+
+static int equals(waybill_value value, const char *text) {
+    return value.length == strlen(text) && memcmp(value.json, text, value.length) == 0;
+}
+
+static void begin(host *host, int status) {
+    host->pending++;
+    if (status != WAYBILL_OK) {
+        printf("  %s: %s\n", waybill_status_name(status), waybill_error(host->bus));
+        host->failures++;
+    }
+}
+
+static void closed(void *context) { ((host *)context)->done = 1; }
+
+static void end(host *host) {
+    if (--host->pending == 0) waybill_close(host->bus, closed, host);
+}
+
+// A handler that answers at once, with what it was asked.
+static void echo(void *context, waybill_message *message) {
+    (void)context;
+    waybill_reply(message, waybill_message_parameters(message));
+}
+
+static void refuse(void *context, waybill_message *message) {
+    expect(context, waybill_reply(message, JSON("{nothing")) == WAYBILL_INVALID_ARGUMENT, "a reply has to be JSON");
+    waybill_fail(message, "closed on Sundays");
+}
+
+// A handler that answers later: here, when its caller has long given up, or is made to.
+static void keep(void *context, waybill_message *message) {
+    host *host = context;
+    host->kept = message;
+    if (host->slow != 0) waybill_cancel(host->bus, host->slow);
+    host->slow = 0;
+}
+
+static void hear(void *context, const waybill_message *message) {
+    host *host = context;
+    host->heard++;
+    expect(host, equals(waybill_message_parameters(message), "{\"degrees\":21,\"room\":\"hall\"}"),
+           "a subscriber sees the parameters");
+}
+
+static void receive(void *context, waybill_message *message) {
+    expect(context, equals(waybill_message_payload(message), "{\"text\":\"hi\"}"), "a return URL gets the reply");
+    waybill_reply(message, NONE);
+    end(context);
+}
+
+static void echoed(void *context, const waybill_outcome *outcome) {
+    expect(context, outcome->status == WAYBILL_OK && outcome->error == NULL, "a call is answered");
+    expect(context, equals(outcome->value, "{\"id\":\"7\",\"tags\":[1,2.5,null],\"text\":\"hi\"}"),
+           "the reply is what the handler gave");
+    end(context);
+}
+
+static void refused(void *context, const waybill_outcome *outcome) {
+    expect(context, outcome->status == WAYBILL_HANDLER_FAILED && strstr(outcome->error, "Sundays") != NULL,
+           "a failure has its handler's words");
+    end(context);
+}
+
+static void lost(void *context, const waybill_outcome *outcome) {
+    expect(context, outcome->status == WAYBILL_NO_ROUTE && outcome->value.json == NULL, "an unknown URL is no route");
+    end(context);
+}
+
+static void late(void *context, const waybill_outcome *outcome) {
+    host *host = context;
+    expect(host, outcome->status == WAYBILL_DEADLINE_EXCEEDED, "a call ends at its deadline");
+    // On a slow machine the deadline may have passed before the handler began.
+    if (host->kept != NULL) expect(host, waybill_reply(host->kept, JSON("1")) == WAYBILL_OK, "a late reply is dropped");
+    host->kept = NULL;
+    end(host);
+}
+
+static void cancelled(void *context, const waybill_outcome *outcome) {
+    host *host = context;
+    expect(host, outcome->status == WAYBILL_CANCELLED, "a call that is cancelled ends");
+    expect(host, waybill_fail(host->kept, "too late") == WAYBILL_OK, "its message is ended all the same");
+    host->kept = NULL;
+    // Only now, since both messages are kept in the same place.
+    begin(host, waybill_route(host->bus, "app://slow", NONE, 50, late, host, NULL));
+    end(host);
+}
+
+static void published(void *context, const waybill_outcome *outcome) {
+    host *host = context;
+    expect(host, outcome->status == WAYBILL_OK && equals(outcome->value, "1") && host->heard == 1,
+           "a message is published");
+    end(host);
+}
+
+void host_begin(host *host, waybill_bus *bus) {
+    uint64_t first = 0;
+    memset(host, 0, sizeof(*host));
+    host->bus = bus;
+    expect(host, waybill_abi_version() >= WAYBILL_ABI_VERSION, "the library is as new as the header");
+    expect(host, waybill_register(bus, "app://echo/:id", echo, host, &first) == WAYBILL_OK, "a handler is registered");
+    expect(host, waybill_register(bus, "app://echo/:name", echo, host, NULL) == WAYBILL_CONFLICT, "a rival is refused");
+    expect(host, strstr(waybill_error(bus), "app://echo/:id") != NULL, "and the error names the first");
+    waybill_register(bus, "app://refuse", refuse, host, NULL);
+    waybill_register(bus, "app://slow", keep, host, NULL);
+    waybill_register(bus, "app://receive", receive, host, NULL);
+    waybill_subscribe(bus, "app://climate", hear, host, NULL);
+    expect(host, waybill_route(bus, "app://echo/7", JSON("[1]"), -1, echoed, host, NULL) == WAYBILL_INVALID_ARGUMENT,
+           "parameters are an object");
+
+    waybill_value words = JSON("{\"text\":\"hi\",\"tags\":[1,2.5,null]}");
+    begin(host, waybill_route(bus, "app://echo/7", words, -1, echoed, host, NULL));
+    begin(host, waybill_route(bus, "app://refuse", NONE, -1, refused, host, NULL));
+    begin(host, waybill_route(bus, "app://nothing", NONE, -1, lost, host, NULL));
+    begin(host, waybill_route(bus, "app://slow", NONE, -1, cancelled, host, &host->slow));
+    begin(host, waybill_publish(bus, "app://climate", JSON("{\"room\":\"hall\",\"degrees\":21}"), published, host));
+    // Ends with its return URL.
+    waybill_register(bus, "app://say", echo, host, NULL);
+    begin(host, waybill_send(bus, "app://say?text=hi#app://receive", NONE));
+}
+
+int host_end(const host *host, const char *name) {
+    printf("%s: %s\n", name, host->failures == 0 && host->done ? "everything holds" : "FAILED");
+    return host->failures == 0 && host->done ? 0 : 1;
+}

@@ -1,0 +1,31 @@
+// A program with a libuv loop of its own, which carries a bus.
+
+#include "host.h"
+
+#include <stdio.h>
+#include <uv.h>
+
+static int ticks = 0;
+
+static void tick(uv_timer_t *timer) {
+    if (++ticks == 3) uv_close((uv_handle_t *)timer, NULL);
+}
+
+int main(void) {
+    uv_loop_t loop;
+    uv_timer_t timer;
+    host host;
+    uv_loop_init(&loop);
+    // The program's own work goes on beside the bus.
+    uv_timer_init(&loop, &timer);
+    uv_timer_start(&timer, tick, 1, 1);
+    host_begin(&host, waybill_adopt(&loop));
+    // Returns when nothing is pending any more, neither the program's nor the bus's.
+    uv_run(&loop, UV_RUN_DEFAULT);
+    int status = uv_loop_close(&loop);
+    if (ticks != 3 || status != 0) {
+        printf("  FAILED %d ticks, uv_loop_close: %d\n", ticks, status);
+        host.failures++;
+    }
+    return host_end(&host, "uv-host");
+}

@@ -1,0 +1,208 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of the header.
+
+public import CWaybill
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// The functions of `waybill.h`, which says what they do. The compiler compares them with it.
+//
+// Each `unsafe` below rests on the header: a pointer is null, or points at what the header says.
+
+/// The version of the interface.
+@c @implementation
+public func waybill_abi_version() -> Int32 { WAYBILL_ABI_VERSION }
+
+/// The name of a status.
+@c @implementation
+public func waybill_status_name(_ status: Int32) -> UnsafePointer<CChar>? {
+    unsafe (HostStatus.names[status] ?? HostStatus.names[HostStatus.other.rawValue])?.pointer
+}
+
+/// A bus on a host's `uv_loop_t`.
+@c @implementation
+public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer? {
+    guard let hostLoop = unsafe hostLoop,
+        let loop = try? unsafe EventLoop.adopting(hostLoop, name: "waybill-host")
+    else { return nil }
+    return unsafe HostBus(on: loop, isDriven: false).retained
+}
+
+/// A bus that its host drives.
+@c @implementation
+public func waybill_create() -> OpaquePointer? {
+    guard let loop = try? EventLoop.driven(name: "waybill-host") else { return nil }
+    return unsafe HostBus(on: loop, isDriven: true).retained
+}
+
+/// The descriptor to poll.
+@c @implementation
+public func waybill_fd(_ bus: OpaquePointer?) -> Int32 {
+    guard let bus = unsafe HostBus.of(bus), bus.isDriven else { return -1 }
+    return bus.eventLoop.backendDescriptor
+}
+
+/// For how long to poll.
+@c @implementation
+public func waybill_timeout(_ bus: OpaquePointer?) -> Int32 {
+    guard let bus = unsafe HostBus.of(bus), bus.isDriven, bus.eventLoop.isInEventLoop else { return -1 }
+    return bus.eventLoop.backendTimeout
+}
+
+/// Does what is due.
+@c @implementation
+public func waybill_dispatch(_ bus: OpaquePointer?) -> Int32 {
+    guard let bus = unsafe HostBus.of(bus), bus.isDriven else { return HostStatus.invalidArgument.rawValue }
+    guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
+    bus.eventLoop.dispatch()
+    return HostStatus.ok.rawValue
+}
+
+/// Begins to end a bus.
+@c @implementation
+public func waybill_close(
+    _ bus: OpaquePointer?,
+    _ closed: waybill_closed?,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    let host = unsafe HostClosed(function: closed, context: context)
+    return unsafe HostBus.run(bus) { bus in
+        bus.close { [bus] in
+            host.call()
+            bus.release()
+        }
+    }
+}
+
+/// Handles the URLs of a pattern.
+@c @implementation
+public func waybill_register(
+    _ bus: OpaquePointer?,
+    _ pattern: UnsafePointer<CChar>?,
+    _ handler: waybill_handler?,
+    _ context: UnsafeMutableRawPointer?,
+    _ id: UnsafeMutablePointer<UInt64>?
+) -> Int32 {
+    unsafe HostBus.run(bus) { bus in
+        guard let handler = unsafe handler else { throw HostStatus.invalidArgument }
+        let host = unsafe HostHandler(function: handler, context: context)
+        let added = try bus.register(unsafe HostValue.text(pattern), host)
+        unsafe id?.pointee = added
+    }
+}
+
+/// Sees what is published to a pattern.
+@c @implementation
+public func waybill_subscribe(
+    _ bus: OpaquePointer?,
+    _ pattern: UnsafePointer<CChar>?,
+    _ subscriber: waybill_subscriber?,
+    _ context: UnsafeMutableRawPointer?,
+    _ id: UnsafeMutablePointer<UInt64>?
+) -> Int32 {
+    unsafe HostBus.run(bus) { bus in
+        guard let subscriber = unsafe subscriber else { throw HostStatus.invalidArgument }
+        let host = unsafe HostSubscriber(function: subscriber, context: context)
+        let added = try bus.subscribe(unsafe HostValue.text(pattern), host)
+        unsafe id?.pointee = added
+    }
+}
+
+/// Routes a message.
+@c @implementation
+public func waybill_route(
+    _ bus: OpaquePointer?,
+    _ url: UnsafePointer<CChar>?,
+    _ parameters: waybill_value,
+    _ timeout: Int64,
+    _ done: waybill_completion?,
+    _ context: UnsafeMutableRawPointer?,
+    _ id: UnsafeMutablePointer<UInt64>?
+) -> Int32 {
+    unsafe HostBus.run(bus) { bus in
+        guard let done = unsafe done else { throw HostStatus.invalidArgument }
+        let host = unsafe HostCompletion(function: done, context: context)
+        let url = try unsafe HostValue.text(url)
+        let parameters = try unsafe HostValue.parameters(parameters)
+        let limit: Duration? = timeout < 0 ? nil : .milliseconds(timeout)
+        let begun = bus.begin(host) { bus in
+            try await bus.route(url, parameters: parameters, timeout: limit).value
+        }
+        unsafe id?.pointee = begun
+    }
+}
+
+/// Sends a message.
+@c @implementation
+public func waybill_send(
+    _ bus: OpaquePointer?,
+    _ url: UnsafePointer<CChar>?,
+    _ parameters: waybill_value
+) -> Int32 {
+    unsafe HostBus.run(bus) { bus in
+        bus.bus.send(try unsafe HostValue.text(url), parameters: try unsafe HostValue.parameters(parameters))
+    }
+}
+
+/// Publishes a message.
+@c @implementation
+public func waybill_publish(
+    _ bus: OpaquePointer?,
+    _ url: UnsafePointer<CChar>?,
+    _ parameters: waybill_value,
+    _ done: waybill_completion?,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    unsafe HostBus.run(bus) { bus in
+        let host = unsafe done.map { unsafe HostCompletion(function: $0, context: context) }
+        let url = try unsafe HostValue.text(url)
+        let parameters = try unsafe HostValue.parameters(parameters)
+        _ = bus.begin(host) { bus in try await bus.publish(url, parameters: parameters) }
+    }
+}
+
+/// Ends what has an ID.
+@c @implementation
+public func waybill_cancel(_ bus: OpaquePointer?, _ id: UInt64) -> Int32 {
+    unsafe HostBus.run(bus) { $0.cancel(id) }
+}
+
+/// The sentence about the last call that failed.
+@c @implementation
+public func waybill_error(_ bus: OpaquePointer?) -> UnsafePointer<CChar>? {
+    guard let bus = unsafe HostBus.of(bus), bus.eventLoop.isInEventLoop else { return nil }
+    return unsafe bus.error.pointer
+}
+
+/// The URL of a message.
+@c @implementation
+public func waybill_message_url(_ message: OpaquePointer?) -> UnsafePointer<CChar>? {
+    unsafe PendingMessage.of(message)?.url.pointer
+}
+
+/// The parameters of a message.
+@c @implementation
+public func waybill_message_parameters(_ message: OpaquePointer?) -> waybill_value {
+    unsafe PendingMessage.of(message)?.parameters.value ?? waybill_value(json: nil, length: 0)
+}
+
+/// What a message to a return URL carries.
+@c @implementation
+public func waybill_message_payload(_ message: OpaquePointer?) -> waybill_value {
+    unsafe PendingMessage.of(message)?.payload?.value ?? waybill_value(json: nil, length: 0)
+}
+
+/// Ends a message with a value.
+@c @implementation
+public func waybill_reply(_ message: OpaquePointer?, _ value: waybill_value) -> Int32 {
+    unsafe PendingMessage.end(message) { .success(try unsafe HostValue.value(value)) }
+}
+
+/// Ends a message with a failure.
+@c @implementation
+public func waybill_fail(_ message: OpaquePointer?, _ text: UnsafePointer<CChar>?) -> Int32 {
+    unsafe PendingMessage.end(message) {
+        .failure(PendingMessage.HostFailure(description: try unsafe HostValue.text(text)))
+    }
+}

@@ -1,0 +1,186 @@
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillJSON
+internal import WaybillRouting
+
+/// The bus of a host, on the loop of the thread that made it: all that the functions of `waybill.h` do.
+///
+/// An opaque pointer to it is the host's `waybill_bus`, which holds it until the bus has closed.
+///
+/// The compiler cannot check `Sendable` here. What makes it so: whatever is variable is touched on the loop's
+/// thread only, by ``run(_:_:)``, which looks, and by tasks of ``HostTasks``.
+final class HostBus: @unchecked Sendable {
+    let eventLoop: EventLoop
+    let bus: MessageBus
+    let isDriven: Bool
+    private let tasks: HostTasks
+    private var entries: [UInt64: Entry] = [:]
+    private var lastID: UInt64 = 0
+    private var pending = 0
+    /// Keeps a host's `uv_run` from returning while calls are pending.
+    private var keepsAlive: ScheduledTimer?
+    private(set) var error = CText("")
+
+    /// What has an ID for `waybill_cancel`.
+    private enum Entry {
+        case registration(Registration)
+        case call(Task<Void, Never>)
+    }
+
+    init(on eventLoop: EventLoop, isDriven: Bool) {
+        self.eventLoop = eventLoop
+        self.bus = MessageBus(eventLoop: eventLoop)
+        self.isDriven = isDriven
+        self.tasks = HostTasks(eventLoop: eventLoop)
+    }
+
+    func register(_ pattern: String, _ host: HostHandler) throws(RoutingError) -> UInt64 {
+        self.add(
+            .registration(
+                try self.bus.register(pattern, on: self.tasks) { _, message async throws -> JSONValue in
+                    try await PendingMessage(message).answer(by: host)
+                }
+            )
+        )
+    }
+
+    func subscribe(_ pattern: String, _ host: HostSubscriber) throws(RoutingError) -> UInt64 {
+        self.add(
+            .registration(
+                try self.bus.subscribe(pattern, on: self.tasks) { _, message in
+                    host.call(try PendingMessage(message))
+                }
+            )
+        )
+    }
+
+    /// Begins a call, which ends on a later turn of the loop.
+    func begin(
+        _ done: HostCompletion?,
+        _ call: @escaping @Sendable (MessageBus) async throws -> any Sendable
+    ) -> UInt64 {
+        self.lastID += 1
+        let id = self.lastID
+        self.change(pending: 1)
+        self.entries[id] = .call(
+            self.tasks.start { tasks in
+                tasks.eventLoop.preconditionInEventLoop()
+                let outcome: HostOutcome
+                do {
+                    outcome = try HostOutcome(await call(self.bus))
+                } catch {
+                    outcome = HostOutcome(error)
+                }
+                self.entries[id] = nil
+                done?.call(outcome)
+                self.change(pending: -1)
+            }
+        )
+        return id
+    }
+
+    func cancel(_ id: UInt64) {
+        switch self.entries[id] {
+        case .registration(let registration):
+            self.entries[id] = nil
+            registration.cancel()
+        case .call(let task): task.cancel()
+        case nil: break
+        }
+    }
+
+    /// Fails what is pending, closes the loop's handles, and then has the host told.
+    func close(_ closed: @escaping @Sendable () -> Void) {
+        self.change(pending: 1)
+        let (bus, eventLoop) = (self.bus, self.eventLoop)
+        eventLoop.onClosed(closed)
+        self.tasks.start { tasks in
+            tasks.eventLoop.preconditionInEventLoop()
+            await bus.shutDown()
+            self.change(pending: -1)
+            eventLoop.beginShutDown()
+        }
+    }
+
+    func note(_ error: any Error) -> Int32 {
+        self.error = CText(HostOutcome.sentence(error))
+        return HostStatus(error).rawValue
+    }
+
+    private func add(_ entry: Entry) -> UInt64 {
+        self.lastID += 1
+        self.entries[self.lastID] = entry
+        return self.lastID
+    }
+
+    private func change(pending change: Int) {
+        self.eventLoop.preconditionInEventLoop()
+        self.pending += change
+        if self.pending == 0 {
+            self.keepsAlive.take()?.cancel()
+        } else if self.keepsAlive == nil {
+            self.keepsAlive = self.eventLoop.schedule(at: .now + .seconds(1 << 30)) {}
+        }
+    }
+}
+
+extension HostBus {
+    /// The object behind a host's pointer.
+    static func of(_ pointer: OpaquePointer?) -> HostBus? {
+        // The host keeps to the header: the pointer is one that `retained` has made, and has not closed.
+        unsafe pointer.map {
+            unsafe Unmanaged<HostBus>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
+        }
+    }
+
+    /// A pointer for the host, which holds the object.
+    var retained: OpaquePointer {
+        // Released when the bus has closed, and by no other code.
+        unsafe OpaquePointer(Unmanaged.passRetained(self).toOpaque())
+    }
+
+    func release() {
+        // Balances `retained`, once: `close` is called once.
+        unsafe Unmanaged.passUnretained(self).release()
+    }
+
+    /// Runs code of the bus, if the calling thread is the bus's.
+    ///
+    /// - Returns: `WAYBILL_OK`, or what went wrong, with the sentence kept for `waybill_error`.
+    static func run(_ pointer: OpaquePointer?, _ body: (HostBus) throws -> Void) -> Int32 {
+        guard let bus = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
+        guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
+        do {
+            try body(bus)
+            return HostStatus.ok.rawValue
+        } catch {
+            return bus.note(error)
+        }
+    }
+}
+
+/// Where the tasks of a host's bus run: on its loop.
+actor HostTasks: LoopBound {
+    nonisolated let eventLoop: EventLoop
+
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    /// Starts a task that begins on a later turn of the loop; for the loop's thread.
+    ///
+    /// The closure has to mention the actor, or it would leave for the global executor (Swift 6.3).
+    @discardableResult
+    nonisolated func start(
+        _ body: @escaping @Sendable (isolated HostTasks) async -> Void
+    ) -> Task<Void, Never> {
+        self.assumeIsolated { tasks in tasks.startTask(body) }
+    }
+
+    private func startTask(
+        _ body: @escaping @Sendable (isolated HostTasks) async -> Void
+    ) -> Task<Void, Never> {
+        Task.immediate {
+            await Task.yield()
+            await body(self)
+        }
+    }
+}

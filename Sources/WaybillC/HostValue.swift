@@ -1,0 +1,136 @@
+internal import CWaybill
+internal import Synchronization
+internal import Waybill
+internal import WaybillJSON
+internal import WaybillRouting
+
+/// Text that C reads: zero-terminated, and kept for as long as its owner lives.
+@safe
+final class CText: Sendable {
+    // Written by `init` only, and freed by `deinit`.
+    private nonisolated(unsafe) let bytes: UnsafeMutableBufferPointer<CChar>
+
+    init(_ text: String) { unsafe self.bytes = Self.copy(Array(text.utf8)) }
+
+    init(_ bytes: [UInt8]) { unsafe self.bytes = Self.copy(bytes) }
+
+    deinit { unsafe self.bytes.deallocate() }
+
+    private static func copy(_ text: [UInt8]) -> UnsafeMutableBufferPointer<CChar> {
+        let bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.count + 1)
+        for (index, byte) in text.enumerated() { unsafe bytes[index] = CChar(bitPattern: byte) }
+        unsafe bytes[text.count] = 0
+        return unsafe bytes
+    }
+
+    /// The text, for as long as the object is held.
+    var pointer: UnsafePointer<CChar>? { unsafe UnsafePointer(self.bytes.baseAddress) }
+
+    /// The text as a value, for as long as the object is held.
+    var value: waybill_value { unsafe waybill_value(json: self.pointer, length: self.bytes.count - 1) }
+}
+
+/// A value as the host gives and gets it.
+enum HostValue {
+    /// The bytes of a host's value, copied.
+    static func bytes(_ value: waybill_value) throws(HostStatus) -> [UInt8] {
+        guard unsafe value.length > 0 else { return [] }
+        guard let json = unsafe value.json else { throw .invalidArgument }
+        // The host keeps to the header: there are as many bytes.
+        return unsafe UnsafeRawBufferPointer(start: json, count: value.length).map { $0 }
+    }
+
+    static func parameters(_ value: waybill_value) throws -> [String: any Sendable] {
+        let bytes = try unsafe self.bytes(value)
+        return bytes.isEmpty ? [:] : try JSONValue.parameters(of: bytes)
+    }
+
+    static func value(_ value: waybill_value) throws -> JSONValue {
+        let bytes = try unsafe self.bytes(value)
+        return try JSONValue(parsing: bytes.isEmpty ? Array("null".utf8) : bytes)
+    }
+
+    static func text(_ pointer: UnsafePointer<CChar>?) throws(HostStatus) -> String {
+        // The host keeps to the header: the text ends with a zero.
+        guard let pointer = unsafe pointer, let text = unsafe String(validatingCString: pointer) else {
+            throw .invalidArgument
+        }
+        return text
+    }
+}
+
+/// How a call ended, as the host's completion gets it.
+struct HostOutcome: Sendable {
+    let status: Int32
+    private let value: CText?
+    private let error: CText?
+
+    init(_ value: any Sendable) throws {
+        self.status = HostStatus.ok.rawValue
+        self.value = value is Void ? nil : CText(try JSONBytes.encode(value))
+        self.error = nil
+    }
+
+    init(_ error: any Error) {
+        self.status = HostStatus(error).rawValue
+        self.value = nil
+        self.error = CText(Self.sentence(error))
+    }
+
+    static func sentence(_ error: any Error) -> String { SafeText.line("\(error)") }
+
+    /// Calls a closure with the outcome, which is valid until it returns.
+    func withC(_ body: (UnsafePointer<waybill_outcome>) -> Void) {
+        withExtendedLifetime(self) {
+            let none = unsafe waybill_value(json: nil, length: 0)
+            let outcome = unsafe waybill_outcome(
+                status: self.status,
+                value: self.value?.value ?? none,
+                error: self.error?.pointer
+            )
+            unsafe withUnsafePointer(to: outcome, body)
+        }
+    }
+}
+
+// A host's context is its own business: the bus passes it on, on the thread that gave it.
+
+/// A host's `waybill_handler`.
+@safe
+struct HostHandler: @unchecked Sendable {
+    let function: waybill_handler
+    let context: UnsafeMutableRawPointer?
+
+    func call(_ message: PendingMessage) { unsafe self.function(self.context, message.retained) }
+}
+
+/// A host's `waybill_subscriber`.
+@safe
+struct HostSubscriber: @unchecked Sendable {
+    let function: waybill_subscriber
+    let context: UnsafeMutableRawPointer?
+
+    func call(_ message: PendingMessage) {
+        withExtendedLifetime(message) { unsafe self.function(self.context, message.borrowed) }
+    }
+}
+
+/// A host's `waybill_completion`.
+@safe
+struct HostCompletion: @unchecked Sendable {
+    let function: waybill_completion
+    let context: UnsafeMutableRawPointer?
+
+    func call(_ outcome: HostOutcome) {
+        unsafe outcome.withC { outcome in unsafe self.function(self.context, outcome) }
+    }
+}
+
+/// A host's `waybill_closed`.
+@safe
+struct HostClosed: @unchecked Sendable {
+    let function: waybill_closed?
+    let context: UnsafeMutableRawPointer?
+
+    func call() { unsafe self.function?(self.context) }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Testing
+internal import WaybillTestSupport
+
+@testable internal import WaybillEventLoop
+
+/// A loop that a program polls beside what else it polls.
+@Suite(.timeLimit(.minutes(1)))
+struct DrivenLoopTests {
+    /// Drives a loop on a thread of its own, as a program does, until it has closed.
+    private static func drive<Result: Sendable>(
+        _ body: @escaping @Sendable (EventLoop) -> Result
+    ) async throws -> (result: Result, turns: Int) {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Swift.Result {
+                        let loop = try EventLoop.driven(name: "driven")
+                        let closed = Locked(false)
+                        loop.onClosed { closed.withLock { $0 = true } }
+                        let result = body(loop)
+                        var turns = 0
+                        while !closed.withLock({ $0 }) {
+                            var descriptor = pollfd(
+                                fd: loop.backendDescriptor,
+                                events: Int16(POLLIN),
+                                revents: 0
+                            )
+                            unsafe poll(&descriptor, 1, loop.backendTimeout)
+                            loop.dispatch()
+                            turns += 1
+                        }
+                        return (result, turns)
+                    }
+                )
+            }
+        }
+    }
+
+    @Test
+    func `a program that polls is woken by other threads, and by timers`() async throws {
+        let seen = Journal<String>()
+        let turns = try await Self.drive { loop in
+            let counter = Counter(eventLoop: loop)
+            Task {
+                for _ in 0..<100 { await counter.increment() }
+                try await loop.clock.sleep(for: .milliseconds(20))
+                seen.add("\(await counter.count)")
+                await loop.shutDown()
+                seen.add("closed")
+            }
+        }.turns
+        #expect(await eventually { seen.count == 2 })
+        #expect(seen.entries == ["100", "closed"])
+        // It waits, and does not turn for as long as the timer takes.
+        #expect(turns < 1_000)
+    }
+
+    @Test
+    func `a descriptor that is new is watched before the program polls again`() async throws {
+        let seen = Journal<[UInt8]>()
+        _ = try await Self.drive { loop in
+            Task {
+                let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
+                let client = try await StreamConnection.connect(to: listener.address, on: loop)
+                var connections = listener.connections.makeAsyncIterator()
+                let server = try await connections.next()
+                try await client.write([1, 2, 3])
+                if let bytes = try await server?.read() { seen.add(bytes) }
+                await loop.shutDown()
+            }
+        }
+        #expect(await eventually { seen.count == 1 })
+        #expect(seen.entries == [[1, 2, 3]])
+    }
+}

@@ -1,0 +1,204 @@
+import Testing
+internal import WaybillEventLoop
+import WaybillTestSupport
+
+@testable internal import Waybill
+
+@Suite
+struct ExchangeStateTests {
+    @Test
+    func `random operations end as those of plain lists do`() throws {
+        for seed in 0..<UInt64(Scale.of(100)) {
+            var run = ExchangeRun(handler: try StateParts().handler(), seed: seed)
+            for step in 0..<100 {
+                let (operation, actual, expected) = run.step()
+                try #require(actual == expected, "seed \(seed), step \(step), \(operation)")
+            }
+        }
+    }
+
+    @Test
+    func `an exchange ends once, and releases what waited for its handler`() throws {
+        let handler = try StateParts().handler()
+        var state = Exchange.State(handler: handler)
+        let task = Task<Void, Never> {}
+        let isOver = [state.attach(), state.bind(task: task)]
+        let finished = state.finish()
+        let effects = try #require(finished)
+        #expect(isOver == [false, false] && effects.handler === handler)
+        #expect(effects.waiting?.isAttached == true && effects.waiting?.task == task)
+        let again = state.finish()
+        let late = [state.attach(), state.bind(task: task)]
+        #expect(again == nil && late == [true, true] && state.isOver)
+    }
+
+    @Test
+    func `an outcome is known when it has been counted, and read once`() throws {
+        var state = Exchange.State(handler: nil)
+        _ = state.finish()
+        let early = state.takeOutcome()
+        let reader = state.close(.replied(7))
+        #expect(early == nil && reader == nil && !state.isRead)
+        let outcome = try state.takeOutcome()?.value(as: Int.self, url: "app://state")
+        let second = state.takeOutcome()
+        #expect(outcome == 7 && second == nil && state.isRead)
+    }
+
+    @Test
+    func `a reader that came before the end gets the outcome`() throws {
+        var state = Exchange.State(handler: nil)
+        let waiting = Exchange.Reader(on: nil)
+        let event = state.read(waiting)
+        _ = state.finish()
+        let reader = state.close(.replied(7))
+        #expect(event == nil && reader === waiting && state.isRead)
+    }
+
+    @Test
+    func `a handler whose reply is not answered is told at the end`() throws {
+        var state = Exchange.State(handler: nil)
+        for number in 1...3 { _ = state.offer(.numbered(number)) }
+        _ = state.read(Exchange.Reader(on: nil))
+        let finished = state.finish()
+        let effects = try #require(finished)
+        #expect(effects.waiting?.unanswered.map(\.number) == [2, 3, 1])
+        let answered = state.answer()
+        guard case .refuse = state.offer(.numbered(4)) else {
+            Issue.record("an exchange that is over has taken a progress reply")
+            return
+        }
+        #expect(answered == nil)
+    }
+}
+
+extension Exchange.Progress {
+    static func numbered(_ number: Int) -> Self {
+        Self(value: number, context: nil, expectsAnswer: true, answer: Exchange.Answer(on: nil))
+    }
+
+    var number: Int? { self.value as? Int }
+}
+
+/// An ``Exchange/State`` beside plain lists that do the same.
+private struct ExchangeRun {
+    private var state: Exchange.State
+    private var random: SeededGenerator
+    private var offered: [Exchange.Progress] = []
+
+    // What the state is expected to hold.
+    private var isOver = false
+    private var isClosed = false
+    private var outcome: Int?
+    private var reader: Exchange.Reader?
+    private var unread: [Int] = []
+    private var seen: Int?
+    private var shown = 0
+    private var isAttached = false
+
+    init(handler: Handler, seed: UInt64) {
+        self.state = Exchange.State(handler: handler)
+        self.random = SeededGenerator(seed: seed)
+    }
+
+    /// Does something, and says what it gave, and what it should have given.
+    mutating func step() -> (operation: String, actual: String, expected: String) {
+        switch self.random.number(below: 24) {
+        case 0: self.finish()
+        case 1: self.close()
+        case 2..<8: self.read()
+        case 8..<14: self.offer()
+        case 14..<18: self.answer()
+        case 18..<22: self.withdraw()
+        default: self.attach()
+        }
+    }
+
+    private mutating func finish() -> (String, String, String) {
+        let effects = self.state.finish()
+        defer { self.isOver = true }
+        let numbers = effects?.waiting?.unanswered.compactMap(\.number) ?? []
+        let actual = "\(effects == nil) \(effects?.waiting?.isAttached ?? false) \(numbers)"
+        guard !self.isOver else { return ("finish", actual, "true false []") }
+        let unanswered = self.unread + [self.seen].compactMap(\.self)
+        (self.unread, self.seen) = ([], nil)
+        return ("finish", actual, "false \(self.isAttached) \(unanswered)")
+    }
+
+    private mutating func close() -> (String, String, String) {
+        guard self.isOver, !self.isClosed else { return ("none", "", "") }
+        self.isClosed = true
+        let actual = self.state.close(.replied(7))
+        let expected = self.reader.take()
+        if expected == nil { self.outcome = 7 }
+        return ("close", "\(actual === expected)", "true")
+    }
+
+    private mutating func read() -> (String, String, String) {
+        // A reader answers, or declines to, before it reads on, and reads nothing after the end.
+        guard self.reader == nil, self.seen == nil, !self.state.isRead else { return ("none", "", "") }
+        let reader = Exchange.Reader(on: nil)
+        let actual = self.text(self.state.read(reader))
+        if self.outcome.take() != nil { return ("read", actual, "the end") }
+        guard self.unread.isEmpty else {
+            self.seen = self.unread.removeFirst()
+            self.shown += 1
+            return ("read", actual, "reply \(self.seen ?? 0)")
+        }
+        self.reader = reader
+        return ("read", actual, "nothing")
+    }
+
+    private func text(_ event: Exchange.Event?) -> String {
+        switch event {
+        case .progress(let progress): "reply \(progress.number ?? 0)"
+        case .finished: "the end"
+        case nil: "nothing"
+        }
+    }
+
+    private mutating func offer() -> (String, String, String) {
+        let number = self.offered.count
+        let progress = Exchange.Progress.numbered(number)
+        self.offered.append(progress)
+        let actual =
+            switch self.state.offer(progress) {
+            case .deliver(let reader, let event): "\(reader === self.reader) \(self.text(event))"
+            case .keep: "kept"
+            case .refuse: "refused"
+            }
+        if self.isOver { return ("offer", actual, "refused") }
+        guard self.reader.take() != nil else {
+            self.unread.append(number)
+            return ("offer", actual, "kept")
+        }
+        self.seen = number
+        self.shown += 1
+        return ("offer", actual, "true reply \(number)")
+    }
+
+    private mutating func answer() -> (String, String, String) {
+        if self.random.isOne(in: 2) {
+            return ("answer", "\(self.state.answer()?.number ?? -1)", "\(self.seen.take() ?? -1)")
+        }
+        let number = self.shown - self.random.number(below: 2)
+        let actual = self.state.answer(to: number)?.number ?? -1
+        let expected = number == self.shown ? self.seen.take() : nil
+        return ("answer to \(number)", "\(actual)", "\(expected ?? -1)")
+    }
+
+    private mutating func withdraw() -> (String, String, String) {
+        guard !self.offered.isEmpty else { return ("none", "", "") }
+        let number = self.random.number(below: self.offered.count)
+        let actual = self.state.withdraw(self.offered[number].answer)
+        let isThere = self.seen == number || self.unread.contains(number)
+        if self.seen == number { self.seen = nil }
+        self.unread.removeAll { $0 == number }
+        return ("withdraw \(number)", "\(actual)", "\(isThere)")
+    }
+
+    private mutating func attach() -> (String, String, String) {
+        let actual = self.state.attach()
+        if !self.isOver { self.isAttached = true }
+        return ("attach", "\(actual)", "\(self.isOver)")
+    }
+}
