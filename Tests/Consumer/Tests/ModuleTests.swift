@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Waybill
 import WaybillEventLoop
@@ -87,6 +88,35 @@ actor MoviePlayer: Player {
 
 struct PlayerRouter: ServiceRouter {
     nonisolated(nonsending) func makeDestination() async throws -> (any Player)? { MoviePlayer() }
+}
+
+struct FilmSettings: Sendable { var film: String? }
+
+struct FilmRouter: ServiceRouter {
+    var defaultSettings: FilmSettings? { FilmSettings(film: "a film") }
+
+    nonisolated(nonsending) func makeDestination(
+        _ request: PerformRequest<FilmSettings>
+    ) async throws -> (any Player)? {
+        #expect(request.source as? String == "lobby" && request.transition != .make)
+        let player = MoviePlayer()
+        try await player.load(request.require("film", request.settings.film))
+        return player
+    }
+}
+
+final class Seen: Sendable {
+    private let list = Mutex<[String]>([])
+    var entries: [String] { self.list.withLock { $0 } }
+    func add(_ entry: String) { self.list.withLock { $0.append(entry) } }
+}
+
+extension Routable where Service == any Player {
+    static var player: Self { Self(declared: (any Player).self) }
+}
+
+extension Routable where Service == any TimeService {
+    static var time: Self { Self(declared: (any TimeService).self) }
 }
 
 /// Modules, mailboxes and services, as the articles print them.
@@ -189,6 +219,47 @@ struct ModuleTests {
         let endpoint = ServiceEndpoint(bus: elsewhere, url: "app://there")
         #expect(try await endpoint.call("time", ["city": "Oslo"], as: String.self) == "late")
         #expect(endpoint.url == "app://there" && endpoint.timeout == nil && endpoint.bus === elsewhere)
+    }
+
+    @Test func `a destination is made by its caller's settings, and observed`() async throws {
+        let seen = Seen()
+        let end = bus.observePerformances(of: (any Player).self) { event in
+            let isThere =
+                event.destination != nil && event.source != nil && event.service == (any Player).self
+            switch event.kind {
+            case .willPerform: seen.add("will \(event.transition.rawValue)")
+            case .didPerform: seen.add("did \(isThere)")
+            case .willRemove: seen.add("will remove")
+            case .didRemove: seen.add("removed")
+            @unknown default: break
+            }
+        }
+        bus.registerPerformFailed { (action: PerformAction, error: RoutingError) in
+            Issue.record("\(action): \(error)")
+        }
+        let kinds: [PerformTransition] = [
+            .push, .present, .popover, .show, .detail, .embed, "slide", PerformTransition(rawValue: "fade"),
+        ]
+        for kind in kinds {
+            let performance = bus.performance(by: FilmRouter()) {
+                $0.settings = FilmSettings(film: "Alien")
+                $0.source = "lobby"
+                $0.transition = kind
+                $0.removed = { seen.add("handler") }
+                $0.actionFailed = { action, _ in #expect(action != .perform && action != .remove) }
+            }
+            let player = try await performance.perform()
+            try await performance.remove(onSuccess: { seen.add("success") })
+            withExtendedLifetime(player) {}
+        }
+        end()
+        #expect(seen.entries.prefix(3) == ["will push", "did true", "will remove"])
+        #expect(seen.entries.count == kinds.count * 6)
+        try bus.provide((any Player).self, by: FilmRouter())
+        let marked = try bus.performance(of: .player) { ($0.source, $0.transition) = ("lobby", .show) }
+        withExtendedLifetime(try await marked.perform()) {}
+        try await bus.install { ClockModule() }
+        #expect(try await bus.service(.time).time(in: "Oslo") == "noon in Oslo")
     }
 
     @Test func `a destination is made on demand`() async throws {
