@@ -93,7 +93,7 @@ struct StreamTests {
             for reader in [events, others] {
                 let event = try await reader.next()
                 #expect(event?.name == "message" && event?.id.hasSuffix("-1") == true)
-                #expect(event?.data.contains("\"parameters\":{\"b\":\"c\",\"price\":1.5}") == true)
+                #expect(event?.data.contains("\"b\":\"c\",\"price\":1.5}") == true)
                 #expect(event?.data.contains("\"url\":\"app://prices/A?b=c\"") == true)
             }
         }
