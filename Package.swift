@@ -28,6 +28,17 @@ let macros = [
     Target.Dependency.product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
 
+let gateway: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["HTTP"])),
+    .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+    .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+    .product(
+        name: "ServiceLifecycle",
+        package: "swift-service-lifecycle",
+        condition: .when(traits: ["HTTP"])
+    ),
+]
+
 let package = Package(
     name: "waybill",
     platforms: [.macOS(.v26)],
@@ -43,6 +54,7 @@ let package = Package(
         .library(name: "WaybillConfiguration", targets: ["WaybillConfiguration"]),
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
+        .library(name: "WaybillHTTP", targets: ["WaybillHTTP"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         // For programs in C, which link it without Swift's package manager.
@@ -59,13 +71,14 @@ let package = Package(
             description: "Routes that are read from JSON, YAML and property lists."
         ),
         .trait(name: "Web", description: "A connector for http and https URLs, with async-http-client."),
+        .trait(name: "HTTP", description: "An HTTP gateway to the bus, as routes of Hummingbird."),
         .trait(
             name: "Tool",
             description: "The command `waybill`, and the subcommand `routes` for other programs."
         ),
         .default(enabledTraits: [
             "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Web",
-            "Tool",
+            "HTTP", "Tool",
         ]),
     ],
     dependencies: [
@@ -77,6 +90,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.25.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
@@ -173,6 +188,14 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "WaybillHTTP",
+            dependencies: [
+                "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
+                .product(name: "Logging", package: "swift-log"),
+            ] + gateway,
+            swiftSettings: settings
+        ),
         // Values as JSON, for what reaches the bus from other processes.
         .target(
             name: "WaybillJSON",
@@ -250,6 +273,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillHTTPTests",
+            dependencies: [
+                "WaybillHTTP", "Waybill", "WaybillEventLoop", "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["HTTP"])
+                ),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+            ] + gateway,
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,0 +1,101 @@
+#if HTTP
+internal import Hummingbird
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension WaybillGateway {
+    /// Answers with the messages of a pattern as events.
+    func subscribe(_ request: Request) async throws -> Response {
+        let query = try GatewayRequest.parameters(form: Array((request.uri.query ?? "").utf8))
+        guard let pattern = query["pattern"] as? String, !pattern.isEmpty else {
+            throw Problem(.badRequest, "`pattern` says what to subscribe to: ?pattern=app://prices/**")
+        }
+        let lastID = request.headers[.lastEventID]
+        let feeds = self.feeds
+        let client: FeedClient
+        do throws(RoutingError) {
+            client = try feeds.enter(pattern)
+        } catch {
+            if error.code == .invalidPattern { throw Problem(.badRequest, error.message) }
+            throw error
+        }
+        return try self.stream(for: request) { sink in
+            await client.feed.send(after: client.number, or: lastID, to: sink)
+        }
+    }
+}
+
+/// One client of a feed, which leaves when this is released.
+final class FeedClient: Sendable {
+    let feed: EventFeed
+    /// The number of the last message before the client came.
+    let number: Int
+    private let pattern: String
+    private let feeds: EventFeeds
+
+    fileprivate init(_ feed: EventFeed, _ pattern: String, _ feeds: EventFeeds) {
+        self.feed = feed
+        self.number = feed.enter()
+        self.pattern = pattern
+        self.feeds = feeds
+    }
+
+    deinit { self.feeds.leave(self.feed, self.pattern) }
+}
+
+/// The feeds of a gateway by pattern.
+final class EventFeeds: Sendable {
+    private let bus: MessageBus
+    private let configuration: WaybillGateway.Configuration
+    private let feeds = Locked<[String: EventFeed]>([:])
+
+    init(_ bus: MessageBus, _ configuration: WaybillGateway.Configuration) {
+        self.bus = bus
+        self.configuration = configuration
+    }
+
+    /// A client more for the feed of a pattern.
+    func enter(_ pattern: String) throws(RoutingError) -> FeedClient {
+        try self.feeds.withLock { feeds throws(RoutingError) in
+            if let feed = feeds[pattern] { return FeedClient(feed, pattern, self) }
+            guard feeds.count < self.configuration.streamLimit else {
+                throw RoutingError(.mailboxFull, url: pattern, message: "there are too many subscriptions")
+            }
+            let messages = try self.bus.externalMessages(of: pattern)
+            let feed = EventFeed(messages, limit: self.configuration.replayLimit)
+            let client = FeedClient(feed, pattern, self)
+            feeds[pattern] = feed
+            Task {
+                await feed.run()
+                self.remove(feed, pattern)
+            }
+            return client
+        }
+    }
+
+    /// Ends the feed of a client that has gone, if none comes back in time.
+    func leave(_ feed: EventFeed, _ pattern: String) {
+        guard let absence = feed.leave() else { return }
+        let time = self.configuration.replayTime
+        Task {
+            try? await Task.sleep(for: time)
+            self.remove(feed, pattern) { feed.isUnused(since: absence) }
+        }
+    }
+
+    /// Takes a feed out, and ends it, if something still holds when no client can enter.
+    private func remove(
+        _ feed: EventFeed,
+        _ pattern: String,
+        if condition: @Sendable () -> Bool = { true }
+    ) {
+        let isRemoved = self.feeds.withLock { feeds in
+            guard feeds[pattern] === feed, condition() else { return false }
+            feeds[pattern] = nil
+            return true
+        }
+        if isRemoved { feed.cancel() }
+    }
+}
+#endif

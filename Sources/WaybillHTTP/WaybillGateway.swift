@@ -1,0 +1,154 @@
+#if HTTP
+internal import HTTPTypes
+public import Hummingbird
+public import Logging
+public import Waybill
+internal import WaybillEventLoop
+
+/// Answers HTTP requests with what a bus exposes, as routes of Hummingbird.
+///
+/// ```swift
+/// try bus.expose("app://user/:id", for: .reads)
+/// let router = Router()
+/// router.addRoutes(WaybillGateway(bus).routes, atPath: "/bus")
+/// try await Application(router: router).runService()
+/// ```
+///
+/// `POST /bus/app/user/1` calls `app://user/1`: the path is the URL with its scheme first. GET does the same
+/// where the URL is exposed for ``Waybill/ExposedOperations/reads``. The query, a JSON object and a form
+/// become parameters, and the reply is JSON. With `Accept: text/event-stream` progress replies, the reply and
+/// a failure are server-sent events; `GET /bus/subscribe?pattern=app://prices/**` is a subscription.
+///
+/// Failures are problems (RFC 9457), and say nothing of the inside: what a handler threw goes to the log,
+/// under an ID that the problem names.
+///
+/// The gateway answers only requests for the hosts of its configuration and refuses those that a page of
+/// another origin makes, since a server on a developer's own machine is reached by every page in its browser.
+/// Who the user is, a middleware of Hummingbird has to find out.
+///
+/// It needs a real server: Hummingbird's tests of a router alone have no connection that could be closed.
+public struct WaybillGateway: Sendable {
+    /// Bounds, and which requests are answered.
+    public struct Configuration: Sendable {
+        /// The names that the server is reached by, without ports; those of the machine itself by default.
+        ///
+        /// Nil stands for any name, where a proxy in front has checked it.
+        public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"]
+
+        /// Other origins whose pages may use the gateway (CORS), as `https://example.com`; none by default.
+        public var origins: Set<String> = []
+
+        /// How many bytes the body of a request may have; 1 MiB by default.
+        public var bodyLimit = 1 << 20
+
+        /// How long a call may take, 30 seconds by default; a client may ask for less, by the header
+        /// `Waybill-Timeout` in milliseconds.
+        public var timeout = Duration.seconds(30)
+
+        /// Whether the server speaks HTTP/2, in which a response must not have the header `Connection`.
+        ///
+        /// In HTTP/1.1 that header says that a connection is closed after the response, as it is after a
+        /// stream and after a call that took a while.
+        public var isHTTP2 = false
+
+        /// The headers of requests that messages get, in lower case; by default those of trace contexts.
+        public var headers: Set<String> = ["traceparent", "tracestate", "baggage"]
+
+        /// How often a stream in which nothing happens gets a comment, so that nothing between takes it for
+        /// dead; 15 seconds by default.
+        public var heartbeat = Duration.seconds(15)
+
+        /// How many streams there may be at once, and how many patterns may be subscribed to; 1,000 by
+        /// default.
+        public var streamLimit = 1000
+
+        /// How many messages of a pattern are kept for clients that come back, 256 by default.
+        public var replayLimit = 256
+
+        /// How long they are kept after the last client has gone, one minute by default.
+        public var replayTime = Duration.seconds(60)
+
+        /// Where failures are logged whose reason clients do not learn.
+        public var logger: Logger
+
+        /// Makes a configuration; everything has a default.
+        public init(logger: Logger = Logger(label: "waybill.http")) { self.logger = logger }
+    }
+
+    let bus: MessageBus
+    let configuration: Configuration
+    let feeds: EventFeeds
+    let streams: StreamCount
+
+    /// Makes a gateway to a bus, which it holds.
+    ///
+    /// - Parameters:
+    ///   - bus: the bus; nothing of it is reached but what it exposes.
+    ///   - configuration: bounds, and which requests are answered.
+    public init(_ bus: MessageBus, configuration: Configuration = Configuration()) {
+        self.bus = bus
+        self.configuration = configuration
+        self.feeds = EventFeeds(bus, configuration)
+        self.streams = StreamCount(limit: configuration.streamLimit)
+    }
+
+    /// The routes, for a router whose context is `BasicRequestContext`.
+    public var routes: RouteCollection<BasicRequestContext> { self.routes(for: BasicRequestContext.self) }
+
+    /// The routes, for a router with a context of its own.
+    ///
+    /// With a `RemoteAddressRequestContext`, messages know the address of the client.
+    ///
+    /// - Parameter context: the type of the context.
+    /// - Returns: what is added to the router.
+    public func routes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
+        let routes = RouteCollection(context: context)
+        routes.on("subscribe", method: .get) { request, context in
+            await self.respond(to: request) { try await self.subscribe(request) }
+        }
+        for method: HTTPRequest.Method in [.get, .post] {
+            routes.on("**", method: method) { request, context in
+                await self.respond(to: request) { try await self.call(request, context) }
+            }
+        }
+        for method: HTTPRequest.Method in [.put, .patch, .delete, .head] {
+            routes.on("**", method: method) { request, _ in
+                await self.respond(to: request) { throw Problem(.methodNotAllowed, "use GET or POST") }
+            }
+        }
+        routes.on("**", method: .options) { request, _ in
+            await self.respond(to: request) { try self.preflight(request) }
+        }
+        return routes
+    }
+
+    /// Answers a request that is one the gateway may answer.
+    private func respond(
+        to request: Request,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        var response: Response
+        do {
+            try self.configuration.check(request)
+            response = try await body()
+        } catch let problem as Problem {
+            response = problem.response
+        } catch {
+            response = self.problem(error, at: request.uri.path).response
+        }
+        self.configuration.allow(request, &response)
+        return response
+    }
+
+    /// What a client learns of an error; the rest is logged.
+    func problem(_ error: any Error, at url: String) -> Problem {
+        let problem = Problem(error)
+        guard let id = problem.id else { return problem }
+        self.configuration.logger.error(
+            "request failed",
+            metadata: ["id": "\(id)", "url": "\(url.onShortLine)", "error": "\(error)"]
+        )
+        return problem
+    }
+}
+#endif

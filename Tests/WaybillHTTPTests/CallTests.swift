@@ -1,0 +1,235 @@
+#if HTTP
+import Logging
+import NIOHTTP1
+import Testing
+import Waybill
+import WaybillHTTP
+import WaybillTestSupport
+
+/// Calls over HTTP, and how they fail.
+@Suite(.timeLimit(.minutes(2)))
+struct CallTests {
+    private struct User: Codable, Sendable { var name: String }
+    private struct Secret: Error {}
+
+    private let bus = MessageBus(configuration: .quiet)
+
+    init() throws {
+        try self.bus.register("app://user/:id") { message in
+            User(name: "\(message.parameters["id"] ?? "-") \(message.parameters["name"] ?? "-")")
+        }
+        try self.bus.register("app://add") { message in
+            try message.parameters.require("a", as: Int.self) + message.parameters.require("b", as: Int.self)
+        }
+        try self.bus.register("app://nothing") { _ in }
+        try self.bus.register("app://hidden") { _ in "hidden" }
+        try self.bus.expose("app://user/:id", for: .reads)
+        for pattern in ["app://add", "app://nothing", "app://fails/:how", "app://echo"] {
+            try self.bus.expose(pattern)
+        }
+    }
+
+    @Test
+    func `path, query, JSON and forms become the URL and parameters`() async throws {
+        try await GatewayServer.run(self.bus) { server in
+            let get = try await server.send(.GET, "app/user/1?name=Lili%20B")
+            #expect(get.status == 200 && get.text == "{\"name\":\"1 Lili B\"}")
+            #expect(get.headers.first(name: "Content-Type") == "application/json")
+            let post = try await server.send(.POST, "app/user/a%2Fb", body: "{\"name\":\"x\",\"id\":\"y\"}")
+            #expect(post.text == "{\"name\":\"a/b x\"}")
+            let json = try await server.send(.POST, "app/add", body: "{\"a\":1,\"b\":2}")
+            #expect(json.status == 200 && json.text == "3")
+            let type = "application/x-www-form-urlencoded; charset=utf-8"
+            let form = try await server.send(.POST, "app/add", body: "a=%31&b=2", type: type)
+            #expect(form.text == "3")
+            let query = try await server.send(.POST, "app/add?a=1&b=2")
+            #expect(query.text == "3")
+            let nothing = try await server.send(.POST, "app/nothing")
+            #expect(nothing.status == 204 && nothing.text.isEmpty)
+        }
+    }
+
+    @Test
+    func `a body that is no object is the payload, and values take the types of the handler`() async throws {
+        try self.bus.register("app://echo") { message -> [User] in
+            #expect(message.origin.transport == "http" && message.headers == ["traceparent": "00-1"])
+            if message.payload != nil { return try message.payload(as: [User].self) }
+            return try message.argument("users")
+        }
+        try await GatewayServer.run(self.bus) { server in
+            let headers = ["traceparent": "00-1", "X-User": "root"]
+            let users = "[{\"name\":\"a\"},{\"name\":\"b\"}]"
+            for body in [users, "{\"users\":\(users)}"] {
+                let answer = try await server.send(.POST, "app/echo", headers: headers, body: body)
+                #expect(answer.text == users)
+            }
+        }
+    }
+
+    @Test
+    func `each failure has its status, and says nothing of the inside`() async throws {
+        let bus = self.bus
+        try bus.register("app://fails/refused") { _ in throw RoutingError.refused("no") }
+        try bus.register("app://fails/thrown") { _ in throw Secret() }
+        try bus.register("app://fails/late") { _ in try await hang() }
+        try bus.register("app://fails/closure") { _ -> @Sendable () -> Void in {} }
+        try bus.register("app://fails/inner") { [unowned bus] _ in try await bus.route("app://nowhere") }
+        let logged = Journal<String>()
+        try await GatewayServer.run(
+            bus,
+            .with(\.logger, Logger(label: "test") { _ in JournalLogHandler(journal: logged) })
+        ) { server in
+            for (path, status, code) in [
+                ("app/hidden", 404, "noRoute"), ("app/hiddem", 404, "noRoute"),
+                ("app/add", 400, "missingParameter"),
+                ("app/add?a=x&b=1", 400, "invalidParameter"), ("app/fails/refused", 403, "refused"),
+                ("app/fails/thrown", 500, "handlerFailed"), ("app/fails/late", 504, "deadlineExceeded"),
+                ("app/fails/closure", 500, "notTransferable"), ("app/fails/inner", 500, "handlerFailed"),
+                ("app/user/..", 404, "noRoute"),
+            ] {
+                let answer = try await server.send(.POST, path, headers: ["Waybill-Timeout": "200"])
+                #expect(
+                    answer.status == status && answer.text.contains("\"code\":\"\(code)\""),
+                    "\(path): \(answer.text)"
+                )
+                #expect(answer.headers.first(name: "Content-Type") == "application/problem+json")
+                #expect(!answer.text.contains("Secret") && !answer.text.contains("nowhere"))
+                #expect(!answer.text.contains("hidden"))
+            }
+            #expect(logged.entries.contains { $0.contains("Secret") && $0.contains("id=") })
+        }
+    }
+
+    @Test
+    func `what is no request for the bus says so`() async throws {
+        try await GatewayServer.run(self.bus, .with(\.bodyLimit, 100)) { server in
+            #expect(try await server.send(.GET, "app/add?a=1&b=2").status == 405)
+            let put = try await server.send(.PUT, "app/add?a=1&b=2")
+            #expect(put.status == 405 && put.headers.first(name: "Allow") == "GET, POST")
+            #expect(try await server.send(.GET, "app/hidden").status == 404)
+            #expect(try await server.send(.POST, "1app/add").status == 404)
+            #expect(try await server.send(.POST, "app/add", body: "{\"a\":").status == 400)
+            #expect(
+                try await server.send(
+                    .POST,
+                    "app/add",
+                    body: "a=%zz",
+                    type: "application/x-www-form-urlencoded"
+                ).status == 400
+            )
+            #expect(try await server.send(.POST, "app/add", body: "a", type: "text/plain").status == 415)
+            let large = String(repeating: " ", count: 200)
+            #expect(try await server.send(.POST, "app/add", body: large).status == 413)
+            #expect(try await server.send(.POST, "app/add", body: "{\"a\":1,\"b\":2}").status == 200)
+        }
+    }
+
+    @Test
+    func `requests for other hosts and from other pages are refused`() async throws {
+        try await GatewayServer.run(self.bus, .with(\.origins, ["https://friend.example"])) { server in
+            func get(_ headers: [String: String]) async throws -> GatewayServer.Answer {
+                try await server.send(.GET, "app/user/1", headers: headers)
+            }
+            #expect(try await get([:]).status == 200)
+            for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:8080", "localhost."] {
+                #expect(try await get(["Host": host]).status == 200)
+            }
+            for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "[::2]"] {
+                #expect(try await get(["Host": host]).status == 421)
+            }
+            let own = try await get(["Origin": "http://127.0.0.1:\(server.port)"])
+            #expect(own.status == 200 && own.headers.first(name: "Access-Control-Allow-Origin") == nil)
+            for origin in ["https://evil.example", "null", "http://localhost:1", "127.0.0.1:\(server.port)"] {
+                #expect(try await get(["Origin": origin]).status == 403)
+            }
+            let friend = try await get(["Origin": "https://friend.example"])
+            #expect(friend.status == 200)
+            #expect(friend.headers.first(name: "Access-Control-Allow-Origin") == "https://friend.example")
+            let preflight = try await server.send(
+                .OPTIONS,
+                "app/add",
+                headers: ["Origin": "https://friend.example"]
+            )
+            #expect(preflight.status == 204)
+            #expect(preflight.headers.first(name: "Access-Control-Allow-Methods") == "GET, POST")
+        }
+        try await GatewayServer.run(self.bus) { server in
+            let headers = ["Origin": "http://127.0.0.1:\(server.port)"]
+            let preflight = try await server.send(.OPTIONS, "app/add", headers: headers)
+            #expect(preflight.status == 405)
+        }
+    }
+
+    @Test
+    func `a full mailbox and a bus that has ended ask to come back`() async throws {
+        let gate = Gate()
+        let probe = Probe(eventLoop: self.bus.eventLoop)
+        try self.bus.configureMailbox(of: probe, MailboxConfiguration(limit: 1, isSerial: true))
+        try self.bus.register("app://fails/full", on: probe) { _, _ in
+            await gate.wait()
+        }
+        try await GatewayServer.run(self.bus) { server in
+            async let first = server.send(.POST, "app/fails/full")
+            await gate.reached()
+            async let second = server.send(.POST, "app/fails/full")
+            #expect(await eventually { server.bus.statistics.inFlight == 2 })
+            let full = try await server.send(.POST, "app/fails/full")
+            #expect(full.status == 429 && full.headers.first(name: "Retry-After") == "1")
+            gate.open()
+            let statuses = [try await first.status, try await second.status]
+            #expect(statuses == [204, 204])
+            _ = await server.bus.shutDown()
+            let answer = try await server.send(.POST, "app/add?a=1&b=2")
+            #expect(answer.status == 503 && answer.headers.first(name: "Retry-After") == "1")
+        }
+    }
+
+    @Test
+    func `a client that goes away cancels its handler`() async throws {
+        let started = Tally()
+        let cancelled = Tally()
+        try self.bus.register("app://fails/slow") { _ in
+            started.add()
+            do { try await hang() } catch {
+                cancelled.add()
+                throw error
+            }
+        }
+        try await GatewayServer.run(self.bus) { server in
+            for number in 1...20 {
+                let request = Task { try await server.send(.POST, "app/fails/slow") }
+                #expect(await eventually { started.count == number })
+                if number.isMultiple(of: 2) { try await Task.sleep(for: .milliseconds(8)) }
+                request.cancel()
+                #expect(await eventually { cancelled.count == number })
+            }
+            #expect(await server.bus.settles())
+            // A call that has been watched has its reply.
+            try server.bus.register("app://fails/slower") { _ -> Int in
+                try await Task.sleep(for: .milliseconds(30))
+                return 7
+            }
+            for _ in 0..<3 { #expect(try await server.send(.POST, "app/fails/slower").text == "7") }
+        }
+    }
+
+    @Test
+    func `many clients at once have their own replies`() async throws {
+        try await GatewayServer.run(self.bus) { server in
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for client in 0..<8 {
+                    group.addTask {
+                        for number in 0..<50 {
+                            let answer = try await server.send(.POST, "app/add?a=\(client)&b=\(number)")
+                            if answer.text != "\(client + number)" { return false }
+                        }
+                        return true
+                    }
+                }
+                for try await isRight in group { #expect(isRight) }
+            }
+            #expect(server.bus.statistics.inFlight == 0 && server.bus.statistics.replied == 400)
+        }
+    }
+}
+#endif

@@ -1,0 +1,186 @@
+#if HTTP
+import AsyncHTTPClient
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
+import Waybill
+import WaybillHTTP
+import WaybillTestSupport
+
+/// A server of Hummingbird with a gateway, on a port that the system chooses.
+struct GatewayServer {
+    let bus: MessageBus
+    let port: Int
+    let client: HTTPClient
+    let group: ServiceGroup
+
+    /// Runs a server for as long as the body runs.
+    static func run(
+        _ bus: MessageBus,
+        _ configuration: WaybillGateway.Configuration = .quiet,
+        _ body: @Sendable (GatewayServer) async throws -> Void
+    ) async throws {
+        let logger = Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }
+        let router = Router()
+        router.addRoutes(WaybillGateway(bus, configuration: configuration).routes, atPath: "/bus")
+        let (ports, found) = AsyncStream.makeStream(of: Int.self)
+        let application = Application(
+            router: router,
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { found.yield($0.localAddress?.port ?? 0) },
+            logger: logger
+        )
+        let group = ServiceGroup(services: [application], logger: logger)
+        let client = HTTPClient()
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            for await port in ports {
+                let server = GatewayServer(bus: bus, port: port, client: client, group: group)
+                do {
+                    try await body(server)
+                } catch {
+                    await group.triggerGracefulShutdown()
+                    try? await client.shutdown()
+                    throw error
+                }
+                break
+            }
+            await group.triggerGracefulShutdown()
+            try await client.shutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    /// A response with its whole body.
+    struct Answer: Sendable {
+        let status: Int
+        let headers: HTTPHeaders
+        let text: String
+    }
+
+    /// Makes a request.
+    func send(
+        _ method: HTTPMethod,
+        _ path: String,
+        headers: [String: String] = [:],
+        body: String? = nil,
+        type: String = "application/json"
+    ) async throws -> Answer {
+        let response = try await self.open(method, path, headers: headers, body: body, type: type)
+        let text = try await response.body.collect(upTo: 1 << 24)
+        return Answer(
+            status: Int(response.status.code),
+            headers: response.headers,
+            text: String(buffer: text)
+        )
+    }
+
+    /// Makes a request, whose response is read as it comes.
+    func open(
+        _ method: HTTPMethod,
+        _ path: String,
+        headers: [String: String] = [:],
+        body: String? = nil,
+        type: String = "application/json"
+    ) async throws -> HTTPClientResponse {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(self.port)/bus/\(path)")
+        request.method = method
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        if let body {
+            request.headers.add(name: "Content-Type", value: type)
+            request.body = .bytes(ByteBuffer(string: body))
+        }
+        return try await self.client.execute(request, timeout: .seconds(30))
+    }
+
+    /// Opens a stream of events.
+    func events(
+        _ method: HTTPMethod,
+        _ path: String,
+        headers: [String: String] = [:],
+        body: String? = nil
+    ) async throws -> EventReader {
+        var headers = headers
+        headers["Accept"] = "text/event-stream"
+        return EventReader(try await self.open(method, path, headers: headers, body: body))
+    }
+}
+
+extension WaybillGateway.Configuration {
+    /// The defaults, with failures kept off the screen.
+    static var quiet: Self { Self(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }) }
+
+    /// The same with one choice.
+    static func with<Value>(_ property: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
+        var configuration = Self.quiet
+        configuration[keyPath: property] = value
+        return configuration
+    }
+}
+
+/// Reads the events of a response.
+final class EventReader {
+    struct Event: Equatable {
+        var name = ""
+        var id = ""
+        var data = ""
+    }
+
+    let response: HTTPClientResponse
+    private var parts: AsyncThrowingStream<ByteBuffer, any Error>.AsyncIterator
+    private var lines: [String] = []
+    private var rest = ""
+    private(set) var comments = 0
+
+    init(_ response: HTTPClientResponse) {
+        self.response = response
+        // The body of the client cannot be read where its reader is isolated.
+        let (parts, source) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
+        let body = response.body
+        let task = Task {
+            do {
+                for try await part in body { source.yield(part) }
+                source.finish()
+            } catch {
+                source.finish(throwing: error)
+            }
+        }
+        source.onTermination = { _ in task.cancel() }
+        self.parts = parts.makeAsyncIterator()
+    }
+
+    /// The next event; nil when the stream has ended.
+    func next() async throws -> Event? {
+        var event = Event()
+        while let line = try await self.line() {
+            if line.isEmpty {
+                if event != Event() { return event }
+            } else if line.hasPrefix(":") {
+                self.comments += 1
+            } else if let colon = line.firstIndex(of: ":") {
+                let value = String(line[line.index(after: colon)...].drop { $0 == " " })
+                switch line[..<colon] {
+                case "event": event.name = value
+                case "id": event.id = value
+                case "data": event.data += event.data.isEmpty ? value : "\n\(value)"
+                default: break
+                }
+            }
+        }
+        return nil
+    }
+
+    private func line() async throws -> String? {
+        while self.lines.isEmpty {
+            guard let part = try await self.parts.next(isolation: #isolation) else { return nil }
+            self.rest += String(buffer: part)
+            var lines = self.rest.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            self.rest = lines.removeLast()
+            self.lines = lines
+        }
+        return self.lines.removeFirst()
+    }
+}
+#endif

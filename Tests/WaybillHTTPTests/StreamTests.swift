@@ -1,0 +1,174 @@
+#if HTTP
+import AsyncHTTPClient
+import NIOHTTP1
+import ServiceLifecycle
+import Testing
+import Waybill
+import WaybillHTTP
+import WaybillTestSupport
+
+/// Server-sent events: progress replies and subscriptions.
+@Suite(.timeLimit(.minutes(2)))
+struct StreamTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    @Test
+    func `progress replies, reply and failure are events`() async throws {
+        try self.bus.register("app://count") { message -> String in
+            let end = try message.parameters.require("to", as: Int.self)
+            for number in 1...end { await message.reply(with: number) }
+            return "done"
+        }
+        try self.bus.expose("app://count")
+        try await GatewayServer.run(self.bus) { server in
+            let events = try await server.events(.POST, "app/count", body: "{\"to\":3}")
+            #expect(events.response.status == .ok)
+            #expect(events.response.headers.first(name: "Content-Type") == "text/event-stream")
+            for number in 1...3 {
+                #expect(try await events.next() == .init(name: "progress", data: "\(number)"))
+            }
+            #expect(try await events.next() == .init(name: "reply", data: "\"done\""))
+            #expect(try await events.next() == nil)
+            let failed = try await server.events(.POST, "app/count")
+            let failure = try await failed.next()
+            #expect(failure?.name == "failure" && failure?.data.contains("missingParameter") == true)
+            #expect(try await failed.next() == nil)
+            #expect(try await server.events(.POST, "app/nowhere").response.status == .notFound)
+        }
+    }
+
+    @Test
+    func `a progress reply is sent at once`() async throws {
+        let gate = Gate()
+        try self.bus.register("app://wait") { message in
+            await message.reply(with: 1)
+            await gate.wait()
+        }
+        try self.bus.expose("app://wait")
+        try await GatewayServer.run(self.bus, .with(\.heartbeat, .milliseconds(10))) { server in
+            let events = try await server.events(.POST, "app/wait")
+            #expect(try await events.next() == .init(name: "progress", data: "1"))
+            // The handler still waits; comments keep the stream open.
+            try await Task.sleep(for: .milliseconds(50))
+            gate.open()
+            #expect(try await events.next() == .init(name: "reply", data: "null"))
+            #expect(events.comments > 0)
+        }
+    }
+
+    @Test
+    func `a client that leaves a stream cancels its handler`() async throws {
+        let cancelled = Gate()
+        try self.bus.register("app://wait") { message in
+            await message.reply(with: 1)
+            do { try await hang() } catch { cancelled.open() }
+        }
+        try self.bus.expose("app://wait")
+        try await GatewayServer.run(self.bus) { server in
+            let reader = Task {
+                let events = try await server.events(.POST, "app/wait")
+                _ = try await events.next()
+                return try await events.next()
+            }
+            #expect(await eventually { server.bus.statistics.inFlight == 1 })
+            try await Task.sleep(for: .milliseconds(20))
+            reader.cancel()
+            await cancelled.wait()
+            #expect(await server.bus.settles())
+        }
+    }
+
+    @Test
+    func `a subscription has the messages that are exposed for it`() async throws {
+        try self.bus.expose("app://prices/:symbol", for: .subscribing)
+        try await GatewayServer.run(self.bus) { server in
+            #expect(try await server.send(.GET, "subscribe").status == 400)
+            #expect(try await server.send(.GET, "subscribe?pattern=app://a/%3Citn:id%3E").status == 400)
+            let events = try await server.events(.GET, "subscribe?pattern=app://**")
+            let others = try await server.events(.GET, "subscribe?pattern=app%3A%2F%2F%2A%2A")
+            #expect(events.response.status == .ok)
+            let closure: @Sendable () -> Void = {}
+            try await server.bus.publish("app://secret")
+            try await server.bus.publish("app://prices/A?b=c", parameters: ["price": 1.5, "then": closure])
+            for reader in [events, others] {
+                let event = try await reader.next()
+                #expect(event?.name == "message" && event?.id.hasSuffix("-1") == true)
+                #expect(event?.data.contains("\"b\":\"c\",\"price\":1.5}") == true)
+                #expect(event?.data.contains("\"url\":\"app://prices/A?b=c\"") == true)
+            }
+        }
+    }
+
+    @Test
+    func `a client that comes back gets what it missed, and knows what it cannot get`() async throws {
+        try self.bus.expose("app://n/:n", for: .subscribing)
+        try await GatewayServer.run(self.bus, .with(\.replayLimit, 5)) { server in
+            let path = "subscribe?pattern=app://n/:n"
+            let first = try await server.events(.GET, path)
+            for number in 1...3 { try await server.bus.publish("app://n/\(number)") }
+            let id = try #require(try await first.next()).id
+            #expect(id.hasSuffix("-1"))
+            let second = try await server.events(.GET, path, headers: ["Last-Event-ID": id])
+            #expect(try await second.next()?.id.hasSuffix("-2") == true)
+            #expect(try await second.next()?.id.hasSuffix("-3") == true)
+            for number in 4...10 { try await server.bus.publish("app://n/\(number)") }
+            #expect(try await eventually { try await second.next()?.id.hasSuffix("-10") == true })
+            let third = try await server.events(.GET, path, headers: ["Last-Event-ID": id])
+            let gap = try await third.next()
+            #expect(gap?.name == "gap" && gap?.data == "{\"missed\":4}" && gap?.id.hasSuffix("-5") == true)
+            #expect(try await third.next()?.id.hasSuffix("-6") == true)
+            for unknown in ["7-1", "nonsense", "\(id)9"] {
+                let reader = try await server.events(.GET, path, headers: ["Last-Event-ID": unknown])
+                #expect(try await reader.next() == .init(name: "gap", data: "{\"missed\":null}"))
+                #expect(try await reader.next()?.id.hasSuffix("-6") == true)
+            }
+        }
+    }
+
+    @Test
+    func `a subscription ends some time after its last client`() async throws {
+        try self.bus.expose("app://x", for: .subscribing)
+        try await GatewayServer.run(self.bus, .with(\.replayTime, .milliseconds(20))) { server in
+            let reader = Task {
+                let events = try await server.events(.GET, "subscribe?pattern=app://x")
+                return try await events.next()
+            }
+            #expect(try await eventually { try await server.bus.publish("app://x") == 1 })
+            _ = try await reader.value
+            #expect(try await eventually { try await server.bus.publish("app://x") == 0 })
+        }
+    }
+
+    @Test
+    func `there are only so many streams`() async throws {
+        try self.bus.expose("app://x", for: .subscribing)
+        try await GatewayServer.run(self.bus, .with(\.streamLimit, 2)) { server in
+            let path = "subscribe?pattern=app://x"
+            let streams = [try await server.events(.GET, path), try await server.events(.GET, path)]
+            let third = try await server.send(.GET, path)
+            #expect(third.status == 429 && third.headers.first(name: "Retry-After") == "1")
+            #expect(streams.allSatisfy { $0.response.status == .ok })
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `shutting down ends each stream with a last event`(isBus: Bool) async throws {
+        try self.bus.register("app://wait") { _ in try await hang() }
+        try self.bus.expose("app://wait")
+        try await GatewayServer.run(self.bus) { server in
+            let call = try await server.events(.POST, "app/wait")
+            let subscription = try await server.events(.GET, "subscribe?pattern=app://**")
+            #expect(await eventually { server.bus.statistics.inFlight == 1 })
+            let start = ContinuousClock.now
+            if isBus { _ = await server.bus.shutDown() } else { await server.group.triggerGracefulShutdown() }
+            let last = try await call.next()
+            #expect(last?.name == (isBus ? "failure" : "end"))
+            #expect(try await subscription.next()?.name == "end")
+            #expect(try await call.next() == nil)
+            #expect(try await subscription.next() == nil)
+            #expect(ContinuousClock.now - start < .seconds(1))
+            #expect(await server.bus.settles())
+        }
+    }
+}
+#endif
