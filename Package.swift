@@ -42,6 +42,7 @@ let package = Package(
         .library(name: "WaybillConfiguration", targets: ["WaybillConfiguration"]),
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
+        .library(name: "WaybillServe", targets: ["WaybillServe"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
     ],
@@ -56,13 +57,14 @@ let package = Package(
             description: "Routes that are read from JSON, YAML and property lists."
         ),
         .trait(name: "Web", description: "A connector for http and https URLs, with async-http-client."),
+        .trait(name: "Serve", description: "A JSON-RPC server as a service of swift-service-lifecycle."),
         .trait(
             name: "Tool",
             description: "The command `waybill`, and the subcommand `routes` for other programs."
         ),
         .default(enabledTraits: [
             "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Web",
-            "Tool",
+            "Serve", "Tool",
         ]),
     ],
     dependencies: [
@@ -163,6 +165,19 @@ let package = Package(
                 ),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillServe",
+            dependencies: [
+                "Waybill", "WaybillEventLoop", "WaybillRouting",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Serve"])
+                ),
             ],
             swiftSettings: settings
         ),
@@ -310,6 +325,19 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Web"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillServeTests",
+            dependencies: [
+                "WaybillServe", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycleTestKit",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Serve"])
+                ),
             ],
             swiftSettings: settings
         ),
