@@ -65,8 +65,17 @@ actor RPCSession: LoopBound {
         }
     }
 
-    /// Serves the peer until it is gone.
+    /// Serves the peer until it is gone, or the task is cancelled, which waits for nothing.
     func run() async {
+        let connection = self.channel.connection
+        await withTaskCancellationHandler {
+            await self.serve()
+        } onCancel: {
+            connection.abort()
+        }
+    }
+
+    private func serve() async {
         do {
             while let frame = try await self.channel.next(isFlushing: true) {
                 if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
@@ -138,8 +147,9 @@ extension RPCSession {
     }
 
     private func overdue(at now: ContinuousClock.Instant) -> String? {
-        if let since = self.channel.stalledSince, now - since > self.limits.stallTime {
-            return "it does not read"
+        if let since = self.channel.stalledSince {
+            // Nothing more is read from it either, so no other time passes.
+            return now - since > self.limits.stallTime ? "it does not read" : nil
         }
         if let since = self.channel.partialFrameSince, now - since > self.limits.messageTime {
             return "its message does not end"

@@ -124,6 +124,18 @@ struct FaultTests {
     }
 
     @Test
+    func `a client that never reads does not keep the server from ending`() async throws {
+        try await withServer { served in
+            try served.bus.register("app://large") { _ in String(repeating: "x", count: 4 << 20) }
+            try served.bus.expose("app://large")
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#)
+            #expect(await eventually { served.server.statistics.answers == 1 })
+            // The end of the closure cancels the server, and waits for it.
+        }
+    }
+
+    @Test
     func `many clients at once`() async throws {
         try await self.withFaults { served in
             let count = Scale.of(400)
