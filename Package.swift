@@ -55,6 +55,7 @@ let package = Package(
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .library(name: "WaybillHTTP", targets: ["WaybillHTTP"]),
+        .library(name: "WaybillServe", targets: ["WaybillServe"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         // For programs in C, which link it without Swift's package manager.
@@ -72,13 +73,14 @@ let package = Package(
         ),
         .trait(name: "Web", description: "A connector for http and https URLs, with async-http-client."),
         .trait(name: "HTTP", description: "An HTTP gateway to the bus, as routes of Hummingbird."),
+        .trait(name: "Serve", description: "A JSON-RPC server as a service of swift-service-lifecycle."),
         .trait(
             name: "Tool",
             description: "The command `waybill`, and the subcommand `routes` for other programs."
         ),
         .default(enabledTraits: [
             "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Web",
-            "HTTP", "Tool",
+            "HTTP", "Serve", "Tool",
         ]),
     ],
     dependencies: [
@@ -207,6 +209,19 @@ let package = Package(
         .target(
             name: "WaybillC",
             dependencies: ["CWaybill", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillServe",
+            dependencies: [
+                "Waybill", "WaybillEventLoop", "WaybillRouting",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Serve"])
+                ),
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -373,6 +388,19 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Web"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Web"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Web"])),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillServeTests",
+            dependencies: [
+                "WaybillServe", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycleTestKit",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Serve"])
+                ),
             ],
             swiftSettings: settings
         ),

@@ -4,7 +4,7 @@ import PackageDescription
 let products = [
     "Waybill", "WaybillRouting", "WaybillEventLoop", "WaybillTesting", "WaybillServiceLifecycle",
     "WaybillConfiguration", "WaybillCommands", "WaybillMetrics", "WaybillTracing", "WaybillPerformances",
-    "WaybillCompatibility",
+    "WaybillCompatibility", "WaybillServe",
 ]
 
 // A package as a user begins it: by path, with the settings of a new package and without upcoming features.
@@ -23,7 +23,8 @@ let package = Package(
             name: "waybill",
             path: "../../Samples/waybill",
             traits: [
-                "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Tool",
+                "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Serve",
+                "Tool",
                 .trait(name: "Web", condition: .when(traits: ["Web"])),
             ]
         ),

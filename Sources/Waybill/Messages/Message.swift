@@ -147,7 +147,7 @@ extension Message {
     }
 
     /// How many routes led here: 0 for a message that no handler sent.
-    var hops: Int { self.notes.hops }
+    package var hops: Int { self.notes.hops }
 
     /// Whether there is a deadline.
     @inlinable var hasDeadline: Bool { self.notes.hasDeadline }

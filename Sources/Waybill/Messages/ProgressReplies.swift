@@ -188,4 +188,4 @@ extension Message {
 typealias Listener = (any Sendable) async throws -> any Sendable
 
 /// The listener of a caller that wants the last reply only.
-func noListener(_ value: any Sendable) async throws -> any Sendable { throw Exchange.NotListening() }
+package func noListener(_ value: any Sendable) async throws -> any Sendable { throw Exchange.NotListening() }

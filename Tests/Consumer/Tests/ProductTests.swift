@@ -7,6 +7,7 @@ import WaybillCommands
 import WaybillConfiguration
 import WaybillEventLoop
 import WaybillMetrics
+import WaybillServe
 import WaybillServiceLifecycle
 import WaybillTesting
 import WaybillTracing
@@ -188,6 +189,27 @@ struct ProductTests {
         bus.use(MetricsMiddleware(prefix: "consumer"))
         bus.use(TracingMiddleware())
         #expect(try await bus.route("app://plain/double/4", as: Int.self) == 8)
+    }
+
+    @Test func `WaybillServe reaches another bus`() async throws {
+        let far = MessageBus()
+        try far.register("far://double/:n") { message -> Int in 2 * (try message.argument("n")) }
+        try far.expose("far://**", for: .calls)
+        let path = NSTemporaryDirectory() + "waybill-\(UInt32.random(in: .min ... .max))"
+        var configuration = RPCServer.Configuration()
+        configuration.limits.frameSize = 1 << 16
+        configuration.drainLimit = .milliseconds(100)
+        let server = RPCServer(far, listening: .unix(path), configuration: configuration)
+        #expect(try await server.start() == .unix(path))
+        let serving = Task { try await server.run() }
+        let near = MessageBus()
+        var connecting = RPCConnector.Configuration()
+        connecting.pingInterval = .seconds(1)
+        try near.connect("far", to: RPCConnector(.unix(path), configuration: connecting))
+        #expect(try await near.route("far://double/4", as: Int.self) == 8)
+        #expect(server.statistics.answers == 1 && server.statistics.requestsInFlight == 0)
+        server.beginGracefulShutdown()
+        try await serving.value
     }
 
     #if Web

@@ -1,0 +1,59 @@
+"""A client of a Waybill server, whole: python3 waybill.py /run/shop.sock app://user/7 '{"name": "Lili"}'"""
+import json, socket, sys
+
+
+class WaybillError(Exception):
+    """The failure of a call: its number, its sentence, and what else the server says of it."""
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.code, self.data = error["code"], error.get("data", {})
+
+
+class Waybill:
+    def __init__(self, address, token=None):
+        """Connects to the path of a Unix socket, or to a pair of host and port."""
+        kind = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        self.socket = socket.socket(kind)
+        self.socket.connect(address)
+        self.lines, self.last, self.messages = self.socket.makefile("r", encoding="utf-8"), 0, []
+        if token is not None:
+            self.call("$/authenticate", {"token": token})
+
+    def write(self, method, params={}, **members):
+        frame = {"jsonrpc": "2.0", "method": method, "params": params, **members}
+        self.socket.sendall((json.dumps(frame) + "\n").encode())
+
+    def read(self):
+        line = self.lines.readline()
+        if not line:
+            raise ConnectionError("the server has closed the connection")
+        return json.loads(line)
+
+    send = write  # send(url, parameters): nothing comes back
+
+    def call(self, url, params={}, progress=None, **beside):
+        """Calls a URL and returns its value; `progress` sees each progress reply, and its result is the answer.
+        Beside the parameters: timeLeft (milliseconds), headers (a dictionary of texts)."""
+        self.last += 1
+        call = self.last
+        beside |= {"progress": True, "answers": True} if progress else {}
+        self.write(url, {**params, **({"$waybill": beside} if beside else {})}, id=call)
+        while True:
+            frame = self.read()
+            if frame.get("method") == "$/progress" and frame["params"]["id"] == call:
+                self.write("$/answer", {"id": call, "value": progress(frame["params"]["value"])})
+            elif frame.get("id") == call and "error" in frame:
+                raise WaybillError(frame["error"])
+            elif frame.get("id") == call:
+                return frame["result"]
+            elif "method" in frame:
+                self.messages.append(frame)
+
+    def next(self):
+        """The next message of a subscription, which call("$/subscribe", {"pattern": ...}) begins."""
+        return self.messages.pop(0) if self.messages else self.read()
+
+
+if __name__ == "__main__":
+    values = json.loads(sys.argv[3]) if len(sys.argv) > 3 else {}
+    print(json.dumps(Waybill(sys.argv[1]).call(sys.argv[2], values, progress=print), ensure_ascii=False))

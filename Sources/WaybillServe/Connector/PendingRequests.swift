@@ -1,0 +1,81 @@
+/// What comes for a request to a server.
+enum PendingEvent: Sendable {
+    /// A progress reply, which has to be answered.
+    case progress(JSONText)
+    /// A value for the return URL.
+    case returned(JSONText, headers: [String: String])
+    case finished(Result<JSONText, RPCFailure>)
+    /// The connection has ended, for the reason given.
+    case lost(String)
+    /// The caller was cancelled.
+    case cancelled
+}
+
+/// The requests to a server that have not been answered, and what has come for them; a value that performs no
+/// I/O.
+///
+/// What comes for a request is taken in its order. A request whose caller waits gets it at once.
+struct PendingRequests<Waiter: Sendable>: Sendable {
+    /// The most events that wait for one request: a server waits for the answer to a progress reply.
+    private static var limit: Int { 64 }
+
+    private struct Request: Sendable {
+        var events: [PendingEvent] = []
+        var waiter: Waiter?
+    }
+
+    private var requests: [Int: Request] = [:]
+    private var lastID = 0
+
+    var count: Int { self.requests.count }
+
+    /// Begins a request.
+    ///
+    /// - Returns: Its ID.
+    mutating func open() -> Int {
+        self.lastID += 1
+        self.requests[self.lastID] = Request()
+        return self.lastID
+    }
+
+    /// Ends a request; what comes for it afterwards is dropped.
+    mutating func close(_ id: Int) { self.requests[id] = nil }
+
+    /// Takes what has come for a request, or has its caller wait.
+    ///
+    /// - Returns: What has come; nil if the waiter will get it.
+    mutating func take(_ id: Int, _ waiter: Waiter) -> PendingEvent? {
+        guard var request = self.requests[id] else { return .cancelled }
+        guard request.events.isEmpty else {
+            let event = request.events.removeFirst()
+            self.requests[id] = request
+            return event
+        }
+        request.waiter = waiter
+        self.requests[id] = request
+        return nil
+    }
+
+    /// Notes what has come for a request.
+    ///
+    /// - Returns: Who gets it now, if the caller waits.
+    mutating func deliver(_ event: PendingEvent, to id: Int) -> (Waiter, PendingEvent)? {
+        guard var request = self.requests[id] else { return nil }
+        defer { self.requests[id] = request }
+        if let waiter = request.waiter.take() { return (waiter, event) }
+        if case .cancelled = event {
+            // Nothing of what came before is of use to the caller.
+            request.events = [event]
+        } else if request.events.count < Self.limit {
+            request.events.append(event)
+        } else {
+            request.events = [.lost("it sends progress replies that it does not have answered")]
+        }
+        return nil
+    }
+
+    /// Ends the wait of every request.
+    mutating func loseAll(_ reason: String) -> [(Waiter, PendingEvent)] {
+        self.requests.keys.compactMap { self.deliver(.lost(reason), to: $0) }
+    }
+}

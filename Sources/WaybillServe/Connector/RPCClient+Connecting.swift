@@ -1,0 +1,106 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// Connecting.
+extension RPCClient {
+    /// Waits until there is a connection.
+    ///
+    /// - Throws: `unreachable` if the next attempt to connect fails, `refused` if the server does not take
+    ///   the token.
+    func connect(for url: String) async throws {
+        if self.waiting == nil, let channel {
+            if !channel.connection.isClosed { return }
+            self.lose(channel, "the connection has ended")
+        }
+        if self.isClosed { throw self.unreachable(url, "the connector was disconnected") }
+        if self.waiting == nil {
+            self.waiting = [:]
+            // Nothing of the message that happens to be the first belongs to the connection.
+            Task.detached { await self.attempt() }
+        }
+        do throws(RoutingError) {
+            try await self.attempted().get()
+        } catch {
+            try Task.checkCancellation()
+            throw RoutingError(error.code, url: url, message: error.message, cause: error.cause)
+        }
+    }
+
+    /// Waits for the end of the attempt to connect that is being made.
+    private func attempted() async -> Result<Void, RoutingError> {
+        self.lastWaiting += 1
+        let number = self.lastWaiting
+        let waiter = LoopContinuation<Result<Void, RoutingError>>(on: self.eventLoop)
+        return await waiter.wait(isolation: self) {
+            // The attempt may have ended meanwhile: this may run later than the line before it.
+            guard self.waiting != nil else { return waiter.resume(returning: self.lastAttempt) }
+            self.waiting?[number] = waiter
+            if Task.isCancelled { self.giveUp(number) }
+        } onCancel: {
+            self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        let waiter = self.waiting?.removeValue(forKey: number)
+        waiter?.resume(returning: .failure(RoutingError(.cancelled, message: "the caller was cancelled")))
+    }
+
+    /// Tries once to connect, and tells those that wait.
+    private func attempt() async {
+        let outcome: Result<Void, RoutingError>
+        do {
+            if let delay = self.backoff.delay(at: self.eventLoop.time.instant) {
+                try await self.eventLoop.clock.sleep(for: delay)
+            }
+            var options = StreamOptions()
+            options.connectTimeout = self.configuration.connectTimeout
+            let connection = try await StreamConnection.connect(
+                to: self.address,
+                on: self.eventLoop,
+                options: options
+            )
+            let channel = FrameChannel(connection, limit: self.configuration.frameSize, framing: .lines)
+            self.channel = channel
+            Task { await self.read(channel) }
+            try await self.authenticate(on: channel)
+            outcome = .success(())
+        } catch {
+            var generator = SystemRandomNumberGenerator()
+            self.backoff.failed(at: self.eventLoop.time.instant, using: &generator)
+            if let channel = self.channel { self.lose(channel, "the server did not take the token") }
+            outcome = .failure(Self.error(of: error, at: self.address))
+        }
+        let waiting = self.waiting ?? [:]
+        self.waiting = nil
+        self.lastAttempt = outcome
+        for (_, waiter) in waiting.sorted(by: { $0.key < $1.key }) { waiter.resume(returning: outcome) }
+    }
+
+    private static func error(of error: any Error, at address: StreamAddress) -> RoutingError {
+        if let error = error as? RoutingError { return error }
+        let message = (error as? StreamError)?.message ?? "could not connect to \(address)"
+        return RoutingError(.unreachable, message: message, cause: error)
+    }
+
+    private func authenticate(on channel: FrameChannel) async throws(RoutingError) {
+        guard let token = self.configuration.token else { return }
+        let id = self.pending.open()
+        defer { self.pending.close(id) }
+        var writer = JSONWriter()
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":\"\(SystemMethod.authenticate.rawValue)\"")
+        writer.raw(",\"params\":{\"token\":")
+        writer.string(token)
+        writer.raw("}}")
+        channel.enqueue(writer.bytes)
+        await channel.flush()
+        switch await self.next(id) {
+        case .finished(.success): return
+        case .finished(.failure(let failure)): throw failure.routingError(url: "")
+        case .lost(let reason): throw RoutingError(.unreachable, message: "\(self.address): \(reason)")
+        default: throw RoutingError(.unreachable, message: "\(self.address) answers something else")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import WaybillEventLoop
+
+/// The frames of a connection in both directions.
+///
+/// It belongs to the actor that made it, which is on the connection's loop. What is enqueued while frames are
+/// read is written at once before the next bytes are awaited, so that a peer with many requests in flight
+/// costs few system calls.
+final class FrameChannel {
+    let connection: StreamConnection
+    private let time: TimeSource
+    private var reader: FrameReader
+    private let writer: FrameWriter
+
+    /// When the last bytes came.
+    private(set) var lastReceived: ContinuousClock.Instant
+    /// When the first bytes of the frame came that is being received.
+    private var insideFrameSince: ContinuousClock.Instant?
+
+    init(_ connection: StreamConnection, limit: Int, framing: FrameReader.Framing? = nil) {
+        self.connection = connection
+        self.time = connection.eventLoop.time
+        self.reader = FrameReader(limit: limit, framing: framing)
+        self.writer = FrameWriter(connection)
+        self.lastReceived = self.time.instant
+    }
+
+    /// The next frame, or nil when the peer has finished.
+    ///
+    /// - Parameter isFlushing: Whether what was enqueued is written first, so that a peer that takes none of
+    ///   it gets nothing more read. Of two peers only one may do so, or each would wait for the other.
+    /// - Returns: The frame.
+    /// - Throws: ``FrameError``, or ``WaybillEventLoop/StreamError`` as reading does.
+    nonisolated(nonsending) func next(isFlushing: Bool) async throws -> JSONText? {
+        while true {
+            if let frame = try self.reader.next() {
+                // What is left began after this frame.
+                self.insideFrameSince = self.lastReceived
+                return frame
+            }
+            if isFlushing { await self.flush() }
+            guard let bytes = try await self.connection.read() else { return nil }
+            self.received(bytes)
+        }
+    }
+
+    private func received(_ bytes: [UInt8]) {
+        self.lastReceived = self.time.instant
+        // Since the beginning of the frame: one byte from time to time is no progress.
+        if !self.reader.isInsideFrame { self.insideFrameSince = self.lastReceived }
+        self.reader.append(bytes)
+    }
+
+    /// Whether part of a frame has come that is not whole yet, and since when.
+    var partialFrameSince: ContinuousClock.Instant? {
+        self.reader.isInsideFrame ? self.insideFrameSince : nil
+    }
+
+    /// Since when the peer has not taken what is being written.
+    var stalledSince: ContinuousClock.Instant? { self.writer.assumeOnLoop { $0.stalledSince } }
+
+    /// Appends a message to what is written next.
+    func enqueue(_ body: [UInt8]) {
+        let framing = self.reader.framing ?? .lines
+        self.writer.assumeOnLoop { $0.enqueue(body, framing) }
+    }
+
+    /// Writes what is enqueued; waits while the peer takes too little.
+    nonisolated(nonsending) func flush() async { await self.writer.flush() }
+
+    /// Writes what the code that runs now enqueues, in one go.
+    func flushSoon() { self.writer.assumeOnLoop { $0.flushSoon() } }
+}

@@ -1,0 +1,203 @@
+/// Cuts a stream of bytes into the frames of JSON-RPC messages; a value that performs no I/O.
+///
+/// The first byte that is no white space tells how a peer frames: `{` or `[` begins a message that ends with
+/// its line, `C` a header with `Content-Length`, as language servers have it. The peer keeps to that, and the
+/// answers follow it. Anything else, an HTTP request for example, is ``FrameError/notRPC``: bytes that were
+/// meant for another protocol are never searched for messages.
+struct FrameReader: Sendable {
+    /// How messages are told apart.
+    enum Framing: Sendable {
+        case lines, headers
+    }
+
+    /// The framing of the peer, once its first byte has come.
+    private(set) var framing: Framing?
+
+    private let limit: Int
+    /// What was received; the bytes before ``start`` have been read.
+    private var bytes: [UInt8] = []
+    private var start = 0
+    /// How far the bytes have been searched for the end of a line.
+    private var searched = 0
+    /// The length of the body that is awaited, once its header has been read.
+    private var bodyLength: Int?
+
+    /// The most bytes that a header may have.
+    static let headerLimit = 4096
+
+    /// Makes a reader.
+    ///
+    /// - Parameters:
+    ///   - limit: The most bytes that a frame may have.
+    ///   - framing: The framing, if it is known beforehand.
+    init(limit: Int, framing: Framing? = nil) {
+        self.limit = limit
+        self.framing = framing
+    }
+
+    /// Whether part of a frame has come, and the rest has not.
+    var isInsideFrame: Bool { self.start < self.bytes.count || self.bodyLength != nil }
+
+    /// Takes bytes that were received.
+    mutating func append(_ received: [UInt8]) {
+        if self.start == self.bytes.count {
+            self.bytes = received
+        } else {
+            self.bytes.removeFirst(self.start)
+            self.bytes += received
+        }
+        self.searched -= self.start
+        self.start = 0
+        if self.searched < 0 || self.bytes.count == received.count { self.searched = 0 }
+    }
+
+    /// The next frame; nil until more bytes have come.
+    ///
+    /// - Throws: The reason that no more frames can be told apart. The connection has to be closed.
+    mutating func next() throws(FrameError) -> JSONText? {
+        guard try self.findBeginning() else { return nil }
+        switch self.framing {
+        case .headers: return try self.nextBody()
+        default: return try self.nextLine()
+        }
+    }
+
+    /// Skips white space between frames, and finds out the framing.
+    ///
+    /// - Returns: Whether there is a byte after that.
+    private mutating func findBeginning() throws(FrameError) -> Bool {
+        guard self.bodyLength == nil else { return true }
+        while self.start < self.bytes.count, Self.isSpace(self.bytes[self.start]) { self.start += 1 }
+        guard self.start < self.bytes.count else { return false }
+        if self.framing == nil {
+            switch self.bytes[self.start] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): self.framing = .lines
+            case UInt8(ascii: "C"), UInt8(ascii: "c"): self.framing = .headers
+            default: throw .notRPC
+            }
+        }
+        return true
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: " ")
+            || byte == UInt8(ascii: "\t")
+    }
+
+    private mutating func nextLine() throws(FrameError) -> JSONText? {
+        guard let end = self.endOfLine(after: max(self.start, self.searched)) else {
+            self.searched = self.bytes.count
+            if self.bytes.count - self.start > self.limit { throw .tooLarge(limit: self.limit) }
+            return nil
+        }
+        return try self.take(until: end)
+    }
+
+    private mutating func nextBody() throws(FrameError) -> JSONText? {
+        if self.bodyLength == nil {
+            guard let length = try self.nextHeader() else { return nil }
+            if length > self.limit { throw .tooLarge(limit: self.limit) }
+            self.bodyLength = length
+        }
+        guard let length = self.bodyLength, self.bytes.count - self.start >= length else { return nil }
+        self.bodyLength = nil
+        return try self.take(until: self.start + length)
+    }
+
+    private mutating func take(until end: Int) throws(FrameError) -> JSONText {
+        if end - self.start > self.limit { throw .tooLarge(limit: self.limit) }
+        let frame = JSONText(bytes: self.bytes, range: self.start..<end)
+        self.start = end
+        self.searched = end
+        // The last frame keeps the bytes, so that the next ones need not be moved behind them.
+        if self.start == self.bytes.count {
+            self.bytes = []
+            self.start = 0
+            self.searched = 0
+        }
+        return frame
+    }
+
+    /// Reads the lines of a header up to the empty one.
+    ///
+    /// - Returns: The length that it tells; nil until it has come whole.
+    private mutating func nextHeader() throws(FrameError) -> Int? {
+        var length: Int?
+        var position = self.start
+        while let end = self.endOfLine(after: position) {
+            if end - self.start > Self.headerLimit { throw .malformedHeader }
+            let line =
+                self.bytes[position..<end].last == UInt8(ascii: "\r") ? position..<end - 1 : position..<end
+            position = end + 1
+            if line.isEmpty {
+                guard let length else { throw .malformedHeader }
+                self.start = position
+                self.searched = position
+                return length
+            }
+            if let value = try Self.contentLength(self.bytes[line]) {
+                guard length == nil else { throw .malformedHeader }
+                length = value
+            }
+        }
+        if self.bytes.count - self.start > Self.headerLimit { throw .malformedHeader }
+        return nil
+    }
+
+    /// The value of a line, if it is `Content-Length`; other fields are skipped, `Content-Type` for example.
+    private static func contentLength(_ line: ArraySlice<UInt8>) throws(FrameError) -> Int? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .malformedHeader }
+        let name = String(decoding: line[..<colon], as: UTF8.self)
+        guard name.lowercased() == "content-length" else { return nil }
+        let digits = line[(colon + 1)...].filter { !Self.isSpace($0) }
+        guard !digits.isEmpty, digits.count < 16, digits.allSatisfy({ (48...57).contains($0) }) else {
+            throw .malformedHeader
+        }
+        return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
+    }
+
+    private func endOfLine(after position: Int) -> Int? {
+        self.bytes[position...].firstIndex(of: UInt8(ascii: "\n"))
+    }
+}
+
+/// Why no more frames can be told apart in what a peer sends.
+enum FrameError: Error, Hashable {
+    /// The first byte begins neither a message nor a header.
+    case notRPC
+    /// A header has no usable `Content-Length`, or does not end.
+    case malformedHeader
+    /// A frame is longer than the limit, in bytes.
+    case tooLarge(limit: Int)
+
+    /// What is wrong, for the peer.
+    var message: String {
+        switch self {
+        case .notRPC: "this is neither JSON nor a Content-Length header"
+        case .malformedHeader: "the header has no usable Content-Length"
+        case .tooLarge(let limit): "the message is longer than \(limit) bytes"
+        }
+    }
+}
+
+extension FrameReader.Framing {
+    /// A message as a frame.
+    func frame(_ body: [UInt8]) -> [UInt8] {
+        var frame: [UInt8] = []
+        frame.reserveCapacity(body.count + 24)
+        self.append(body, to: &frame)
+        return frame
+    }
+
+    /// Appends a message as a frame.
+    func append(_ body: [UInt8], to output: inout [UInt8]) {
+        switch self {
+        case .lines:
+            output += body
+            output.append(UInt8(ascii: "\n"))
+        case .headers:
+            output += "Content-Length: \(body.count)\r\n\r\n".utf8
+            output += body
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import WaybillEventLoop
+
+/// Writes frames in the order in which they were enqueued: all that wait go out together.
+///
+/// One task writes at a time, and it belongs to no caller: a caller that is cancelled takes nothing with it
+/// of what others have enqueued.
+actor FrameWriter: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    private let connection: StreamConnection
+    private var output: [UInt8] = []
+    private var isWriting = false
+    private var isFlushDue = false
+    private var waiting: [LoopContinuation<Void>] = []
+    /// Since when the peer has not taken what is being written.
+    private(set) var stalledSince: ContinuousClock.Instant?
+
+    init(_ connection: StreamConnection) {
+        self.eventLoop = connection.eventLoop
+        self.connection = connection
+    }
+
+    /// Appends a message to what is written next.
+    func enqueue(_ body: [UInt8], _ framing: FrameReader.Framing) { framing.append(body, to: &self.output) }
+
+    /// Writes what is enqueued; waits while the peer takes too little.
+    ///
+    /// A failure is not reported: the task that reads meets it as well.
+    func flush() async {
+        if !self.isWriting {
+            if self.output.isEmpty { return }
+            Task.immediate { await self.writeAll() }
+        }
+        guard self.isWriting else { return }
+        let continuation = LoopContinuation<Void>(on: self.eventLoop)
+        self.waiting.append(continuation)
+        await continuation.wait()
+    }
+
+    /// Writes when the code that runs now has enqueued whatever it does.
+    func flushSoon() {
+        guard !self.isFlushDue, !self.isWriting else { return }
+        self.isFlushDue = true
+        Task {
+            self.isFlushDue = false
+            if !self.isWriting { await self.writeAll() }
+        }
+    }
+
+    private func writeAll() async {
+        self.isWriting = true
+        while !self.output.isEmpty {
+            let bytes = self.output
+            self.output = []
+            self.stalledSince = self.eventLoop.time.instant
+            try? await self.connection.write(bytes)
+        }
+        self.stalledSince = nil
+        self.isWriting = false
+        let waiting = self.waiting
+        self.waiting = []
+        for continuation in waiting { continuation.resume(returning: ()) }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+internal import WaybillRouting
+
+extension JSONText: EncodedValue {
+    /// Decodes the text as the type that its reader needs.
+    func decoded<Value>(as type: Value.Type) throws -> Value? {
+        if let value = self.simple(as: type) { return value }
+        if Value.self == Void.self { return self.isNull ? () as? Value : nil }
+        if let value = self.container(as: type) { return value }
+        guard let decodable = type as? any Decodable.Type else { return nil }
+        return try self.decode(decodable) as? Value
+    }
+
+    /// The value without a type of the program: `()`, `Bool`, `Int`, `Double`, `String`, arrays and
+    /// dictionaries of these.
+    var plain: any Sendable {
+        switch self.shape {
+        case .null: return ()
+        case .bool: return self.bool == true
+        case .number: return self.number
+        case .string: return self.string ?? ""
+        case .array: return (self.elements ?? []).map(\.plain)
+        case .object:
+            return Dictionary((self.members ?? []).map { ($0.name, $0.value.plain) }) { _, last in last }
+        }
+    }
+
+    var kind: String { "JSON \(self.shape.rawValue)" }
+
+    /// A whole number as an `Int` if it is one, and as a `Double` else.
+    private var number: any Sendable {
+        if let int = self.int { return int }
+        return self.double ?? 0
+    }
+
+    /// The types that need no decoder; nil for another type, and for another value.
+    private func simple<Value>(as type: Value.Type) -> Value? {
+        if Value.self == JSONText.self { return self as? Value }
+        if Value.self == String.self { return self.string as? Value }
+        if Value.self == Int.self { return self.int as? Value }
+        if Value.self == Bool.self { return self.bool as? Value }
+        if Value.self == Double.self { return self.double as? Value }
+        return nil
+    }
+
+    private func container<Value>(as type: Value.Type) -> Value? {
+        if Value.self == [any Sendable].self || Value.self == [String: any Sendable].self {
+            return self.plain as? Value
+        }
+        return nil
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type) throws -> Any {
+        try JSONCoding.decoder.decode(type, from: Data(self.slice))
+    }
+}

@@ -1,0 +1,152 @@
+/// A JSON value as the bytes that came, or that go out; what they say is decoded where it is read.
+///
+/// It shares the bytes of the frame that it came in. The text was scanned before, so it is valid JSON in
+/// UTF-8, and no deeper than the limit.
+struct JSONText: Sendable {
+    let bytes: [UInt8]
+    let range: Range<Int>
+
+    /// A part of a frame.
+    init(bytes: [UInt8], range: Range<Int>) {
+        self.bytes = bytes
+        self.range = range
+    }
+
+    /// A whole text.
+    init(_ bytes: [UInt8]) { self.init(bytes: bytes, range: bytes.indices) }
+
+    /// Part of the same bytes.
+    subscript(range: Range<Int>) -> JSONText { JSONText(bytes: self.bytes, range: range) }
+
+    /// The text alone.
+    var slice: ArraySlice<UInt8> { self.bytes[self.range] }
+
+    static let null = JSONText(Array("null".utf8))
+}
+
+extension JSONText {
+    /// The kinds of JSON values, by their first byte.
+    enum Kind: String, Sendable {
+        case null, bool, number, string, array, object
+    }
+
+    /// The kind of the value.
+    var shape: Kind {
+        switch self.bytes[self.range.lowerBound] {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "\""): .string
+        case UInt8(ascii: "n"): .null
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool
+        default: .number
+        }
+    }
+
+    /// The text of a JSON string; nil for any other value.
+    var string: String? {
+        guard self.shape == .string else { return nil }
+        let content = self.bytes[(self.range.lowerBound + 1)..<(self.range.upperBound - 1)]
+        guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
+        return JSONText.unescaped(content)
+    }
+
+    /// The value of a number without fraction and exponent that an `Int` can hold.
+    var int: Int? {
+        guard self.shape == .number else { return nil }
+        var value = 0
+        let isNegative = self.bytes[self.range.lowerBound] == UInt8(ascii: "-")
+        for byte in self.slice.dropFirst(isNegative ? 1 : 0) {
+            guard byte >= 48, byte <= 57 else { return nil }
+            let (product, overflows) = value.multipliedReportingOverflow(by: 10)
+            let digit = Int(byte - 48)
+            let (sum, overflowsToo) =
+                isNegative
+                ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
+            if overflows || overflowsToo { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// The value of a number, rounded as `Double` does.
+    var double: Double? {
+        guard self.shape == .number else { return nil }
+        return Double(String(decoding: self.slice, as: UTF8.self))
+    }
+
+    /// The value of `true` or `false`.
+    var bool: Bool? {
+        guard self.shape == .bool else { return nil }
+        return self.bytes[self.range.lowerBound] == UInt8(ascii: "t")
+    }
+
+    var isNull: Bool { self.shape == .null }
+
+    /// The elements of an array; nil for any other value.
+    var elements: [JSONText]? {
+        guard self.shape == .array else { return nil }
+        var elements: [JSONText] = []
+        // The text was scanned before, so the scan cannot fail.
+        try? JSONScanner.elements(of: self) { elements.append($0) }
+        return elements
+    }
+
+    /// The members of an object, in their order; nil for any other value.
+    var members: [(name: String, value: JSONText)]? {
+        guard self.shape == .object else { return nil }
+        var members: [(name: String, value: JSONText)] = []
+        try? JSONScanner.members(of: self) { name, value in members.append((name.string ?? "", value)) }
+        return members
+    }
+
+    /// The value of a member of an object; of several with the name, the last one.
+    func member(named name: String) -> JSONText? {
+        guard self.shape == .object else { return nil }
+        var found: JSONText?
+        try? JSONScanner.members(of: self) { if $0.string == name { found = $1 } }
+        return found
+    }
+
+    /// Resolves the escapes of a string's content.
+    private static func unescaped(_ content: ArraySlice<UInt8>) -> String {
+        var units: [UInt16] = []
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(content.count)
+        func flush() {
+            bytes += String(decoding: units, as: UTF16.self).utf8
+            units = []
+        }
+        var index = content.startIndex
+        while index < content.endIndex {
+            guard content[index] == UInt8(ascii: "\\") else {
+                if !units.isEmpty { flush() }
+                bytes.append(content[index])
+                index += 1
+                continue
+            }
+            let escape = content[index + 1]
+            if escape == UInt8(ascii: "u") {
+                let digits = String(decoding: content[(index + 2)..<(index + 6)], as: UTF8.self)
+                units.append(UInt16(digits, radix: 16) ?? 0xFFFD)
+                index += 6
+                continue
+            }
+            if !units.isEmpty { flush() }
+            bytes.append(Self.plain(escape))
+            index += 2
+        }
+        if !units.isEmpty { flush() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func plain(_ escape: UInt8) -> UInt8 {
+        switch escape {
+        case UInt8(ascii: "n"): UInt8(ascii: "\n")
+        case UInt8(ascii: "r"): UInt8(ascii: "\r")
+        case UInt8(ascii: "t"): UInt8(ascii: "\t")
+        case UInt8(ascii: "b"): 8
+        case UInt8(ascii: "f"): 12
+        default: escape
+        }
+    }
+}

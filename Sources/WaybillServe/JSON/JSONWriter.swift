@@ -1,0 +1,171 @@
+internal import Foundation
+internal import WaybillRouting
+
+/// Writes JSON into an array of bytes.
+///
+/// The values that most messages carry (text, numbers, nothing) are written here; every other `Encodable` is
+/// Foundation's.
+struct JSONWriter {
+    private(set) var bytes: [UInt8] = []
+
+    init(capacity: Int = 128) { self.bytes.reserveCapacity(capacity) }
+
+    /// Appends text that is JSON already.
+    mutating func raw(_ text: String) { self.bytes += text.utf8 }
+
+    mutating func raw(_ text: JSONText) { self.bytes += text.slice }
+
+    /// Appends a string with its quotation marks.
+    mutating func string(_ text: String) {
+        self.bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                self.bytes.append(UInt8(ascii: "\\"))
+                self.bytes.append(byte)
+            case 0x0A: self.raw("\\n")
+            case 0..<0x20:
+                let digits = String(byte, radix: 16)
+                self.raw(digits.utf8.count == 1 ? "\\u000\(digits)" : "\\u00\(digits)")
+            default: self.bytes.append(byte)
+            }
+        }
+        self.bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends the name of a member, with its colon, after a comma unless it is the first.
+    mutating func name(_ name: String, isFirst: Bool = false) {
+        if !isFirst { self.bytes.append(UInt8(ascii: ",")) }
+        self.string(name)
+        self.bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// Appends text values by name as an object.
+    mutating func object(_ values: [String: String]) {
+        self.raw("{")
+        for (index, (name, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {
+            self.name(name, isFirst: index == 0)
+            self.string(value)
+        }
+        self.raw("}")
+    }
+
+    /// Appends a value of any type that can be encoded.
+    ///
+    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL; nothing has
+    ///   been appended then that may be used.
+    mutating func value(_ value: any Sendable) throws(RoutingError) { try self.untyped(value) }
+
+    private mutating func untyped(_ value: Any) throws(RoutingError) {
+        switch value {
+        case let value as JSONText: self.raw(value)
+        case let value as String: self.string(value)
+        case let value as Int: self.raw(String(value))
+        case let value as Bool: self.raw(value ? "true" : "false")
+        case let value as Double where value.isFinite: self.raw("\(value)")
+        case is Void: self.raw("null")
+        case let value as any EncodedValue: try self.value(value.plain)
+        case let value as any OptionalValue:
+            if let wrapped = value.wrapped { try self.untyped(wrapped) } else { self.raw("null") }
+        case let value as any Encodable: try self.encode(value)
+        case let values as [Any]: try self.array(values)
+        case let values as [String: Any]: try self.object(values)
+        default: throw Self.notTransferable(value, nil)
+        }
+    }
+
+    private mutating func array(_ values: [Any]) throws(RoutingError) {
+        self.raw("[")
+        for (index, value) in values.enumerated() {
+            if index > 0 { self.raw(",") }
+            try self.untyped(value)
+        }
+        self.raw("]")
+    }
+
+    private mutating func object(_ values: [String: Any]) throws(RoutingError) {
+        self.raw("{")
+        for (index, (name, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {
+            self.name(name, isFirst: index == 0)
+            try self.untyped(value)
+        }
+        self.raw("}")
+    }
+
+    private mutating func encode(_ value: any Encodable) throws(RoutingError) {
+        do {
+            self.bytes += try JSONCoding.encoder.encode(value)
+        } catch {
+            throw Self.notTransferable(value, error)
+        }
+    }
+
+    private static func notTransferable(_ value: Any, _ cause: (any Error)?) -> RoutingError {
+        let type = TypeName.of(Swift.type(of: value))
+        let message =
+            cause == nil
+            ? "a value of type \(type) cannot be sent to another process, since it is not Encodable"
+            : "a value of type \(type) could not be encoded"
+        return RoutingError(.notTransferable, message: message, cause: cause)
+    }
+}
+
+extension JSONText {
+    /// Any value that can be encoded.
+    ///
+    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL.
+    init(encoding value: any Sendable) throws(RoutingError) {
+        if let text = value as? JSONText {
+            self = text
+            return
+        }
+        var writer = JSONWriter()
+        try writer.value(value)
+        self.init(writer.bytes)
+    }
+
+    init(_ value: Bool) { self.init(Array((value ? "true" : "false").utf8)) }
+
+    init(_ value: Int) { self.init(Array(String(value).utf8)) }
+
+    init(_ value: String) {
+        var writer = JSONWriter()
+        writer.string(value)
+        self.init(writer.bytes)
+    }
+}
+
+/// An optional behind an existential.
+private protocol OptionalValue {
+    var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var wrapped: Any? { self }
+}
+
+/// How Foundation writes and reads the values.
+enum JSONCoding {
+    static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        }
+        return encoder
+    }()
+
+    static let decoder: JSONDecoder = {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let text = try decoder.singleValueContainer().decode(String.self)
+            let styles = [true, false].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
+            for style in styles { if let date = try? style.parse(text) { return date } }
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "this is no date of ISO 8601")
+            )
+        }
+        return decoder
+    }()
+}

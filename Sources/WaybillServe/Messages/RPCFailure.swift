@@ -1,0 +1,140 @@
+internal import WaybillRouting
+
+/// The error member of a response.
+struct RPCFailure: Error, Sendable {
+    let code: Int
+    let message: String
+    /// The name of the bus's code, if the bus or the server has it.
+    var name: String?
+    /// Patterns that are like the URL.
+    var suggestions: [String] = []
+    /// What the server's log has the cause under.
+    var reference: String?
+
+    static let parseError = -32700
+    static let invalidRequest = -32600
+    static let methodNotFound = -32601
+    static let invalidParameters = -32602
+    static let internalError = -32603
+
+    /// Parameters that a method of the protocol cannot use.
+    static func parameters(_ message: String) -> Self {
+        RPCFailure(code: Self.invalidParameters, message: message, name: "invalidParameter")
+    }
+
+    /// A message that is none.
+    static func invalid(_ message: String) -> Self {
+        RPCFailure(code: Self.invalidRequest, message: message)
+    }
+
+    /// A limit of the server that the peer has reached.
+    static func limit(_ message: String) -> Self {
+        RPCFailure(code: RoutingError.Code.mailboxFull.rpcCode, message: message, name: "mailboxFull")
+    }
+}
+
+extension RoutingError.Code {
+    /// The code in a JSON-RPC response; several codes share those that JSON-RPC defines, and the response
+    /// names the bus's code in `data.code`.
+    var rpcCode: Int {
+        switch self {
+        case .invalidURL: RPCFailure.invalidRequest
+        case .noRoute: RPCFailure.methodNotFound
+        case .missingParameter, .invalidParameter: RPCFailure.invalidParameters
+        case .handlerFailed: -32000
+        case .noHandler: -32001
+        case .refused: -32002
+        case .deadlineExceeded: -32003
+        case .cancelled: -32004
+        case .mailboxFull: -32005
+        case .deadlock: -32006
+        case .hopLimitExceeded: -32007
+        case .unreachable: -32008
+        case .shutDown: -32009
+        case .infiniteRecursion: -32012
+        default: RPCFailure.internalError
+        }
+    }
+
+    /// The code of a response that does not name it.
+    init(rpcCode: Int) {
+        switch rpcCode {
+        case RPCFailure.methodNotFound: self = .noRoute
+        case RPCFailure.invalidParameters: self = .invalidParameter
+        case RPCFailure.invalidRequest: self = .invalidURL
+        default: self = Self.all.first { $0.rpcCode == rpcCode && rpcCode > -32100 } ?? .handlerFailed
+        }
+    }
+
+    /// What a peer is told of it, where the sentence of the error may tell about the inside of the program;
+    /// nil where the sentence is meant for the caller.
+    var sentenceForPeers: String? {
+        switch self {
+        case .invalidURL, .noRoute, .refused, .missingParameter, .invalidParameter, .deadlineExceeded,
+            .cancelled, .hopLimitExceeded:
+            nil
+        case .noHandler: "the handler is not there any more"
+        case .mailboxFull: "too many messages wait for the handler"
+        case .unreachable: "what handles it cannot be reached"
+        case .shutDown: "the server is shutting down"
+        case .handlerFailed: "the handler failed"
+        case .deadlock, .infiniteRecursion: "the handler would wait for itself"
+        default: "the server could not handle it"
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Appends a failure as the object that JSON-RPC wants.
+    mutating func failure(_ failure: RPCFailure) {
+        self.raw("{\"code\":\(failure.code),\"message\":")
+        self.string(failure.message)
+        if failure.name != nil || failure.reference != nil {
+            self.raw(",\"data\":{")
+            self.name("code", isFirst: true)
+            self.string(failure.name ?? "internal")
+            if !failure.suggestions.isEmpty {
+                self.name("suggestions")
+                self.raw("[")
+                for (index, text) in failure.suggestions.enumerated() {
+                    if index > 0 { self.raw(",") }
+                    self.string(text)
+                }
+                self.raw("]")
+            }
+            if let reference = failure.reference {
+                self.name("reference")
+                self.string(reference)
+            }
+            self.raw("}")
+        }
+        self.raw("}")
+    }
+}
+
+extension RPCFailure {
+    /// Reads the error member of a response.
+    init(_ text: JSONText) {
+        let members = Dictionary((text.members ?? []).map { ($0.name, $0.value) }) { _, last in last }
+        let data = Dictionary((members["data"]?.members ?? []).map { ($0.name, $0.value) }) { _, last in last
+        }
+        self.init(
+            code: members["code"]?.int ?? Self.internalError,
+            message: members["message"]?.string ?? "the peer gave no reason",
+            name: data["code"]?.string,
+            suggestions: data["suggestions"]?.elements?.compactMap(\.string) ?? [],
+            reference: data["reference"]?.string
+        )
+    }
+
+    /// The failure as the bus's error about a URL.
+    func routingError(url: String) -> RoutingError {
+        let named = self.name.flatMap { name in RoutingError.Code.all.first { $0.description == name } }
+        let reference = self.reference.map { " (reference \($0))" } ?? ""
+        return RoutingError(
+            named ?? RoutingError.Code(rpcCode: self.code),
+            url: url,
+            message: self.message + reference
+        )
+    }
+}

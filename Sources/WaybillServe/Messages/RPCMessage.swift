@@ -1,0 +1,101 @@
+/// One JSON-RPC message: its envelope is read, its values are not.
+struct RPCMessage: Sendable {
+    /// What a message is.
+    enum Content: Sendable {
+        case request(RPCID, method: String, params: JSONText?)
+        case notification(method: String, params: JSONText?)
+        case result(RPCID, JSONText)
+        case failure(RPCID, JSONText)
+        /// It is no message; the ID is null if it cannot be told.
+        case invalid(RPCID, String)
+    }
+
+    let content: Content
+
+    /// Reads a message that was validated.
+    init(_ text: JSONText) {
+        guard text.shape == .object else {
+            self.content = .invalid(.null, "a message is a JSON object")
+            return
+        }
+        var envelope = RPCEnvelope()
+        try? JSONScanner.members(of: text) { name, value in envelope.note(name, value) }
+        self.content = envelope.content
+    }
+}
+
+/// The members of a message.
+private struct RPCEnvelope {
+    private var version: JSONText?
+    private var id: JSONText?
+    private var method: JSONText?
+    private var params: JSONText?
+    private var result: JSONText?
+    private var error: JSONText?
+    private var isAmbiguous = false
+
+    mutating func note(_ name: JSONText, _ value: JSONText) {
+        switch name.string {
+        case "jsonrpc": self.set(\.version, value)
+        case "id": self.set(\.id, value)
+        case "method": self.set(\.method, value)
+        case "params": self.set(\.params, value)
+        case "result": self.set(\.result, value)
+        case "error": self.set(\.error, value)
+        default: break
+        }
+    }
+
+    /// A member that is there twice would be read in two ways by two programs.
+    private mutating func set(_ member: WritableKeyPath<Self, JSONText?>, _ value: JSONText) {
+        if self[keyPath: member] != nil { self.isAmbiguous = true }
+        self[keyPath: member] = value
+    }
+
+    var content: RPCMessage.Content {
+        let id = self.id.map { RPCID($0) }
+        let known = (id ?? nil) ?? .null
+        if self.isAmbiguous { return .invalid(known, "a member is there twice") }
+        guard self.version?.string == "2.0" else { return .invalid(known, "`jsonrpc` is not \"2.0\"") }
+        if case .some(.none) = id { return .invalid(.null, "`id` is neither a text nor a number nor null") }
+        if let method { return self.call(id ?? nil, method) }
+        if let error { return .failure(known, error) }
+        if let result { return .result(known, result) }
+        return .invalid(known, "there is no `method`")
+    }
+
+    private func call(_ id: RPCID?, _ method: JSONText) -> RPCMessage.Content {
+        guard let method = method.string else { return .invalid(id ?? .null, "`method` is not a text") }
+        if let params, params.shape != .object, params.shape != .array {
+            return .invalid(id ?? .null, "`params` is neither an object nor an array")
+        }
+        if let id { return .request(id, method: method, params: self.params) }
+        return .notification(method: method, params: self.params)
+    }
+}
+
+/// What one frame holds.
+enum RPCFrame: Sendable {
+    case message(RPCMessage)
+    case batch([RPCMessage])
+    /// The bytes are no JSON that is accepted.
+    case malformed(JSONError)
+
+    /// Reads a frame.
+    ///
+    /// - Parameters:
+    ///   - text: The bytes of the frame.
+    ///   - depth: How deep arrays and objects may be nested.
+    init(_ text: JSONText, depth: Int) {
+        do throws(JSONError) {
+            let text = try JSONScanner.validated(text, depth: depth)
+            if let elements = text.elements {
+                self = .batch(elements.map { RPCMessage($0) })
+            } else {
+                self = .message(RPCMessage(text))
+            }
+        } catch {
+            self = .malformed(error)
+        }
+    }
+}

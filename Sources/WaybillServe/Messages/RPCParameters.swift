@@ -1,0 +1,154 @@
+internal import Waybill
+internal import WaybillRouting
+
+/// The parameters of a call, and what stands beside them under the reserved key `$waybill`.
+struct RPCParameters: Sendable {
+    /// The reserved key.
+    static let reservedKey = "$waybill"
+
+    /// The values by name; those of an array are named by their position, from "0" on.
+    private(set) var values: [String: any Sendable] = [:]
+    let attachment: RPCAttachment
+    private let text: JSONText?
+
+    /// Reads parameters; there may be none.
+    init(_ text: JSONText?) throws(RPCFailure) {
+        self.text = text
+        self.attachment = try Self.attachment(in: text)
+        guard let text else { return }
+        if let elements = text.elements {
+            for (position, element) in elements.enumerated() { self.set(String(position), element) }
+            return
+        }
+        for (name, value) in text.members ?? [] where name != Self.reservedKey { self.set(name, value) }
+    }
+
+    /// The parameters of a message that a method of the protocol is about.
+    init(_ members: [(name: String, value: JSONText)], _ attachment: RPCAttachment) {
+        self.text = nil
+        self.attachment = attachment
+        for (name, value) in members { self.set(name, value) }
+    }
+
+    /// A value as it came.
+    subscript(name: String) -> JSONText? { self.text?.member(named: name) }
+
+    private static func attachment(in text: JSONText?) throws(RPCFailure) -> RPCAttachment {
+        guard let text, let reserved = text.member(named: Self.reservedKey) else { return RPCAttachment() }
+        return try RPCAttachment(reserved)
+    }
+
+    private mutating func set(_ name: String, _ value: JSONText) {
+        self.values[name] =
+            switch value.shape {
+            // A value that is null is as good as none.
+            case .null: nil
+            case .array, .object: value
+            default: value.plain
+            }
+    }
+}
+
+/// What travels beside the parameters.
+struct RPCAttachment: Sendable {
+    var headers: [String: String] = [:]
+    /// How long the caller waits, from the moment that the message arrives.
+    var timeLeft: Duration?
+    /// How many routes led here.
+    var hops = 0
+    /// Whether the caller wants progress replies.
+    var wantsProgress = false
+    /// Whether the caller answers each of them with `$/answer`, and the handler shall wait for it.
+    var answersProgress = false
+    /// The value that a message to a return URL carries.
+    var payload: JSONText?
+    /// The ID of the message that this one answers.
+    var correlationID: CorrelationID?
+
+    init() {}
+
+    init(_ text: JSONText) throws(RPCFailure) {
+        guard let members = text.members else { throw Self.invalid("an object") }
+        for (name, value) in members { try self.read(name, value) }
+    }
+
+    private mutating func read(_ name: String, _ value: JSONText) throws(RPCFailure) {
+        switch name {
+        case "headers":
+            guard let members = value.members else { throw Self.invalid("an object", name) }
+            for (header, text) in members {
+                guard let text = text.string else { throw Self.invalid("texts", name) }
+                self.headers[header] = text
+            }
+        case "timeLeft":
+            guard let milliseconds = value.double, milliseconds.isFinite else {
+                throw Self.invalid("milliseconds", name)
+            }
+            self.timeLeft = .milliseconds(min(max(milliseconds, 0), 1e15))
+        case "hops":
+            guard let hops = value.int, hops >= 0 else { throw Self.invalid("a count", name) }
+            self.hops = hops
+        case "progress": self.wantsProgress = try Self.flag(value, name)
+        case "answers": self.answersProgress = try Self.flag(value, name)
+        case "payload": self.payload = value
+        case "correlation":
+            guard let number = value.string.flatMap({ UInt64($0, radix: 16) }) else {
+                throw Self.invalid("a hexadecimal number", name)
+            }
+            self.correlationID = CorrelationID(rawValue: number)
+        default: break
+        }
+    }
+
+    private static func flag(_ value: JSONText, _ name: String) throws(RPCFailure) -> Bool {
+        guard let flag = value.bool else { throw Self.invalid("true or false", name) }
+        return flag
+    }
+
+    private static func invalid(_ wanted: String, _ name: String? = nil) -> RPCFailure {
+        let place = name.map { "`\($0)` in " } ?? ""
+        return .parameters("\(place)`\(RPCParameters.reservedKey)` has to be \(wanted)")
+    }
+}
+
+extension JSONWriter {
+    /// Appends parameters as an object.
+    mutating func parameters(
+        _ values: [String: any Sendable],
+        _ attachment: RPCAttachment
+    ) throws(RoutingError) {
+        self.raw("{")
+        var isFirst = true
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            self.name(name, isFirst: isFirst)
+            isFirst = false
+            try self.value(value)
+        }
+        self.attachment(attachment, isFirst: isFirst)
+        self.raw("}")
+    }
+
+    /// Appends the reserved key with its value, if there is anything to say.
+    mutating func attachment(_ attachment: RPCAttachment, isFirst: Bool) {
+        var inner = JSONWriter()
+        if !attachment.headers.isEmpty { inner.member("headers") { $0.object(attachment.headers) } }
+        if let left = attachment.timeLeft {
+            inner.member("timeLeft") { $0.raw(String(max(0, left / .milliseconds(1)))) }
+        }
+        if attachment.hops > 0 { inner.member("hops") { $0.raw(String(attachment.hops)) } }
+        if attachment.wantsProgress { inner.member("progress") { $0.raw("true") } }
+        if attachment.answersProgress { inner.member("answers") { $0.raw("true") } }
+        if let payload = attachment.payload { inner.member("payload") { $0.raw(payload) } }
+        if let id = attachment.correlationID { inner.member("correlation") { $0.string("\(id)") } }
+        guard !inner.bytes.isEmpty else { return }
+        self.name(RPCParameters.reservedKey, isFirst: isFirst)
+        self.raw("{")
+        self.raw(JSONText(inner.bytes))
+        self.raw("}")
+    }
+
+    private mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
+        self.name(name, isFirst: self.bytes.isEmpty)
+        write(&self)
+    }
+}

@@ -1,0 +1,17 @@
+/// A secret that a peer has to know.
+struct BearerToken: Sendable {
+    private let bytes: [UInt8]
+
+    init(_ text: String) { self.bytes = Array(text.utf8) }
+
+    /// Whether a text is the token, in a time that does not depend on where they differ.
+    func matches(_ candidate: String) -> Bool {
+        let candidate = Array(candidate.utf8)
+        guard !self.bytes.isEmpty else { return false }
+        var difference = candidate.count ^ self.bytes.count
+        for index in candidate.indices {
+            difference |= Int(candidate[index] ^ self.bytes[index % self.bytes.count])
+        }
+        return difference == 0
+    }
+}

@@ -1,0 +1,235 @@
+internal import Logging
+public import Waybill
+public import WaybillEventLoop
+internal import WaybillRouting
+
+/// Answers the URLs of a bus that were exposed, over a Unix socket or TCP, in JSON-RPC 2.0.
+///
+/// ```swift
+/// try bus.expose("app://user/**")
+/// let server = RPCServer(bus, listening: .unix("/run/shop.sock"))
+/// try await server.run()
+/// ```
+///
+/// The method of a request is the URL, and its `params` are the parameters:
+/// `{"jsonrpc":"2.0","id":7,"method":"app://user/1","params":{"name":"Lili"}}`. What was not exposed does not
+/// exist for a peer. <doc:Serving> has the wire format, the error codes and the limits.
+///
+/// The server runs on the bus's loop: a request to a module there is handled without a change of thread. Use
+/// it as a service of swift-service-lifecycle, named after the bus, or call ``run()``; it may run once.
+public final class RPCServer: Sendable {
+    private let core: RPCServerCore
+
+    /// Makes a server, which does not listen yet.
+    ///
+    /// - Parameters:
+    ///   - bus: the bus whose exposed routes it answers.
+    ///   - address: where it listens.
+    ///   - configuration: which peers are admitted, and the limits.
+    public init(
+        _ bus: MessageBus,
+        listening address: StreamAddress,
+        configuration: Configuration = Configuration()
+    ) {
+        self.core = RPCServerCore(bus, address, configuration)
+    }
+
+    /// Begins to listen; ``run()`` does so itself if it has not been called.
+    ///
+    /// Connections wait in the system's backlog until the server runs. For code that needs to know the port
+    /// that the system has chosen, or that its clients can connect.
+    ///
+    /// - Returns: where the server listens.
+    /// - Throws: `StreamError` if it cannot listen there, and a `RoutingError` with the code `refused` for an
+    ///   address on TCP without a token.
+    @discardableResult
+    public func start() async throws -> StreamAddress { try await self.core.start().address }
+
+    /// Serves until the task is cancelled or, in a service group, until graceful shutdown.
+    ///
+    /// At graceful shutdown it takes no more connections and requests, and waits for those in flight, for
+    /// ``Configuration/drainLimit`` at most. When the task is cancelled they are cancelled, too.
+    ///
+    /// - Throws: what ``start()`` throws, and `StreamError` with the code `shutDown` when the loop shuts
+    ///   down.
+    public func run() async throws { try await self.core.run() }
+
+    /// Takes no more connections and requests; ``run()`` returns when those in flight have ended, or after
+    /// ``Configuration/drainLimit``.
+    ///
+    /// May be called from any context, and does not wait.
+    public func beginGracefulShutdown() { self.core.beginGracefulShutdown() }
+
+    /// What the server has done so far.
+    ///
+    /// May be read from any context.
+    public var statistics: Statistics { self.core.ledger.statistics }
+}
+
+/// The counts of a server, which its connections keep.
+final class ServerLedger: Sendable {
+    private let counts = Locked(RPCServer.Statistics())
+
+    var statistics: RPCServer.Statistics { self.counts.withLock { $0 } }
+
+    func note(_ change: (inout RPCServer.Statistics) -> Void) { self.counts.withLock { change(&$0) } }
+}
+
+/// What a server is made of, on the loop of its bus.
+actor RPCServerCore: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    nonisolated let bus: MessageBus
+    nonisolated let configuration: RPCServer.Configuration
+    nonisolated let ledger = ServerLedger()
+    private nonisolated let address: StreamAddress
+
+    private var listener: StreamListener?
+    private var sessions: [ObjectIdentifier: RPCSession] = [:]
+    private var isDraining = false
+    private var watch: ScheduledTimer?
+
+    init(_ bus: MessageBus, _ address: StreamAddress, _ configuration: RPCServer.Configuration) {
+        self.eventLoop = bus.eventLoop
+        self.bus = bus
+        self.address = address
+        self.configuration = configuration
+    }
+
+    func start() async throws -> StreamListener {
+        if let listener = self.listener { return listener }
+        if let objection = self.objection(to: self.address) { throw objection }
+        var options = StreamOptions()
+        options.permissions = self.configuration.permissions
+        let listener = try await StreamListener.bind(self.address, on: self.eventLoop, options: options)
+        // A name such as `localhost` is judged by what it was resolved to.
+        if let objection = self.objection(to: listener.address) {
+            listener.close()
+            throw objection
+        }
+        self.listener = listener
+        if self.isDraining { listener.close() }
+        return listener
+    }
+
+    /// Why a server may not listen at an address.
+    private func objection(to address: StreamAddress) -> RoutingError? {
+        guard case .tcp(let host, _) = address, self.configuration.token == nil else { return nil }
+        let isLoopback = host == "::1" || host == "localhost" || host.hasPrefix("127.")
+        if isLoopback, self.configuration.admitsLoopbackWithoutToken { return nil }
+        return RoutingError(
+            .refused,
+            url: "\(address)",
+            message: "a server on TCP needs a token, or `admitsLoopbackWithoutToken` on a loopback address"
+        )
+    }
+
+    func serve() async throws {
+        let listener = try await self.start()
+        defer {
+            listener.close()
+            self.watch.take()?.cancel()
+        }
+        let end = await withDiscardingTaskGroup(returning: Result<Void, any Error>.self) { group in
+            do {
+                for try await connection in listener.connections {
+                    guard let session = self.admit(connection) else { continue }
+                    group.addTask {
+                        await session.run()
+                        await self.remove(session)
+                    }
+                }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try end.get()
+    }
+
+    /// Admits a connection, or tells it why not and closes it.
+    private func admit(_ connection: StreamConnection) -> RPCSession? {
+        if let refusal = self.refusal(of: connection) {
+            self.ledger.note { $0.refusedConnections += 1 }
+            self.configuration.logger.notice(
+                "a connection is refused",
+                metadata: ["reason": "\(refusal.message)", "peer": "\(PeerName(connection))"]
+            )
+            RPCSession.refuse(connection, refusal)
+            return nil
+        }
+        let session = RPCSession(connection, of: self)
+        self.sessions[ObjectIdentifier(session)] = session
+        self.ledger.note {
+            $0.connections += 1
+            $0.openConnections += 1
+        }
+        if self.watch == nil { self.scheduleWatch() }
+        return session
+    }
+
+    private func refusal(of connection: StreamConnection) -> RPCFailure? {
+        if self.isDraining {
+            return RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
+        }
+        if self.sessions.count >= self.configuration.limits.connections {
+            return .limit("\(self.configuration.limits.connections) connections are open, which is the limit")
+        }
+        if let user = connection.peerUserID, !self.configuration.allowedUserIDs.contains(user) {
+            let refused = RoutingError(.refused, message: "user \(user) is not admitted")
+            return RPCFailure(refused, reference: nil)
+        }
+        return nil
+    }
+
+    private func remove(_ session: RPCSession) {
+        self.sessions[ObjectIdentifier(session)] = nil
+        self.ledger.note { $0.openConnections -= 1 }
+    }
+
+    nonisolated func beginGracefulShutdown() {
+        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    }
+
+    private func drain() {
+        guard !self.isDraining else { return }
+        self.isDraining = true
+        self.listener?.close()
+        for session in self.sessions.values { session.assumeOnLoop { $0.drain() } }
+        let deadline = Deadline(after: self.configuration.drainLimit, by: self.eventLoop.time)
+        self.eventLoop.schedule(at: deadline) { [weak self] in
+            self?.assumeOnLoop { $0.endSessions() }
+        }
+    }
+
+    private func endSessions() {
+        for session in self.sessions.values { session.assumeOnLoop { $0.end("the server shuts down") } }
+    }
+
+    /// Looks after the connections once a second, while there are any.
+    private func scheduleWatch() {
+        let deadline = Deadline(after: .seconds(1), by: self.eventLoop.time)
+        self.watch = self.eventLoop.schedule(at: deadline) { [weak self] in
+            self?.assumeOnLoop { $0.watchSessions() }
+        }
+    }
+
+    private func watchSessions() {
+        self.watch = nil
+        let now = self.eventLoop.time.instant
+        for session in self.sessions.values { session.assumeOnLoop { $0.endIfOverdue(at: now) } }
+        if !self.sessions.isEmpty { self.scheduleWatch() }
+    }
+}
+
+/// A peer as logs and messages show it.
+struct PeerName: CustomStringConvertible {
+    let description: String
+
+    init(_ connection: StreamConnection) {
+        if let user = connection.peerUserID {
+            self.description = "user \(user)"
+        } else {
+            self.description = "\(connection.peer)"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import Logging
+internal import Waybill
+internal import WaybillRouting
+
+// Errors as the peer sees them.
+extension RPCSession {
+    /// What the peer is told of an error; the cause goes to the log.
+    func failure(_ error: any Error) -> RPCFailure {
+        if let failure = error as? RPCFailure { return failure }
+        let error = error as? RoutingError ?? RoutingError(.handlerFailed, message: "it failed", cause: error)
+        guard error.code.sentenceForPeers != nil else {
+            var failure = RPCFailure(error, reference: nil)
+            if error.code == .noRoute { failure.suggestions = self.bus.explainExposed(error.url).nearest }
+            return failure
+        }
+        let reference = String(UInt64.random(in: .min ... .max), radix: 16)
+        var metadata = self.metadata("\(error)")
+        metadata["reference"] = "\(reference)"
+        self.logger.log(
+            level: error.code == .handlerFailed ? .error : .info,
+            "a request failed",
+            metadata: metadata
+        )
+        return RPCFailure(error, reference: reference)
+    }
+}
+
+extension RPCFailure {
+    /// What a peer is told of an error.
+    init(_ error: RoutingError, reference: String?) {
+        self.init(
+            code: error.code.rpcCode,
+            message: error.code.sentenceForPeers ?? error.message,
+            name: error.code.description,
+            reference: reference
+        )
+    }
+
+    /// What a peer is told of a frame that is no JSON.
+    init(_ error: JSONError, depth: Int) {
+        switch error {
+        case .notUTF8: self.init(code: Self.parseError, message: "the message is not UTF-8")
+        case .malformed(let position):
+            self.init(code: Self.parseError, message: "the message is no JSON, from byte \(position) on")
+        case .tooDeep:
+            self.init(code: Self.parseError, message: "the message is nested deeper than \(depth)")
+        }
+    }
+}

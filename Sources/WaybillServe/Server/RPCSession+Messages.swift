@@ -1,0 +1,144 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// Messages and their answers.
+extension RPCSession {
+    func receive(_ frame: JSONText) {
+        switch RPCFrame(frame, depth: self.limits.depth) {
+        case .malformed(let error):
+            self.enqueueAnswer(to: .null, RPCFailure(error, depth: self.limits.depth))
+        case .message(let message): self.handle(message, batch: nil)
+        case .batch(let messages):
+            if messages.isEmpty {
+                self.enqueueAnswer(to: .null, .invalid("the batch is empty"))
+                return
+            }
+            let batch = self.requests.beginBatch(of: messages.count)
+            for message in messages { self.handle(message, batch: batch) }
+        }
+    }
+
+    private func handle(_ message: RPCMessage, batch: Int?) {
+        switch message.content {
+        case .request(let id, let method, let params): self.accept(id, method, params, batch)
+        case .notification(let method, let params):
+            self.notify(method, params)
+            self.enqueue(self.requests.add(nil, to: batch))
+        case .invalid(let id, let reason):
+            self.enqueue(self.requests.add(Self.answer(to: id, .invalid(reason)), to: batch))
+        // A server asks its peers nothing.
+        case .result, .failure: self.enqueue(self.requests.add(nil, to: batch))
+        }
+    }
+
+    private func accept(_ id: RPCID, _ method: String, _ params: JSONText?, _ batch: Int?) {
+        do throws(RPCFailure) {
+            try self.checkPhase(method)
+            let number = try self.requests.admit(id, batch: batch)
+            self.ledger.note { $0.requests += 1 }
+            do throws(RPCFailure) {
+                try self.perform(method, try RPCParameters(params), id, number)
+            } catch {
+                self.finish(number, with: error)
+            }
+        } catch {
+            self.enqueue(self.requests.add(Self.answer(to: id, error), to: batch))
+        }
+    }
+
+    private func checkPhase(_ method: String) throws(RPCFailure) {
+        switch self.phase {
+        case .unauthenticated:
+            if method != SystemMethod.authenticate.rawValue {
+                throw self.refused("`$/authenticate` comes first")
+            }
+        case .silent: self.phase = .open
+        case .open: break
+        case .draining, .closed: throw RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
+        }
+    }
+
+    private func refused(_ message: String) -> RPCFailure {
+        RPCFailure(RoutingError(.refused, message: message), reference: nil)
+    }
+
+    /// Compares the peer's token; a wrong one closes the connection.
+    func authenticate(_ token: String?) throws(RPCFailure) {
+        guard let expected = self.token else { return }
+        guard let token, expected.matches(token) else {
+            self.logger.notice("a peer is refused", metadata: self.metadata("its token is wrong"))
+            self.drain()
+            throw self.refused("the token is wrong")
+        }
+        if self.phase == .unauthenticated { self.phase = .open }
+    }
+
+    /// Whether notifications of the peer are handled.
+    var takesNotifications: Bool {
+        if self.phase == .silent { self.phase = .open }
+        return self.phase == .open
+    }
+
+    /// Runs code for a request, at once as far as that goes, and answers with what it returns.
+    func answer(
+        _ number: ServedRequests.Number,
+        _ body: @escaping (isolated RPCSession) async throws -> JSONText
+    ) {
+        let task = Task.immediate {
+            do {
+                self.finish(number, with: try await body(self))
+            } catch {
+                self.finish(number, with: self.failure(error))
+            }
+            if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
+        }
+        if self.requests.id(of: number) != nil { self.tasks[number] = task }
+    }
+
+    func cancel(_ number: ServedRequests.Number) {
+        // Before there is an entry the task has not suspended, and nothing else runs.
+        self.tasks[number]?.cancel()
+    }
+
+    func finish(_ number: ServedRequests.Number, with result: JSONText) {
+        guard let id = self.requests.id(of: number) else { return }
+        var writer = JSONWriter(capacity: result.range.count + 48)
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
+        writer.id(id)
+        writer.name("result")
+        writer.raw(result)
+        writer.raw("}")
+        self.finish(number, writer.bytes)
+    }
+
+    private func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
+        guard let id = self.requests.id(of: number) else { return }
+        self.finish(number, Self.answer(to: id, failure))
+    }
+
+    private func finish(_ number: ServedRequests.Number, _ answer: [UInt8]) {
+        self.ledger.note { $0.answers += 1 }
+        self.enqueue(self.requests.finish(number, answer))
+        self.closeIfDrained()
+    }
+
+    private func enqueue(_ answer: [UInt8]?) {
+        if let answer { self.channel.enqueue(answer) }
+    }
+
+    func enqueueAnswer(to id: RPCID, _ failure: RPCFailure) {
+        self.channel.enqueue(Self.answer(to: id, failure))
+    }
+
+    static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
+        writer.id(id)
+        writer.name("error")
+        writer.failure(failure)
+        writer.raw("}")
+        return writer.bytes
+    }
+}

@@ -1,0 +1,159 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The methods of the protocol itself; every other method is a URL.
+enum SystemMethod: String {
+    case authenticate = "$/authenticate"
+    case ping = "$/ping"
+    case publish = "$/publish"
+    case subscribe = "$/subscribe"
+    case unsubscribe = "$/unsubscribe"
+    case answer = "$/answer"
+    case cancelRequest = "$/cancelRequest"
+    case routes = "$/routes"
+    case explain = "$/explain"
+
+    // What a server sends.
+    static let progress = "$/progress"
+    static let message = "$/message"
+
+    static func isSystem(_ method: String) -> Bool { method.utf8.starts(with: "$/".utf8) }
+}
+
+extension RPCSession {
+    /// Handles a request that was admitted.
+    func perform(
+        _ method: String,
+        _ parameters: RPCParameters,
+        _ id: RPCID,
+        _ number: ServedRequests.Number
+    ) throws(RPCFailure) {
+        guard SystemMethod.isSystem(method) else { return self.call(method, parameters, id, number) }
+        switch SystemMethod(rawValue: method) {
+        case .authenticate:
+            try self.authenticate(parameters.values["token"] as? String)
+            self.finish(number, with: JSONText(true))
+        case .ping: self.finish(number, with: JSONText("pong"))
+        case .publish: try self.publish(parameters, number)
+        case .subscribe:
+            self.finish(number, with: JSONText(try self.subscribe(to: parameters.text("pattern"))))
+        case .unsubscribe:
+            let wasThere = self.unsubscribe(try parameters.number("subscription"))
+            self.finish(number, with: JSONText(wasThere))
+        case .answer: self.finish(number, with: JSONText(self.takeAnswer(parameters)))
+        case .cancelRequest: self.finish(number, with: JSONText(self.cancelRequest(parameters)))
+        case .routes: self.finish(number, with: self.describeRoutes())
+        case .explain: self.finish(number, with: self.explain(try parameters.text("url")))
+        case nil:
+            throw RPCFailure(
+                code: RPCFailure.methodNotFound,
+                message: "the protocol has no method \(method)",
+                name: "noRoute"
+            )
+        }
+    }
+
+    /// Handles a notification; what is wrong with it is logged.
+    func notify(_ method: String, _ params: JSONText?) {
+        guard self.takesNotifications else { return }
+        do {
+            let parameters = try RPCParameters(params)
+            guard SystemMethod.isSystem(method) else {
+                return try self.bus.send(self.request(method, parameters, id: nil))
+            }
+            switch SystemMethod(rawValue: method) {
+            case .publish: try self.publish(parameters)
+            case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
+            case .answer: _ = self.takeAnswer(parameters)
+            case .cancelRequest: _ = self.cancelRequest(parameters)
+            case .authenticate, .ping, .subscribe, .routes, .explain, nil: break
+            }
+        } catch {
+            self.logger.info("a notification failed", metadata: self.metadata("\(error)"))
+        }
+    }
+
+    /// What the bus is asked for.
+    func request(_ url: String, _ parameters: RPCParameters, id: RPCID?) -> ExternalRequest {
+        let attachment = parameters.attachment
+        return ExternalRequest(
+            url: url,
+            parameters: parameters.values,
+            headers: attachment.headers,
+            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
+            hops: attachment.hops,
+            payload: attachment.payload,
+            correlationID: attachment.correlationID,
+            origin: self.origin,
+            returnHandler: { [weak self] url, value, headers in
+                self?.takeReturn(url, value, headers, id)
+            }
+        )
+    }
+
+    private func call(
+        _ url: String,
+        _ parameters: RPCParameters,
+        _ id: RPCID,
+        _ number: ServedRequests.Number
+    ) {
+        let request = self.request(url, parameters, id: id)
+        let attachment = parameters.attachment
+        self.answer(number) { session in
+            guard attachment.wantsProgress else {
+                return try JSONText(encoding: await session.bus.route(request).value)
+            }
+            let reply = try await session.bus.route(request) { value in
+                try await session.offer(value, number, id, attachment)
+            }
+            return try JSONText(encoding: reply.value)
+        }
+    }
+
+    private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {
+        let request = self.request(try parameters.text("url"), parameters.inner, id: nil)
+        self.answer(number) { session in JSONText(try await session.bus.publish(request)) }
+    }
+
+    /// Publishes what a notification says.
+    private func publish(_ parameters: RPCParameters) throws(RPCFailure) {
+        let limit = self.limits.requestsInFlight
+        guard self.unawaitedPublications < limit else {
+            throw .limit("\(limit) publications of this connection wait for subscribers")
+        }
+        let request = self.request(try parameters.text("url"), parameters.inner, id: nil)
+        self.unawaitedPublications += 1
+        Task.immediate {
+            _ = try? await self.bus.publish(request)
+            self.unawaitedPublications -= 1
+        }
+    }
+
+    private func cancelRequest(_ parameters: RPCParameters) -> Bool {
+        guard let number = parameters.requestID.flatMap({ self.requests.number(of: $0) }) else {
+            return false
+        }
+        self.cancel(number)
+        return true
+    }
+}
+
+extension RPCParameters {
+    func text(_ name: String) throws(RPCFailure) -> String {
+        if let text = self.values[name] as? String { return text }
+        throw .parameters("`\(name)` has to be a text")
+    }
+
+    func number(_ name: String) throws(RPCFailure) -> Int {
+        if let number = self.values[name] as? Int { return number }
+        throw .parameters("`\(name)` has to be a whole number")
+    }
+
+    /// The ID of the request that a notification is about.
+    var requestID: RPCID? { self["id"].flatMap { RPCID($0) } }
+
+    /// The parameters of the message that `$/publish` is about, with what stands beside them.
+    var inner: RPCParameters { RPCParameters(self["parameters"]?.members ?? [], self.attachment) }
+}

@@ -1,0 +1,129 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// A handler that waits for what the peer answers to a progress reply.
+struct AwaitedAnswer {
+    let continuation: LoopContinuation<Result<JSONText, RoutingError>>
+    let timer: ScheduledTimer?
+}
+
+// Progress replies, their answers, and values on their way to the peer's own return URLs.
+extension RPCSession {
+    /// Sends a progress reply, and waits for the answer if the peer gives any.
+    ///
+    /// - Throws: `notTransferable`; what the peer says instead of an answer; and, if the peer answers
+    ///   nothing, that it does not.
+    func offer(
+        _ value: any Sendable,
+        _ number: ServedRequests.Number,
+        _ id: RPCID,
+        _ attachment: RPCAttachment
+    ) async throws -> any Sendable {
+        var writer = JSONWriter()
+        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.progress)\",\"params\":{\"id\":")
+        writer.id(id)
+        writer.name("value")
+        try writer.value(value)
+        writer.raw("}}")
+        guard attachment.answersProgress else {
+            self.channel.enqueue(writer.bytes)
+            await self.channel.flush()
+            return ()
+        }
+        switch await self.awaitAnswer(to: writer.bytes, number, timeLeft: attachment.timeLeft) {
+        case .success(let answer): return answer
+        // The peer's caller does not listen, which is no failure for a handler that wants no answer.
+        case .failure(let error) where error.code == .noHandler: return try await noListener(value)
+        case .failure(let error): throw error
+        }
+    }
+
+    private func awaitAnswer(
+        to progress: [UInt8],
+        _ number: ServedRequests.Number,
+        timeLeft: Duration?
+    ) async -> Result<JSONText, RoutingError> {
+        let continuation = LoopContinuation<Result<JSONText, RoutingError>>(on: self.eventLoop)
+        return await continuation.wait(isolation: self) {
+            let timer = timeLeft.map { left in
+                self.eventLoop.schedule(at: Deadline(after: left, by: self.eventLoop.time)) { [weak self] in
+                    self?.assumeOnLoop { $0.giveUpAnswer(to: number, .deadlineExceeded) }
+                }
+            }
+            self.awaitedAnswers[number] = AwaitedAnswer(continuation: continuation, timer: timer)
+            if Task.isCancelled { self.giveUpAnswer(to: number, .cancelled) }
+            // Sent once the answer has a place to go to.
+            self.channel.enqueue(progress)
+            self.channel.flushSoon()
+        } onCancel: {
+            self.eventLoop.execute { self.assumeOnLoop { $0.giveUpAnswer(to: number, .cancelled) } }
+        }
+    }
+
+    private func giveUpAnswer(to number: ServedRequests.Number, _ code: RoutingError.Code) {
+        let error = RoutingError(code, message: "the peer did not answer a progress reply")
+        self.resume(number, with: .failure(error))
+    }
+
+    @discardableResult
+    private func resume(_ number: ServedRequests.Number, with answer: Result<JSONText, RoutingError>) -> Bool
+    {
+        guard let awaited = self.awaitedAnswers.removeValue(forKey: number) else { return false }
+        awaited.timer?.cancel()
+        awaited.continuation.resume(returning: answer)
+        return true
+    }
+
+    /// Takes the answer to a progress reply, or the peer's failure.
+    ///
+    /// - Returns: Whether a handler waited for it.
+    func takeAnswer(_ parameters: RPCParameters) -> Bool {
+        guard let number = parameters.requestID.flatMap({ self.requests.number(of: $0) }) else {
+            return false
+        }
+        if let error = parameters["error"] {
+            return self.resume(number, with: .failure(RPCFailure(error).routingError(url: "")))
+        }
+        return self.resume(number, with: .success(parameters["value"] ?? .null))
+    }
+
+    /// Sends the peer a value that is on its way to a return URL of its own.
+    ///
+    /// Called from any thread; on the loop it is written before the response.
+    nonisolated func takeReturn(
+        _ url: String,
+        _ value: any Sendable,
+        _ headers: [String: String],
+        _ id: RPCID?
+    ) {
+        if self.eventLoop.isInEventLoop {
+            self.assumeOnLoop { $0.sendReturn(url, value, headers, id) }
+        } else {
+            self.eventLoop.execute { self.assumeOnLoop { $0.sendReturn(url, value, headers, id) } }
+        }
+    }
+
+    private func sendReturn(_ url: String, _ value: any Sendable, _ headers: [String: String], _ id: RPCID?) {
+        do {
+            var attachment = RPCAttachment()
+            attachment.headers = headers
+            attachment.payload = try JSONText(encoding: value)
+            var writer = JSONWriter()
+            writer.raw("{\"jsonrpc\":\"2.0\",\"method\":")
+            writer.string(url)
+            writer.raw(",\"params\":{")
+            if let id {
+                writer.name("id", isFirst: true)
+                writer.id(id)
+            }
+            writer.attachment(attachment, isFirst: id == nil)
+            writer.raw("}}")
+            self.channel.enqueue(writer.bytes)
+            self.channel.flushSoon()
+        } catch {
+            self.logger.notice("a value cannot be returned", metadata: self.metadata("\(error)"))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Waybill
+internal import WaybillRouting
+
+// What a peer may know of the routes: only what is exposed, and nothing of the code behind it.
+extension RPCSession {
+    /// The exposed routes, as `$/routes` answers.
+    func describeRoutes() -> JSONText {
+        var writer = JSONWriter(capacity: 1024)
+        writer.raw("[")
+        for (index, route) in self.bus.exposedRoutes.enumerated() {
+            if index > 0 { writer.raw(",") }
+            writer.route(route)
+        }
+        writer.raw("]")
+        return JSONText(writer.bytes)
+    }
+
+    /// Where a URL leads, as `$/explain` answers.
+    func explain(_ url: String) -> JSONText {
+        let explanation = self.bus.explainExposed(url)
+        var writer = JSONWriter()
+        writer.raw("{")
+        writer.name("url", isFirst: true)
+        writer.string(url)
+        if let route = explanation.route {
+            writer.name("pattern")
+            writer.string(route.pattern.text)
+        }
+        if let error = explanation.error {
+            writer.name("error")
+            var failure = RPCFailure(error, reference: nil)
+            failure.suggestions = explanation.nearest
+            writer.failure(failure)
+        }
+        writer.raw("}")
+        return JSONText(writer.bytes)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func route(_ route: RouteDescription) {
+        self.raw("{")
+        self.name("pattern", isFirst: true)
+        self.string(route.pattern)
+        if !route.documentation.isEmpty {
+            self.name("documentation")
+            self.string(route.documentation)
+        }
+        self.name("parameters")
+        self.raw("[")
+        for (index, parameter) in route.parameters.enumerated() {
+            self.raw(index == 0 ? "{" : ",{")
+            self.name("name", isFirst: true)
+            self.string(parameter.name)
+            self.name("type")
+            self.string(parameter.type)
+            self.raw("}")
+        }
+        self.raw("]}")
+    }
+}

@@ -1,0 +1,86 @@
+internal import Waybill
+internal import WaybillRouting
+
+extension RPCSession {
+    /// Subscribes the peer to a pattern.
+    ///
+    /// - Returns: The number of the subscription.
+    func subscribe(to pattern: String) throws(RPCFailure) -> Int {
+        guard self.subscriptions.count < self.limits.subscriptions else {
+            throw .limit("\(self.limits.subscriptions) subscriptions are open, which is the limit")
+        }
+        let messages: SubscriptionSequence
+        do throws(RoutingError) {
+            let limit = self.limits.messagesPerSubscription
+            messages = try self.bus.externalMessages(of: pattern, limit: limit)
+        } catch {
+            throw error.code == .invalidPattern ? .parameters(error.message) : self.failure(error)
+        }
+        self.lastSubscription += 1
+        let number = self.lastSubscription
+        self.subscriptions[number] = Task {
+            for await message in messages {
+                self.channel.enqueue(self.text(of: message, number))
+                // Waits while the peer does not read; meanwhile the oldest messages are dropped.
+                await self.channel.flush()
+            }
+            self.subscriptionEnded(number)
+        }
+        return number
+    }
+
+    /// Ends a subscription of the peer.
+    ///
+    /// - Returns: Whether there was one.
+    func unsubscribe(_ number: Int) -> Bool {
+        guard let task = self.subscriptions.removeValue(forKey: number) else { return false }
+        task.cancel()
+        return true
+    }
+
+    /// The bus is shut down; the peer is told.
+    private func subscriptionEnded(_ number: Int) {
+        guard self.subscriptions.removeValue(forKey: number) != nil else { return }
+        var writer = JSONWriter()
+        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.unsubscribe.rawValue)\"")
+        writer.raw(",\"params\":{\"subscription\":\(number)}}")
+        self.channel.enqueue(writer.bytes)
+        self.channel.flushSoon()
+    }
+
+    private func text(of message: Message, _ number: Int) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw(
+            "{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.message)\",\"params\":{\"subscription\":"
+        )
+        writer.raw("\(number),\"url\":")
+        writer.string(message.address.text)
+        do throws(RoutingError) {
+            var content = JSONWriter()
+            content.name("parameters")
+            try content.value(message.parameters.values)
+            var attachment = RPCAttachment()
+            attachment.headers = message.headers
+            attachment.payload = try message.payload.map { value throws(RoutingError) in
+                try JSONText(encoding: value)
+            }
+            content.attachment(attachment, isFirst: false)
+            writer.raw(JSONText(content.bytes))
+        } catch {
+            writer.name("error")
+            writer.failure(self.failure(error))
+        }
+        writer.raw("}}")
+        return writer.bytes
+    }
+}
+
+extension Parameters {
+    /// The values of path and query as text, and those of the call as they are.
+    fileprivate var values: [String: any Sendable] {
+        var values: [String: any Sendable] = self.query
+        for (name, value) in self.path { values[name] = value }
+        values.merge(self.call) { _, call in call }
+        return values
+    }
+}

@@ -1,0 +1,179 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// One connection of a server: it reads messages, asks the bus, and writes answers.
+///
+/// It runs on the loop of the bus, so a request to a handler there that cannot suspend is answered before the
+/// next one is read. ``ServedRequests`` decides what is admitted and what is due; this actor acts.
+actor RPCSession: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    let bus: MessageBus
+    let limits: RPCServer.Limits
+    let logger: Logger
+    let origin: MessageOrigin
+    let channel: FrameChannel
+    let ledger: ServerLedger
+    let token: BearerToken?
+
+    var requests: ServedRequests
+    /// The tasks of requests that could not be answered at once.
+    var tasks: [ServedRequests.Number: Task<Void, Never>] = [:]
+    /// The handlers that wait for an answer to a progress reply.
+    var awaitedAnswers: [ServedRequests.Number: AwaitedAnswer] = [:]
+    var subscriptions: [Int: Task<Void, Never>] = [:]
+    var lastSubscription = 0
+    /// The publications that came as notifications and have not reached every subscriber.
+    var unawaitedPublications = 0
+    private var bucket: TokenBucket
+    var phase: Phase
+    private let openedAt: ContinuousClock.Instant
+
+    enum Phase {
+        /// The peer has yet to send its token.
+        case unauthenticated
+        /// The peer has yet to send its first message.
+        case silent
+        case open
+        /// No new requests are taken; the connection is closed when those in flight have been answered.
+        case draining
+        case closed
+    }
+
+    init(_ connection: StreamConnection, of server: RPCServerCore) {
+        self.eventLoop = server.eventLoop
+        self.bus = server.bus
+        self.limits = server.configuration.limits
+        self.logger = server.configuration.logger
+        self.ledger = server.ledger
+        self.token = server.configuration.token.map { BearerToken($0) }
+        self.channel = FrameChannel(connection, limit: self.limits.frameSize)
+        self.requests = ServedRequests(limit: self.limits.requestsInFlight)
+        let now = server.eventLoop.time.instant
+        self.openedAt = now
+        self.bucket = TokenBucket(perSecond: self.limits.requestsPerSecond, at: now)
+        self.phase = self.token == nil ? .silent : .unauthenticated
+        self.origin = MessageOrigin(connection)
+    }
+
+    /// Tells a peer that it is not admitted, and closes the connection.
+    static func refuse(_ connection: StreamConnection, _ failure: RPCFailure) {
+        Task {
+            try? await connection.write(FrameReader.Framing.lines.frame(Self.answer(to: .null, failure)))
+            connection.close()
+        }
+    }
+
+    /// Serves the peer until it is gone, or the task is cancelled, which waits for nothing.
+    func run() async {
+        let connection = self.channel.connection
+        await withTaskCancellationHandler {
+            await self.serve()
+        } onCancel: {
+            connection.abort()
+        }
+    }
+
+    private func serve() async {
+        do {
+            while let frame = try await self.channel.next(isFlushing: true) {
+                if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
+                    await self.channel.flush()
+                    try await self.eventLoop.clock.sleep(for: delay)
+                }
+                self.receive(frame)
+                if self.phase == .closed { break }
+            }
+        } catch let error as FrameError {
+            self.logger.notice("a peer is cut off", metadata: self.metadata(error.message))
+            let code = error.isTooLarge ? RPCFailure.invalidRequest : RPCFailure.parseError
+            self.enqueueAnswer(to: .null, RPCFailure(code: code, message: error.message))
+            await self.channel.flush()
+        } catch {
+            self.logger.debug("a connection ended", metadata: self.metadata("\(error)"))
+        }
+        await self.channel.flush()
+        self.abandon()
+        self.channel.connection.close()
+    }
+
+    /// The peer is gone: cancels whatever it has asked for.
+    private func abandon() {
+        self.phase = .closed
+        let count = self.requests.abandonAll()
+        self.ledger.note { $0.abandoned += count }
+        for task in self.tasks.values { task.cancel() }
+        for task in self.subscriptions.values { task.cancel() }
+        self.tasks = [:]
+        self.subscriptions = [:]
+    }
+
+    func metadata(_ reason: String) -> Logger.Metadata {
+        ["reason": "\(reason)", "peer": "\(PeerName(self.channel.connection))"]
+    }
+}
+
+// How a connection ends from this side.
+extension RPCSession {
+    /// Takes no more requests, and closes the connection when those in flight have been answered.
+    func drain() {
+        guard self.phase != .closed else { return }
+        self.phase = .draining
+        self.closeIfDrained()
+    }
+
+    func closeIfDrained() {
+        guard self.phase == .draining, self.requests.isEmpty else { return }
+        self.phase = .closed
+        // What has been written is still sent; a task that reads ends.
+        Task {
+            await self.channel.flush()
+            self.channel.connection.close()
+        }
+    }
+
+    /// Closes the connection at once; requests in flight are cancelled.
+    func end(_ reason: String) {
+        guard !self.channel.connection.isClosed else { return }
+        self.logger.info("a connection is closed", metadata: self.metadata(reason))
+        self.phase = .closed
+        self.channel.connection.abort()
+    }
+
+    /// Closes the connection if the peer takes longer than it may.
+    func endIfOverdue(at now: ContinuousClock.Instant) {
+        if let reason = self.overdue(at: now) { self.end(reason) }
+    }
+
+    private func overdue(at now: ContinuousClock.Instant) -> String? {
+        if let since = self.channel.stalledSince {
+            // Nothing more is read from it either, so no other time passes.
+            return now - since > self.limits.stallTime ? "it does not read" : nil
+        }
+        if let since = self.channel.partialFrameSince, now - since > self.limits.messageTime {
+            return "its message does not end"
+        }
+        if self.phase == .unauthenticated || self.phase == .silent {
+            return now - self.openedAt > self.limits.messageTime ? "it does not say anything" : nil
+        }
+        guard let idleTime = self.limits.idleTime, self.requests.isEmpty, self.subscriptions.isEmpty else {
+            return nil
+        }
+        return now - self.channel.lastReceived > idleTime ? "it is idle" : nil
+    }
+}
+
+extension FrameError {
+    fileprivate var isTooLarge: Bool { if case .tooLarge = self { true } else { false } }
+}
+
+extension MessageOrigin {
+    fileprivate init(_ connection: StreamConnection) {
+        if let user = connection.peerUserID {
+            self.init(transport: "unix", userID: user)
+        } else {
+            self.init(transport: "tcp", peer: "\(connection.peer)")
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// How fast a peer may send messages: a bucket that fills at a rate, and holds a second's worth.
+struct TokenBucket: Sendable {
+    private let rate: Double
+    private var tokens: Double
+    private var filledAt: ContinuousClock.Instant
+
+    init(perSecond rate: Int, at now: ContinuousClock.Instant) {
+        self.rate = Double(max(1, rate))
+        self.tokens = self.rate
+        self.filledAt = now
+    }
+
+    /// Takes one token.
+    ///
+    /// - Parameter now: The time, which is asked for only when the bucket is empty.
+    /// - Returns: How long to wait before the next message is handled; nil if there is no need to.
+    mutating func take(at now: @autoclosure () -> ContinuousClock.Instant) -> Duration? {
+        self.tokens -= 1
+        if self.tokens >= 0 { return nil }
+        let now = now()
+        let elapsed = (now - self.filledAt) / .seconds(1)
+        self.filledAt = now
+        self.tokens = min(self.rate, self.tokens + elapsed * self.rate)
+        return self.tokens >= 0 ? nil : .seconds(-self.tokens / self.rate)
+    }
+}

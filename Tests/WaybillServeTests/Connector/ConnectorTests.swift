@@ -1,0 +1,230 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+/// What a bus promises of its own routes, with the handler behind a connector in another bus.
+///
+/// What differs from a handler in the same process: values are equal and not the same, a failure has its code
+/// and its sentence but not its cause, and a parameter that is no URL text has to be `Encodable`.
+@Suite(.timeLimit(.minutes(1)))
+struct ConnectorTests {
+    struct User: Codable, Sendable, Equatable {
+        let uid: Int
+        var name = "Lili"
+    }
+
+    /// Runs a closure with a bus whose scheme `far` is served by another one.
+    private func withConnector(
+        _ body: (_ near: MessageBus, _ far: Served) async throws -> Void
+    ) async throws {
+        try await withServer { far in
+            try far.bus.expose("far://**", for: .all)
+            let near = MessageBus(configuration: .quiet)
+            try near.connect("far", to: RPCConnector(far.address, configuration: .quiet))
+            try await body(near, far)
+            #expect(await near.settles())
+            #expect(await far.bus.settles())
+            await near.shutDown()
+            #expect(await far.balances())
+        }
+    }
+
+    @Test
+    func `values of every kind go there and come back`() async throws {
+        try await self.withConnector { near, far in
+            try far.bus.register("far://user/:uid") { message -> User in
+                User(uid: try message.argument("uid"), name: message.parameters["name"] ?? "")
+            }
+            try far.bus.register("far://same") { message -> [User] in try message.argument("users") }
+            try far.bus.register("far://nothing") { _ in }
+            try far.bus.register("far://maybe") { message -> String? in message.parameters["text"] }
+            try far.bus.register("far://plain") { _ -> [String: any Sendable] in
+                ["a": [1, 2.5, "x"] as [any Sendable]]
+            }
+            let user: User = try await near.route("far://user/7?name=Lu")
+            #expect(user == User(uid: 7, name: "Lu"))
+            let users: [User] = try await near.route(
+                "far://same",
+                parameters: ["users": [user, User(uid: 8)]]
+            )
+            #expect(users == [user, User(uid: 8)])
+            try await near.route("far://nothing", as: Void.self)
+            #expect(try await near.route("far://maybe", as: String?.self) == nil)
+            #expect(try await near.route("far://maybe?text=a", as: String?.self) == "a")
+            let plain = try await near.route("far://plain").value(as: [String: any Sendable].self)
+            #expect((plain["a"] as? [any Sendable])?.count == 3)
+            let huge = String(repeating: "é\n\"", count: 100_000)
+            #expect(try await near.route("far://maybe", parameters: ["text": huge], as: String.self) == huge)
+            let wrong = await failure { try await near.route("far://user/7", as: Int.self) }
+            #expect(wrong?.code == .typeMismatch)
+        }
+    }
+
+    @Test
+    func `what cannot be encoded fails before a byte is sent`() async throws {
+        try await self.withConnector { near, far in
+            try far.bus.register("far://a") { _ in 1 }
+            let error = await failure {
+                try await near.route(
+                    "far://a",
+                    parameters: ["done": { @Sendable in } as @Sendable () -> Void]
+                )
+            }
+            #expect(error?.code == .notTransferable && error?.message.contains("done") == true)
+            #expect(far.server.statistics.connections == 0)
+        }
+    }
+
+    @Test
+    func `failures keep their codes and name the caller's URL`() async throws {
+        struct Broken: Error {}
+        try await self.withConnector { near, far in
+            try far.bus.register("far://fail") { _ -> Int in throw Broken() }
+            try far.bus.register("far://no") { _ -> Int in throw RoutingError.refused("not today") }
+            try far.bus.register("far://int/:n") { message -> Int in try message.argument("n") }
+            for (url, code) in [
+                ("far://fail", RoutingError.Code.handlerFailed), ("far://no", .refused),
+                ("far://int/x", .invalidParameter), ("far://unt/1", .noRoute),
+            ] {
+                let error = await failure { try await near.route(url) }
+                #expect(error?.code == code && error?.url == url, "\(error.map { "\($0)" } ?? "")")
+            }
+            #expect(
+                await failure { try await near.route("far://unt/1") }?.message.contains("far://int") == true
+            )
+        }
+    }
+
+    @Test
+    func `deadline, headers and hops travel`() async throws {
+        try await self.withConnector { near, far in
+            let seen = Journal<Message>()
+            try far.bus.register("far://a") { seen.add($0) }
+            let ended = Tally()
+            try far.bus.register("far://wait") { _ in
+                defer { ended.add() }
+                try await hang()
+            }
+            try near.register("near://on") { [weak near] _ in
+                try await near?.route("far://a", headers: ["h": "1"], timeout: .seconds(50))
+                return 1
+            }
+            try await near.route("near://on")
+            let message = try #require(seen.entries.first)
+            #expect(message.headers == ["h": "1"] && message.hops == 2)
+            #expect(message.deadline.map { $0 > .now + .seconds(20) && $0 < .now + .seconds(51) } == true)
+            let error = await failure { try await near.route("far://wait", timeout: .milliseconds(20)) }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(await eventually { ended.count == 1 })
+        }
+    }
+
+    @Test
+    func `cancelling the caller cancels the handler`() async throws {
+        try await self.withConnector { near, far in
+            let ended = Tally()
+            let gate = Gate()
+            try far.bus.register("far://wait") { _ in
+                gate.reach()
+                defer { ended.add() }
+                try await hang()
+            }
+            let caller = Task { await failure { try await near.route("far://wait") } }
+            await gate.reached()
+            caller.cancel()
+            #expect(await caller.value?.code == .cancelled)
+            #expect(await eventually { ended.count == 1 })
+        }
+    }
+
+    @Test
+    func `progress replies and their answers travel`() async throws {
+        try await self.withConnector { near, far in
+            try far.bus.register("far://steps") { message -> [Bool] in
+                var answers: [Bool] = []
+                for step in 0..<3 {
+                    answers.append(try await message.reply(with: User(uid: step), expecting: Bool.self))
+                }
+                return answers
+            }
+            try far.bus.register("far://tell") { message -> Bool in await message.reply(with: 1) }
+            let seen = Journal<Int>()
+            let answers: [Bool] = try await near.route("far://steps") { (user: User) in
+                seen.add(user.uid)
+                return user.uid == 1
+            }
+            #expect(answers == [false, true, false] && seen.entries == [0, 1, 2])
+            #expect(try await near.route("far://tell", as: Bool.self) == false)
+            let refused = await failure { try await near.route("far://steps") }
+            #expect(refused?.code == .noHandler)
+            let thrown = await failure {
+                try await near.route("far://steps") { (_: User) -> Bool in throw CancellationError() }
+            }
+            #expect(thrown?.code == .refused)
+            var values: [Int] = []
+            for try await reply in near.replies(to: "far://tell") where !reply.isLast {
+                values.append(try reply.value(as: Int.self))
+            }
+            #expect(values == [1])
+        }
+    }
+
+    @Test
+    func `a return URL crosses back, unless the handler declines it`() async throws {
+        try await self.withConnector { near, far in
+            try far.bus.register("far://pay") { _ in User(uid: 1) }
+            try far.bus.register("far://early") { message -> Int in
+                message.sendReturn(User(uid: 2))
+                return 1
+            }
+            try far.bus.register("far://decline") { message -> Int in
+                message.declineReturn()
+                return 1
+            }
+            let receipts = Journal<User>()
+            try near.register("near://receipt") { message in
+                receipts.add(try message.payload(as: User.self))
+            }
+            for (url, expected) in [("far://pay", 1), ("far://early", 2)] {
+                let reply = try await near.route("\(url)#near://receipt")
+                guard case .delivered = await reply.returnLeg?.outcome else {
+                    Issue.record("the value of \(url) is lost")
+                    continue
+                }
+                #expect(receipts.entries.last == User(uid: expected))
+            }
+            let reply = try await near.route("far://decline#near://receipt")
+            guard case .declined = reply.returnLeg?.current else {
+                Issue.record("a value was sent that the handler had declined")
+                return
+            }
+            #expect(receipts.count == 2)
+        }
+    }
+
+    @Test
+    func `many requests share one connection, and each gets its own reply`() async throws {
+        try await self.withConnector { near, far in
+            try far.bus.register("far://now/:n") { message -> Int in try message.argument("n") }
+            try far.bus.register("far://later/:n") { message -> Int in
+                await Task.yield()
+                return try message.argument("n")
+            }
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<Scale.of(800) {
+                    group.addTask {
+                        let kind = number % 2 == 0 ? "now" : "later"
+                        return try await near.route("far://\(kind)/\(number)", as: Int.self) == number
+                    }
+                }
+                for try await isRight in group { #expect(isRight) }
+            }
+            #expect(far.server.statistics.connections == 1)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+@Suite(.timeLimit(.minutes(1)))
+struct ReconnectTests {
+    private func connector(_ address: StreamAddress, token: String? = nil) -> RPCConnector {
+        var configuration = RPCConnector.Configuration.quiet
+        configuration.firstPause = .milliseconds(1)
+        configuration.longestPause = .milliseconds(10)
+        configuration.token = token
+        return RPCConnector(address, configuration: configuration)
+    }
+
+    @Test
+    func `requests in flight fail at once when the server goes, and the next one finds it again`()
+        async throws
+    {
+        try await withFolder { folder in
+            let address = StreamAddress.unix(folder + "/socket")
+            let near = MessageBus(configuration: .quiet)
+            try near.connect("far", to: self.connector(address))
+            for _ in 0..<3 {
+                #expect(await failure { try await near.route("far://a") }?.code == .unreachable)
+                try await withServer(at: address) { far in
+                    let gate = Gate()
+                    try far.bus.register("far://a") { _ in 1 }
+                    try far.bus.register("far://wait") { _ in
+                        gate.reach()
+                        try await hang()
+                    }
+                    try far.bus.expose("far://**")
+                    #expect(try await near.route("far://a", as: Int.self) == 1)
+                    let waiting = Task { await failure { try await near.route("far://wait") } }
+                    await gate.reached()
+                    // The end of the closure kills the server.
+                    Task {
+                        let error = await waiting.value
+                        #expect(error?.code == .unreachable)
+                    }
+                }
+                #expect(await near.settles())
+            }
+            await near.shutDown()
+        }
+    }
+
+    @Test
+    func `a process that is killed in mid-call fails its callers`() async throws {
+        try await withFolder { folder in
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            let code = """
+                import socket, time
+                s = socket.socket(socket.AF_UNIX); s.bind("\(folder)/socket"); s.listen(); open("\(folder)/listens", "w")
+                c, _ = s.accept(); c.recv(1); open("\(folder)/received", "w"); time.sleep(60)
+                """
+            process.arguments = ["python3", "-c", code]
+            try process.run()
+            func exists(_ name: String) -> Bool {
+                FileManager.default.fileExists(atPath: "\(folder)/\(name)")
+            }
+            #expect(await eventually { exists("listens") })
+            let near = MessageBus(configuration: .quiet)
+            try near.connect("far", to: self.connector(.unix(folder + "/socket")))
+            let caller = Task { await failure { try await near.route("far://a") } }
+            #expect(await eventually { exists("received") })
+            kill(process.processIdentifier, SIGKILL)
+            #expect(await caller.value?.code == .unreachable)
+            await near.shutDown()
+        }
+    }
+
+    @Test
+    func `a token is sent first, and a wrong one is refused`() async throws {
+        var configuration = RPCServer.Configuration.quiet
+        configuration.token = "secret"
+        try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { far in
+            try far.bus.register("far://a") { _ in 1 }
+            try far.bus.expose("far://**")
+            let near = MessageBus(configuration: .quiet)
+            try near.connect("far", to: self.connector(far.address, token: "secret"))
+            #expect(try await near.route("far://a", as: Int.self) == 1)
+            try near.connect("far", to: self.connector(far.address, token: "wrong"))
+            let error = await failure { try await near.route("far://a") }
+            #expect(error?.code == .refused && error?.url == "far://a")
+            await near.shutDown()
+        }
+    }
+
+    @Test
+    func `a server that says nothing is asked for a sign of life, and then given up`() async throws {
+        let loop = EventLoop(name: "silent")
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
+        let received = Journal<String>()
+        let server = Task {
+            try await listener.serve { connection in
+                for try await bytes in connection.bytes {
+                    received.add(String(decoding: bytes, as: UTF8.self))
+                }
+            }
+        }
+        let near = MessageBus(configuration: .quiet)
+        var configuration = RPCConnector.Configuration.quiet
+        configuration.pingInterval = .milliseconds(20)
+        try near.connect("far", to: RPCConnector(listener.address, configuration: configuration))
+        let error = await failure { try await near.route("far://a") }
+        #expect(error?.code == .unreachable)
+        #expect(await eventually { received.entries.joined().contains("$/ping") })
+        server.cancel()
+        await near.shutDown()
+    }
+
+    @Test
+    func `pauses double, up to a limit, and end with success`() {
+        var generator = SystemRandomNumberGenerator()
+        let now = ContinuousClock.now
+        var backoff = Backoff(first: .milliseconds(10), limit: .milliseconds(50))
+        #expect(backoff.delay(at: now) == nil)
+        for longest in [10, 20, 40, 50, 50] {
+            backoff.failed(at: now, using: &generator)
+            let delay = backoff.delay(at: now) ?? .zero
+            #expect(delay >= .milliseconds(longest) / 2 && delay <= .milliseconds(longest))
+        }
+        #expect(backoff.delay(at: now + .seconds(1)) == nil)
+        backoff.succeeded()
+        #expect(backoff.delay(at: now) == nil)
+    }
+}

@@ -1,0 +1,78 @@
+import Testing
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+struct FrameReaderTests {
+    /// The frames in some pieces of text, and how the last one ended.
+    private func read(_ pieces: [[UInt8]], limit: Int = 100) -> (frames: [String], error: FrameError?) {
+        var reader = FrameReader(limit: limit)
+        var frames: [String] = []
+        do throws(FrameError) {
+            for piece in pieces {
+                reader.append(piece)
+                while let frame = try reader.next() {
+                    frames.append(String(decoding: frame.slice, as: UTF8.self))
+                }
+            }
+            return (frames, nil)
+        } catch {
+            return (frames, error)
+        }
+    }
+
+    private static let lines = "{\"a\":1}\n\r\n [2]\r\n{\"c\":\n"
+    private static let headers =
+        "Content-Length: 7\r\n\r\n{\"a\":1}content-length:3\r\nContent-Type: x\r\n\r\n[2]Content-Length: 9\r\n\r\n{"
+
+    @Test(arguments: [1, 2, 3, 7, 1000])
+    func `lines and headers are cut in whatever pieces they come`(size: Int) {
+        for (text, expected) in [
+            (Self.lines, ["{\"a\":1}", "[2]\r", "{\"c\":"]), (Self.headers, ["{\"a\":1}", "[2]"]),
+        ] {
+            let bytes = Array(text.utf8)
+            let pieces = stride(from: 0, to: bytes.count, by: size).map {
+                Array(bytes[$0..<min($0 + size, bytes.count)])
+            }
+            let (frames, error) = self.read(pieces)
+            #expect(frames == expected && error == nil)
+        }
+    }
+
+    @Test(arguments: ["GET / HTTP/1.1\r\n", "\u{16}\u{3}\u{1}", "POST", "x", "\"text\"\n", "7\n"])
+    func `what begins like another protocol is not searched for messages`(text: String) {
+        #expect(self.read([Array(text.utf8)]).error == .notRPC)
+    }
+
+    @Test(arguments: [
+        "Content-Type: x\r\n\r\n{}", "Content-Length: -1\r\n\r\n", "Content-Length: 1x\r\n\r\n{}",
+        "Content-Length: 99999999999999999999\r\n\r\n", "Content-Length:\r\n\r\n", "Content\r\n\r\n",
+        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "C" + String(repeating: "a", count: 5000),
+    ])
+    func `a header that does not tell the length ends the stream`(text: String) {
+        #expect(self.read([Array(text.utf8)]).error == .malformedHeader)
+    }
+
+    @Test
+    func `a frame is not longer than the limit, and what is not whole does not grow beyond it`() {
+        let long = [UInt8](repeating: UInt8(ascii: "["), count: 101)
+        #expect(self.read([long]).error == .tooLarge(limit: 100))
+        #expect(self.read([Array(long[1...]), [10]]).frames.count == 1)
+        #expect(self.read([long + [10]]).error == .tooLarge(limit: 100))
+        #expect(self.read([Array("Content-Length: 101\r\n\r\n".utf8)]).error == .tooLarge(limit: 100))
+    }
+
+    @Test
+    func `random bytes end in frames or a typed error, never in a trap`() {
+        var generator = SystemRandomNumberGenerator()
+        let alphabet = Array("{}[]\"\\:,\r\n Content-Length: 0123456789".utf8) + [0, 0x80, 0xFF]
+        for _ in 0..<Scale.of(20_000) {
+            let count = Int.random(in: 0..<80, using: &generator)
+            var bytes = (0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 }
+            if Bool.random(using: &generator) { bytes.insert(UInt8(ascii: "{"), at: 0) }
+            var reader = FrameReader(limit: 50)
+            reader.append(bytes)
+            while let frame = try? reader.next() { _ = RPCFrame(frame, depth: 8) }
+        }
+    }
+}

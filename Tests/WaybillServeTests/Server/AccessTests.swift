@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+@Suite(.timeLimit(.minutes(1)))
+struct AccessTests {
+    @Test
+    func `a server on TCP needs a token, or has to be told that loopback does without`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        for address in [StreamAddress.tcp("127.0.0.1", port: 0), .tcp("0.0.0.0", port: 0)] {
+            let server = RPCServer(bus, listening: address, configuration: .quiet)
+            let error = await failure { try await server.start() }
+            #expect(error?.code == .refused)
+        }
+        var configuration = RPCServer.Configuration.quiet
+        configuration.admitsLoopbackWithoutToken = true
+        let everywhere = RPCServer(bus, listening: .tcp("0.0.0.0", port: 0), configuration: configuration)
+        #expect(await failure { try await everywhere.start() }?.code == .refused)
+        try await withServer(at: .tcp("localhost", port: 0), configuration: configuration) { served in
+            let lines = try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#)
+            #expect(lines.first?.contains("pong") == true)
+        }
+        await bus.shutDown()
+    }
+
+    @Test
+    func `the token comes first, and a wrong one ends the connection`() async throws {
+        var configuration = RPCServer.Configuration.quiet
+        configuration.token = "correct horse"
+        try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { served in
+            try served.bus.register("app://a") { $0.origin.description }
+            try served.bus.expose("app://**", for: .all)
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","method":"app://a"}"#)
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://a"}"#)
+            #expect(code(try await client.line()) == -32002)
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":2,"method":"$/authenticate","params":{"token":"correct horse"}}"#
+            )
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":2,"result":true}"#)
+            try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://a"}"#)
+            #expect(try await client.line()?.contains("tcp:127.0.0.1") == true)
+            #expect(served.bus.statistics.sent == 1)
+            for token in [#""wrong""#, #""correct horse2""#, #""""#, "7", "null"] {
+                let client = try await served.client()
+                try await client.send(
+                    #"{"jsonrpc":"2.0","id":1,"method":"$/authenticate","params":{"token":\#(token)}}"#
+                )
+                let line = try await client.line()
+                #expect(code(line) == -32002, "\(line ?? "nothing")")
+                #expect(await client.isClosed())
+            }
+        }
+    }
+
+    @Test
+    func `a Unix socket is its owner's alone, and another user is told so`() async throws {
+        try await withServer { served in
+            guard case .unix(let path) = served.address else { return }
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+        var configuration = RPCServer.Configuration.quiet
+        configuration.allowedUserIDs = [12_345]
+        try await withServer(configuration: configuration) { served in
+            let client = try await served.client()
+            #expect(code(try await client.line()) == -32002)
+            #expect(await client.isClosed())
+            #expect(served.server.statistics.refusedConnections == 1)
+        }
+    }
+
+    @Test(arguments: [("abc", "abc", true), ("abc", "abd", false), ("abc", "abcabc", false), ("", "", false)])
+    func `tokens are compared whole`(token: String, candidate: String, matches: Bool) {
+        #expect(BearerToken(token).matches(candidate) == matches)
+    }
+}

@@ -1,0 +1,258 @@
+import Logging
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+@Suite(.timeLimit(.minutes(1)))
+struct ServerTests {
+    struct User: Codable, Sendable, Equatable {
+        let name: String
+        var friends: [User] = []
+    }
+
+    @Test
+    func `what is not exposed answers as what does not exist`() async throws {
+        try await withServer { served in
+            try served.bus.register("app://user/:id") { _ in 1 }
+            try served.bus.register("app://user/:id/secret") { _ in 2 }
+            try served.bus.expose("app://user/:id")
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"app://user/7/secret"}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"app://user/7/absence"}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"$/routes"}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"$/explain","params":{"url":"app://user/7/secret"}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"app://usr/7"}"#
+            )
+            #expect(code(lines[0]) == -32601)
+            #expect(lines[0] == lines[1].replacing("absence", with: "secret"))
+            #expect(lines[2].contains("app://user/:id") && !lines[2].contains("secret"))
+            #expect(lines[3].contains("-32601") && !lines[3].contains(#""pattern""#))
+            #expect(lines[4].contains(#""suggestions":["app://user/:id"]"#))
+        }
+    }
+
+    @Test
+    func `parameters, headers, hops, deadline and origin reach the handler`() async throws {
+        try await withServer { served in
+            let seen = Journal<Message>()
+            try served.bus.register("app://user/:id") { message -> User in
+                seen.add(message)
+                var user: User = try message.argument("user")
+                user.friends.append(User(name: message.parameters["id"] ?? ""))
+                return user
+            }
+            try served.bus.expose("app://user/:id")
+            let lines = try await served.ask(
+                #"""
+                {"jsonrpc":"2.0","id":1,"method":"app://user/7?a=1","params":{"user":{"name":"Lili","friends":[]},\#
+                "flag":true,"ratio":1.5,"none":null,"$waybill":{"headers":{"traceparent":"00-1"},"timeLeft":60000,"hops":3}}}
+                """#.replacing("\n", with: "")
+            )
+            let result = JSONText(Array((lines.first ?? "").utf8)).member(named: "result")
+            let user = User(name: "Lili", friends: [User(name: "7")])
+            #expect(try result?.decoded(as: User.self) == user)
+            let message = try #require(seen.entries.first)
+            #expect(message.parameters["flag"] == "true" && message.parameters["ratio"] == "1.5")
+            #expect(message.parameters["none"] == nil && message.parameters["a"] == "1")
+            #expect(message.headers == ["traceparent": "00-1"] && message.hops == 3)
+            #expect(message.deadline.map { $0 > .now + .seconds(30) && $0 < .now + .seconds(61) } == true)
+            #expect(message.origin.transport == "unix" && message.origin.userID != nil)
+        }
+    }
+
+    @Test
+    func `errors say nothing of the inside, and the log has the cause`() async throws {
+        struct Secret: Error { let password = "s3cret" }
+        let log = Journal<String>()
+        var configuration = RPCServer.Configuration()
+        configuration.logger = .init(label: "test") { _ in JournalLogHandler(journal: log) }
+        try await withServer(configuration: configuration) { served in
+            try served.bus.register("app://fail") { _ -> Int in throw Secret() }
+            try served.bus.register("app://opaque") { _ in { @Sendable in } as @Sendable () -> Void }
+            try served.bus.register("app://no") { _ -> Int in throw RoutingError.refused("not today") }
+            try served.bus.expose("app://**")
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"app://fail"}"#,
+                #"{"jsonrpc":"2.0","id":2,"method":"app://opaque"}"#,
+                #"{"jsonrpc":"2.0","id":3,"method":"app://no"}"#
+            )
+            #expect(lines.map { code($0) } == [-32000, -32603, -32002])
+            #expect(!lines[0].contains("s3cret") && !lines[0].contains("Secret"))
+            #expect(lines[1].contains("notTransferable") && lines[2].contains("not today"))
+            let error = json(lines[0])["error"] as? [String: any Sendable]
+            let reference = (error?["data"] as? [String: any Sendable])?["reference"] as? String
+            #expect(log.entries.contains { $0.contains("s3cret") && $0.contains(reference ?? "-") })
+        }
+    }
+
+    @Test
+    func `a deadline ends a request, and so does its cancellation`() async throws {
+        try await withServer { served in
+            let cancelled = Journal<String>()
+            try served.bus.register("app://wait") { message in
+                do { try await hang() } catch { cancelled.add(message.parameters["n"] ?? "") }
+            }
+            try served.bus.expose("app://**")
+            let client = try await served.client()
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"app://wait?n=1","params":{"$waybill":{"timeLeft":5}}}"#
+            )
+            #expect(code(try await client.line()) == -32003)
+            try await client.send(#"{"jsonrpc":"2.0","id":"x","method":"app://wait?n=2"}"#)
+            try await client.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"x"}}"#)
+            #expect(code(try await client.line()) == -32004)
+            try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://wait?n=3"}"#)
+            try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://wait"}"#)
+            // The second one has an ID that is in flight.
+            #expect(code(try await client.line()) == -32600)
+            client.connection.close()
+            for number in ["1", "2", "3"] { #expect(await cancelled.comes(to: number)) }
+            #expect(await served.balances())
+            #expect(served.server.statistics.abandoned == 1 && served.server.statistics.answers == 2)
+        }
+    }
+
+    @Test
+    func `progress replies come while the handler runs, and their answers go back to it`() async throws {
+        try await withServer { served in
+            try served.bus.register("app://steps") { message -> [Bool] in
+                var answers: [Bool] = []
+                for step in 1...2 {
+                    answers.append(try await message.reply(with: ["step": step], expecting: Bool.self))
+                }
+                return answers
+            }
+            try served.bus.register("app://tell") { message -> Int in
+                await message.reply(with: "half")
+                return 1
+            }
+            try served.bus.expose("app://**")
+            let client = try await served.client()
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":7,"method":"app://steps","params":{"$waybill":{"progress":true,"answers":true}}}"#
+            )
+            for step in 1...2 {
+                let line = try await client.line()
+                #expect(
+                    line
+                        == #"{"jsonrpc":"2.0","method":"$/progress","params":{"id":7,"value":{"step":\#(step)}}}"#
+                )
+                try await client.send(
+                    #"{"jsonrpc":"2.0","method":"$/answer","params":{"id":7,"value":\#(step == 1)}}"#
+                )
+            }
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":7,"result":[true,false]}"#)
+            // Without answers the handler goes on; without progress it is not heard.
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":8,"method":"app://tell","params":{"$waybill":{"progress":true}}}"#
+            )
+            let progress = try await client.line()
+            #expect(progress?.contains(#""value":"half""#) == true)
+            #expect(try await client.line()?.contains(#""result":1"#) == true)
+            try await client.send(#"{"jsonrpc":"2.0","id":9,"method":"app://tell"}"#)
+            #expect(try await client.line()?.contains(#""result":1"#) == true)
+            // An answer that is a failure is thrown to the handler.
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":10,"method":"app://steps","params":{"$waybill":{"progress":true,"answers":true}}}"#
+            )
+            _ = try await client.line()
+            try await client.send(
+                #"{"jsonrpc":"2.0","method":"$/answer","params":{"id":10,"error":{"code":1,"message":"no"}}}"#
+            )
+            #expect(code(try await client.line()) == -32002)
+        }
+    }
+
+    @Test
+    func `a handler whose answer does not come is ended by the deadline`() async throws {
+        try await withServer { served in
+            try served.bus.register("app://ask") { message in
+                try await message.reply(with: 1, expecting: Int.self)
+            }
+            try served.bus.expose("app://**")
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"app://ask","params":{"$waybill":{"answers":true,"progress":true,"timeLeft":20}}}"#,
+                answers: 2
+            )
+            #expect(code(lines.last) == -32003)
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
+    func `publishing and subscribing`() async throws {
+        try await withServer { served in
+            let heard = Journal<String>()
+            try served.bus.subscribe("app://news/:topic") { heard.add($0.parameters["text"] ?? "") }
+            try served.bus.expose("app://news/*", for: [.publishing, .subscribing])
+            let client = try await served.client()
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news/:topic"}}"#
+            )
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":1,"result":1}"#)
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":2,"method":"$/publish","params":{"url":"app://news/a?n=1","parameters":{"text":"hi"},"$waybill":{"headers":{"h":"1"}}}}"#
+            )
+            let lines = try await client.lines(2).sorted()
+            #expect(lines[0] == #"{"jsonrpc":"2.0","id":2,"result":2}"#)
+            #expect(
+                lines[1]
+                    == #"{"jsonrpc":"2.0","method":"$/message","params":{"subscription":1,"url":"app://news/a?n=1","parameters":{"n":"1","text":"hi","topic":"a"},"$waybill":{"headers":{"h":"1"}}}}"#
+            )
+            #expect(heard.entries == ["hi"])
+            try await served.bus.publish("app://hidden")
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":3,"method":"$/unsubscribe","params":{"subscription":1}}"#
+            )
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":3,"result":true}"#)
+        }
+    }
+
+    @Test
+    func `a return URL may be the caller's own, and comes back before the response`() async throws {
+        try await withServer { served in
+            try served.bus.register("app://pay") { _ in ["total": 42] }
+            try served.bus.register("app://hidden/store") { _ in }
+            try served.bus.expose("app://pay")
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":5,"method":"app://pay#caller://home/receipt?x=1"}"#,
+                answers: 2
+            )
+            #expect(
+                lines == [
+                    #"{"jsonrpc":"2.0","method":"caller://home/receipt?x=1","params":{"id":5,"$waybill":{"payload":{"total":42}}}}"#,
+                    #"{"jsonrpc":"2.0","id":5,"result":{"total":42}}"#,
+                ]
+            )
+            let letters = served.bus.deadLetters(limit: 10)
+            _ = try await served.ask(#"{"jsonrpc":"2.0","id":5,"method":"app://pay#app://hidden/store"}"#)
+            var letter = letters.makeAsyncIterator()
+            #expect(await letter.next()?.url == "app://hidden/store")
+        }
+    }
+
+    @Test
+    func `graceful shutdown answers what is in flight and takes nothing more`() async throws {
+        try await withServer { served in
+            let gate = Gate()
+            try served.bus.register("app://slow") { _ -> Int in
+                await gate.wait()
+                return 1
+            }
+            try served.bus.expose("app://**")
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://slow"}"#)
+            await gate.reached()
+            served.server.beginGracefulShutdown()
+            await served.bus.eventLoop.run {}
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"app://slow"}"#)
+            #expect(code(try await client.line()) == -32009)
+            gate.open()
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":1,"result":1}"#)
+            #expect(await client.isClosed())
+        }
+    }
+}
