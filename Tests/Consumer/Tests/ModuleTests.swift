@@ -294,5 +294,21 @@ struct ModuleTests {
         #expect(try await !takesDown(router, another) && !router.mustBeRemovedFirst)
         let underway: [PerformState] = [.routing, .removing]
         #expect(underway.map(\.rawValue) == ["routing", "removing"] && PerformState(rawValue: "x") == nil)
+        #expect(PerformAction(rawValue: "perform") == .perform && PerformAction(rawValue: "x") == nil)
+    }
+
+    @Test func `a router without implementations makes nothing`() async throws {
+        struct Idle: ServiceRouter {
+            typealias Destination = any Player
+        }
+        func settings<Router: ServiceRouter>(of router: Router) -> Router.Settings? { router.defaultSettings }
+        func makes(_ router: some ServiceRouter<any Player>) async throws -> Bool {
+            try await router.makeDestination() != nil
+        }
+        #expect(settings(of: Idle()) != nil && settings(of: FilmRouter())?.film == "a film")
+        #expect(try await Idle().makeDestination() == nil)
+        #expect(Idle().defaultSettings != nil)
+        #expect(try await !makes(Idle()))
+        await #expect(throws: RoutingError.self) { try await bus.performance(by: Idle()).perform() }
     }
 }

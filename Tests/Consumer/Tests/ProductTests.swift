@@ -30,6 +30,13 @@ struct Program: AsyncParsableCommand, RouteProviding {
     }
 }
 
+/// A connector that passes everything on to one of another process.
+struct Forwarding: Connector {
+    let connector: RPCConnector
+
+    func route(_ message: Message) async throws -> any Sendable { try await connector.route(message) }
+}
+
 /// The products around the bus, as the README and the articles print them.
 struct ProductTests {
     @Test func `WaybillTesting tries a module by itself`() async throws {
@@ -197,17 +204,42 @@ struct ProductTests {
         try far.expose("far://**", for: .calls)
         let path = NSTemporaryDirectory() + "waybill-\(UInt32.random(in: .min ... .max))"
         var configuration = RPCServer.Configuration()
+        configuration.limits = RPCServer.Limits()
         configuration.limits.frameSize = 1 << 16
+        configuration.limits.depth = 16
+        configuration.limits.requestsInFlight = 100
+        configuration.limits.subscriptions = 4
+        configuration.limits.messagesPerSubscription = 16
+        configuration.limits.requestsPerSecond = 1000
+        configuration.limits.connections = 8
+        configuration.limits.idleTime = .seconds(60)
+        configuration.limits.messageTime = .seconds(5)
+        configuration.limits.stallTime = .seconds(5)
         configuration.drainLimit = .milliseconds(100)
+        configuration.allowedUserIDs.insert(12)
+        configuration.permissions = 0o660
+        configuration.token = "let me in"
+        configuration.admitsLoopbackWithoutToken = false
+        configuration.logger.logLevel = .error
         let server = RPCServer(far, listening: .unix(path), configuration: configuration)
         #expect(try await server.start() == .unix(path))
         let serving = Task { try await server.run() }
         let near = MessageBus()
         var connecting = RPCConnector.Configuration()
+        connecting.token = "let me in"
         connecting.pingInterval = .seconds(1)
-        try near.connect("far", to: RPCConnector(.unix(path), configuration: connecting))
+        connecting.connectTimeout = .seconds(5)
+        connecting.firstPause = .milliseconds(10)
+        connecting.longestPause = .seconds(1)
+        connecting.frameSize = 1 << 16
+        connecting.logger.logLevel = .error
+        let connector = RPCConnector(.unix(path), configuration: connecting)
+        try near.connect("far", to: Forwarding(connector: connector))
         #expect(try await near.route("far://double/4", as: Int.self) == 8)
-        #expect(server.statistics.answers == 1 && server.statistics.requestsInFlight == 0)
+        let statistics = server.statistics
+        #expect(statistics.answers == statistics.requests && statistics.requestsInFlight == 0)
+        #expect(statistics.connections == 1 && statistics.openConnections == 1)
+        #expect(statistics.refusedConnections == 0 && statistics.abandoned == 0)
         server.beginGracefulShutdown()
         try await serving.value
     }
