@@ -45,6 +45,7 @@ let package = Package(
                 "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", waybill,
                 eventLoop,
                 .product(name: "WaybillCommands", package: "waybill"),
+                .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -15,6 +15,7 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
             shop [--format json|text] URL...
             shop [--format json|text] < urls.txt
             shop routes
+            shop serve --socket PATH
             shop tour
             """,
         discussion: """
@@ -28,7 +29,9 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
               shop "app://accounts/sign-in?name=Ada" app://cart/show
               shop < urls.txt
             """,
-        subcommands: [DeliverCommand.self, RoutesCommand<ShopCommand>.self, TourCommand.self],
+        subcommands: [
+            DeliverCommand.self, RoutesCommand<ShopCommand>.self, ServeCommand.self, TourCommand.self,
+        ],
         defaultSubcommand: DeliverCommand.self
     )
 

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillServe
+
+/// `shop serve --socket PATH`: other programs are customers, over a Unix socket.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve the shop to other programs, over a Unix socket.",
+        discussion: """
+            A request is a line of JSON-RPC 2.0 whose method is a URL of the shop. What customers use can be \
+            reached; what the modules say among themselves does not exist for them.
+
+            SIGINT and SIGTERM let what is under way end, and close the shop; a second one closes it at once.
+
+            EXAMPLES:
+              shop serve --socket shop.sock
+              python3 Samples/clients/waybill.py shop.sock app://catalog/product '{"id": "copper-kettle"}'
+            """
+    )
+
+    @Option(help: "The path of the socket. A file that a killed server has left is replaced.")
+    var socket: String
+
+    /// What customers use, and nothing of what carts, stock and orders are told by other modules.
+    static let customerURLs = [
+        "app://accounts/**", "app://customers/customer", "app://activity/receipt", "app://activity/recent",
+        "app://cart/add", "app://cart/remove", "app://cart/show", "app://catalog/categories",
+        "app://catalog/category/:name", "app://catalog/product", "app://catalog/search",
+        "app://orders/cancel/:id", "app://orders/detail/:id", "app://orders/mine", "app://orders/place",
+        "app://payments/**",
+    ]
+
+    func run() async throws {
+        let shop = try await Storefront()
+        for url in Self.customerURLs { try shop.bus.expose(url) }
+        let server = RPCServer(shop.bus, listening: .unix(self.socket))
+        let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate)
+        try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
+            try await server.start()
+            print("serving at \(self.socket)")
+            try await Self.serve(server, until: signals)
+        }
+    }
+
+    /// Serves until a first signal, and what is under way until a second one.
+    private static func serve(_ server: RPCServer, until signals: SignalSequence) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            group.addTask {
+                var isClosing = false
+                for try await _ in signals {
+                    if isClosing { throw ExitCode.failure }
+                    server.beginGracefulShutdown()
+                    isClosing = true
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+}

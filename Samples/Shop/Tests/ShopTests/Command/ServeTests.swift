@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// The shop as a server, with the client in Python as a customer.
+@Suite(.timeLimit(.minutes(1)))
+final class ServeTests {
+    private let folder: URL
+    private let shop = Process()
+
+    init() throws {
+        self.folder = FileManager.default.temporaryDirectory.appending(
+            path: "shop-\(UUID().uuidString.prefix(8))"
+        )
+        try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
+        self.shop.executableURL = ShopProcess.executable
+        self.shop.arguments = ["serve", "--socket", self.socket]
+        self.shop.standardOutput = FileHandle.nullDevice
+        try self.shop.run()
+        for _ in 0..<500 where !FileManager.default.fileExists(atPath: self.socket) {
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
+    deinit {
+        if self.shop.isRunning { kill(self.shop.processIdentifier, SIGKILL) }
+        try? FileManager.default.removeItem(at: self.folder)
+    }
+
+    private var socket: String { self.folder.appending(path: "s").path }
+
+    /// What the client prints.
+    private func call(_ url: String, _ values: String = "{}") throws -> (status: Int32, text: String) {
+        let client = URL(filePath: #filePath)
+            .appending(path: "../../../../../clients/waybill.py").standardized
+        let python = Process()
+        python.executableURL = URL(filePath: "/usr/bin/env")
+        python.arguments = ["python3", client.path, self.socket, url, values]
+        let pipe = Pipe()
+        python.standardOutput = pipe
+        python.standardError = pipe
+        try python.run()
+        let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        python.waitUntilExit()
+        return (python.terminationStatus, text)
+    }
+
+    @Test func `a program in another language is a customer`() throws {
+        let product = try self.call("app://catalog/product", #"{"id": "copper-kettle"}"#)
+        #expect(product.status == 0 && product.text.contains("Copper Kettle"))
+        let session = try self.call("app://accounts/sign-in?name=Lili")
+        #expect(session.status == 0 && session.text.contains("Lili"))
+        let wrong = try self.call("app://catalog/product")
+        #expect(wrong.status != 0 && wrong.text.contains("`id`"))
+    }
+
+    @Test(arguments: [
+        "cart/take", "cart/restore", "catalog/reserve", "catalog/release", "orders/settle/1", "activity/log",
+    ])
+    func `what modules say among themselves does not exist for customers`(path: String) throws {
+        let hidden = try self.call("app://\(path)")
+        let nothing = try self.call("app://\(path)-that-is-not-there")
+        #expect(hidden.status != 0 && nothing.status != 0)
+        #expect(hidden.text.contains("no route") == nothing.text.contains("no route"))
+        #expect(!hidden.text.contains("did you mean app://\(path)"))
+        let routes = try self.call("$/routes")
+        #expect(routes.text.contains("app://cart/add") && !routes.text.contains(path))
+    }
+
+    @Test func `a signal closes the shop, and removes the socket`() throws {
+        #expect(try self.call("$/ping").text.contains("pong"))
+        kill(self.shop.processIdentifier, SIGTERM)
+        self.shop.waitUntilExit()
+        #expect(self.shop.terminationReason == .exit && self.shop.terminationStatus == 0)
+        #expect(!FileManager.default.fileExists(atPath: self.socket))
+    }
+}
