@@ -311,4 +311,18 @@ struct ModuleTests {
         #expect(try await !makes(Idle()))
         await #expect(throws: RoutingError.self) { try await bus.performance(by: Idle()).perform() }
     }
+
+    @Test func `a router passes a request on to another one`() async throws {
+        struct Loaded: ServiceRouter {
+            nonisolated(nonsending) func makeDestination(
+                _ request: PerformRequest<Void>
+            ) async throws -> (any Player)? {
+                let player = try await PlayerRouter().makeDestination(request)
+                try await player?.load("a film")
+                return player
+            }
+        }
+        let player = try await bus.performance(by: Loaded()).perform()
+        #expect(await (player as? MoviePlayer)?.film == "a film")
+    }
 }
