@@ -214,7 +214,7 @@ let package = Package(
         .target(
             name: "WaybillServe",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillRouting",
+                "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ServiceLifecycle",
@@ -394,7 +394,8 @@ let package = Package(
         .testTarget(
             name: "WaybillServeTests",
             dependencies: [
-                "WaybillServe", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+                "WaybillServe", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
+                "WaybillTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ServiceLifecycleTestKit",

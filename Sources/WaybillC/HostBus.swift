@@ -37,7 +37,7 @@ final class HostBus: @unchecked Sendable {
     func register(_ pattern: String, _ host: HostHandler) throws(RoutingError) -> UInt64 {
         self.add(
             .registration(
-                try self.bus.register(pattern, on: self.tasks) { _, message async throws -> JSONValue in
+                try self.bus.register(pattern, on: self.tasks) { _, message async throws -> JSONText in
                     try await PendingMessage(message).answer(by: host)
                 }
             )

@@ -42,12 +42,12 @@ enum HostValue {
 
     static func parameters(_ value: waybill_value) throws -> [String: any Sendable] {
         let bytes = try unsafe self.bytes(value)
-        return bytes.isEmpty ? [:] : try JSONValue.parameters(of: bytes)
+        return bytes.isEmpty ? [:] : try JSONText.parameters(of: bytes)
     }
 
-    static func value(_ value: waybill_value) throws -> JSONValue {
+    static func value(_ value: waybill_value) throws -> JSONText {
         let bytes = try unsafe self.bytes(value)
-        return try JSONValue(parsing: bytes.isEmpty ? Array("null".utf8) : bytes)
+        return try bytes.isEmpty ? .null : JSONText(validating: bytes)
     }
 
     static func text(_ pointer: UnsafePointer<CChar>?) throws(HostStatus) -> String {
@@ -67,7 +67,7 @@ struct HostOutcome: Sendable {
 
     init(_ value: any Sendable) throws {
         self.status = HostStatus.ok.rawValue
-        self.value = value is Void ? nil : CText(try JSONBytes.encode(value))
+        self.value = value is Void ? nil : CText(try JSONWriter.encoded(value))
         self.error = nil
     }
 

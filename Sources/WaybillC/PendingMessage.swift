@@ -11,7 +11,7 @@ final class PendingMessage: Sendable {
     let url: CText
     let parameters: CText
     let payload: CText?
-    private let reply = LoopContinuation<Result<JSONValue, any Error>>(on: .current)
+    private let reply = LoopContinuation<Result<JSONText, any Error>>(on: .current)
     private let isEnded = Locked(false)
 
     /// Why a host could not answer, in its own words.
@@ -23,14 +23,14 @@ final class PendingMessage: Sendable {
         self.url = CText(message.address.text)
         var parameters: [String: any Sendable] = message.parameters.all
         for (name, value) in message.parameters.call { parameters[name] = value }
-        self.parameters = CText(try JSONBytes.encode(parameters))
+        self.parameters = CText(try JSONWriter.encoded(parameters))
         self.payload = try message.payload.map { payload throws(RoutingError) in
-            CText(try JSONBytes.encode(payload))
+            CText(try JSONWriter.encoded(payload))
         }
     }
 
     /// Gives the message to the host, and waits until it is ended.
-    nonisolated(nonsending) func answer(by host: HostHandler) async throws -> JSONValue {
+    nonisolated(nonsending) func answer(by host: HostHandler) async throws -> JSONText {
         try await self.reply.wait(isolation: #isolation) {
             host.call(self)
         } onCancel: {
@@ -38,7 +38,7 @@ final class PendingMessage: Sendable {
         }.get()
     }
 
-    func end(_ result: Result<JSONValue, any Error>) {
+    func end(_ result: Result<JSONText, any Error>) {
         let isFirst = self.isEnded.withLock { isEnded in
             defer { isEnded = true }
             return !isEnded
@@ -63,7 +63,7 @@ final class PendingMessage: Sendable {
     }
 
     /// Ends a message of the host's, which gives its pointer back.
-    static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONValue, any Error>) -> Int32 {
+    static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONText, any Error>) -> Int32 {
         guard let message = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         do {
             message.end(try body())

@@ -31,7 +31,7 @@ extension WaybillGateway {
         let watch = CallWatch<[UInt8]?>()
         let (result, isWatched) = await watch.run(for: request) { () async throws -> [UInt8]? in
             let reply = try await bus.route(external)
-            return reply.content is Void ? nil : try JSONBytes.encode(reply.content)
+            return reply.content is Void ? nil : try JSONWriter.encoded(reply.content)
         }
         var response =
             switch result {
@@ -59,10 +59,10 @@ extension WaybillGateway {
         return try self.stream(for: request) { sink in
             do {
                 let reply = try await self.bus.route(external) { value in
-                    await sink.send(ServerSentEvent("progress", try JSONBytes.encode(value)))
+                    await sink.send(ServerSentEvent("progress", try JSONWriter.encoded(value)))
                     return ()
                 }
-                await sink.send(ServerSentEvent("reply", try JSONBytes.encode(reply.content)))
+                await sink.send(ServerSentEvent("reply", try JSONWriter.encoded(reply.content)))
             } catch {
                 await sink.send(ServerSentEvent("failure", self.problem(error, at: external.url).json))
             }

@@ -139,12 +139,12 @@ final class EventFeed: Sendable {
         for (name, text) in parameters.path { values[name] = text }
         for (name, value) in parameters.passed { values[name] = value }
         var members: [String: any Sendable] = ["url": message.address.text, "id": "\(message.id)"]
-        members["parameters"] = values.filter { (try? JSONBytes.encode($0.value)) != nil }
-        if let payload = message.payload, (try? JSONBytes.encode(payload)) != nil {
+        members["parameters"] = values.filter { (try? JSONWriter.encoded($0.value)) != nil }
+        if let payload = message.payload, (try? JSONWriter.encoded(payload)) != nil {
             members["payload"] = payload
         }
         // Each value has been encoded once.
-        return (try? JSONBytes.encode(members)) ?? []
+        return (try? JSONWriter.encoded(members)) ?? []
     }
 }
 

@@ -70,7 +70,7 @@ struct Problem: Error {
         members["code"] = self.code
         members["id"] = self.id
         // Text and numbers are always encoded.
-        return (try? JSONBytes.encode(members)) ?? []
+        return (try? JSONWriter.encoded(members)) ?? []
     }
 
     var response: Response {

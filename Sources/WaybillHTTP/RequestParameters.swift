@@ -37,7 +37,7 @@ struct GatewayRequest: Sendable {
             do throws(JSONError) {
                 try self.read(json: bytes)
             } catch {
-                throw Problem(.badRequest, "the body is not JSON: \(error)")
+                throw Problem(.badRequest, "the body is refused: \(error)")
             }
         } else if type == "application/x-www-form-urlencoded" {
             self.parameters = try Self.parameters(form: bytes)
@@ -47,13 +47,12 @@ struct GatewayRequest: Sendable {
     }
 
     private mutating func read(json bytes: [UInt8]) throws(JSONError) {
-        var scanner = JSONScanner(bytes)
-        if try scanner.kind() == .object {
-            self.parameters = try scanner.parameters()
+        let value = try JSONText(validating: bytes)
+        if let parameters = value.parameters {
+            self.parameters = parameters
         } else {
-            self.payload = try JSONValue(&scanner)
+            self.payload = value
         }
-        try scanner.finish()
     }
 
     /// The items of a form; a name that is repeated has an array of texts.

@@ -1,66 +1,67 @@
+import Foundation
 import Testing
 import WaybillJSON
 
 struct JSONScannerTests {
-    @Test(arguments: [
-        "null", "true", " false ", "0", "-0", "12.5e-3", "1E+2", "\"\"", "\"\\u00e9\\n\\/\"", "[]", "{ }",
-        "[1, [2, {\"a\": [ ]}], null]", "{\"a\":1,\"a\":2}", "\"\\ud83d\\ude00\"",
-    ])
-    func `takes what is JSON`(text: String) throws {
-        #expect(throws: Never.self) { try JSONValue(parsing: Array(text.utf8)) }
+    private func validated(_ text: String, depthLimit: Int = JSONText.depthLimit) throws -> JSONText {
+        try JSONText(Array(text.utf8)).validated(depthLimit: depthLimit)
     }
 
     @Test(arguments: [
-        "", " ", "nul", "tru", "01", "1.", ".5", "-", "+1", "1e", "NaN", "\"", "\"\\x\"", "\"\u{1}\"", "[1,]",
-        "[1 2]", "[", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "{", "1 2", "'a'", "[1}", "//",
+        "null", "true", " false ", "0", "-0", "12.5e-3", "1E+2", "-12.0E+2", "\"\"", "[]", "{ }", "{}",
+        "\"\\u00e9\\n\\/\\\"\"", " [1 , 2.5e-3, -0, true,false , null, \"a\\u00e9\\n\\\"\" ] ",
+        "[1, [2, {\"a\": [ ]}], null]", "{\"a\":{\"b\":[[],{}]},\"a\":1}", "\"\\ud83d\\ude00\"",
+        "\"\\uD83D\\uDE00 \u{1F600} é\"",
     ])
-    func `refuses what is not`(text: String) {
-        #expect(throws: JSONError.self) { try JSONValue(parsing: Array(text.utf8)) }
+    func `what is JSON passes, and Foundation agrees`(text: String) throws {
+        let value = try self.validated(text)
+        #expect(throws: Never.self) {
+            try JSONSerialization.jsonObject(with: Data(value.slice), options: .fragmentsAllowed)
+        }
+        #expect(String(decoding: value.slice, as: UTF8.self) == text.trimmingCharacters(in: .whitespaces))
     }
 
-    @Test(arguments: ["\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\\u12g4\"", "\"\\u12\""])
-    func `refuses half of a character`(text: String) {
-        var scanner = JSONScanner(Array(text.utf8))
-        #expect(throws: JSONError.self) { try scanner.string() }
+    @Test(arguments: [
+        "", " ", "nul", "nulll", "tru", "01", "1.", ".5", "-", "+1", "1e", "NaN", "\"", "\"a", "\"\\x\"",
+        "\"\u{1}\"", "\"\n\"", "[1,]", "[1 2]", "[", "[1}", "[1],", "{\"a\"}", "{\"a\":}", "{a:1}",
+        "{\"a\":1,}", "{", "}", "{}{}", "1 2", "'a'", "//",
+    ])
+    func `what is no JSON is refused`(text: String) {
+        #expect(throws: JSONError.self) { try self.validated(text) }
+    }
+
+    @Test(arguments: [
+        "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\\ud800x\"", "\"\\ud800\\n\"",
+        "\"\\ud83d\\ud83d\"", "\"\\u12g4\"", "\"\\u12\"", "\"\\u",
+    ])
+    func `half of a character is refused`(text: String) {
+        #expect(throws: JSONError.self) { try self.validated(text) }
     }
 
     @Test
-    func `refuses text that is not UTF-8`() {
-        for bytes: [UInt8] in [[0x22, 0xff, 0x22], [0x22, 0x5c, 0x6e, 0xc3, 0x22]] {
-            var scanner = JSONScanner(bytes)
-            #expect(throws: JSONError.self) { try scanner.string() }
+    func `the error says where the text goes wrong`() {
+        #expect(throws: JSONError.malformed(at: 3)) { try self.validated("[1 2]") }
+        let message = Array("{}  [1 2]".utf8)
+        #expect(throws: JSONError.malformed(at: 3)) {
+            try JSONText(bytes: message, range: 4..<message.count).validated(depthLimit: 8)
         }
+        #expect("\(JSONError.malformed(at: 3))" == "it is no JSON from byte 3 on")
+    }
+
+    @Test(
+        arguments: [[0x22, 0xC3, 0x28, 0x22], [0x22, 0xFF, 0x22], [0x22, 0x5C, 0x6E, 0xC3, 0x22]] as [[UInt8]]
+    )
+    func `bytes that are no UTF-8 are refused`(bytes: [UInt8]) {
+        #expect(throws: JSONError.notUTF8) { try JSONText(validating: bytes) }
     }
 
     @Test
-    func `nesting is bounded`() throws {
-        let deep = Array(
-            (String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)).utf8
-        )
-        #expect(throws: JSONError.self) { try JSONValue(parsing: deep) }
-        let limit = JSONScanner.depthLimit
-        let text = String(repeating: "[", count: limit) + String(repeating: "]", count: limit)
-        #expect(throws: Never.self) { try JSONValue(parsing: Array(text.utf8)) }
-        #expect(throws: JSONError.self) { try JSONValue(parsing: Array("[\(text)]".utf8)) }
-    }
-
-    @Test
-    func `strings and numbers say what they say`() throws {
-        func string(_ text: String) throws -> String {
-            var scanner = JSONScanner(Array(text.utf8))
-            return try scanner.string()
-        }
-        #expect(
-            try string("\"a\\\"b\\\\c\\b\\f\\n\\r\\t\\/é\\u00e9\\ud83d\\ude00\"")
-                == "a\"b\\c\u{8}\u{c}\n\r\t/éé😀"
-        )
-        func number(_ text: String) throws -> JSONNumber {
-            var scanner = JSONScanner(Array(text.utf8))
-            return try scanner.number()
-        }
-        #expect(try number("-42") == .int(-42))
-        #expect(try number("3.0") == .double(3, isInteger: false))
-        #expect(try number("18446744073709551615") == .double(0x1p64, isInteger: true))
-        #expect(throws: JSONError.self) { try number("1e999") }
+    func `nesting has a limit, however deep it is`() {
+        let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        #expect(throws: JSONError.tooDeep(limit: 64)) { try self.validated(deep, depthLimit: 64) }
+        let allowed = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+        #expect(throws: Never.self) { try self.validated(allowed, depthLimit: 64) }
+        #expect(throws: JSONError.tooDeep(limit: 64)) { try self.validated("[\(allowed)]", depthLimit: 64) }
+        #expect(throws: Never.self) { try self.validated("[\(allowed),[],[]]", depthLimit: 65) }
     }
 }

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// A message on its way to another process: all of it is encoded before a byte is sent.

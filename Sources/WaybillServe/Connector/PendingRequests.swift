@@ -1,3 +1,5 @@
+internal import WaybillJSON
+
 /// What comes for a request to a server.
 enum PendingEvent: Sendable {
     /// A progress reply, which has to be answered.

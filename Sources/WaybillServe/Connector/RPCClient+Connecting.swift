@@ -1,6 +1,7 @@
 internal import Logging
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillJSON
 internal import WaybillRouting
 
 // Connecting.

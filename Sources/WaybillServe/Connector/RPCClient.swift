@@ -1,6 +1,7 @@
 internal import Logging
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// The client's side of a connection: ``PendingRequests`` knows what is awaited, ``Backoff`` when to try

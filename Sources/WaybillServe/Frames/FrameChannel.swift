@@ -1,4 +1,5 @@
 internal import WaybillEventLoop
+internal import WaybillJSON
 
 /// The frames of a connection in both directions.
 ///

@@ -1,3 +1,5 @@
+internal import WaybillJSON
+
 /// Cuts a stream of bytes into the frames of JSON-RPC messages; a value that performs no I/O.
 ///
 /// The first byte that is no white space tells how a peer frames: `{` or `[` begins a message that ends with

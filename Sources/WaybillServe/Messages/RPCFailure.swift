@@ -1,3 +1,4 @@
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// The error member of a response.

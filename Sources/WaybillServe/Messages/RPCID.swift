@@ -1,3 +1,5 @@
+internal import WaybillJSON
+
 /// The ID of a request, as its sender wrote it: a number, a text or null.
 enum RPCID: Hashable, Sendable {
     case number(Int)

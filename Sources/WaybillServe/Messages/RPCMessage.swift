@@ -1,3 +1,5 @@
+internal import WaybillJSON
+
 /// One JSON-RPC message: its envelope is read, its values are not.
 struct RPCMessage: Sendable {
     /// What a message is.
@@ -19,7 +21,7 @@ struct RPCMessage: Sendable {
             return
         }
         var envelope = RPCEnvelope()
-        try? JSONScanner.members(of: text) { name, value in envelope.note(name, value) }
+        text.forEachMember { name, value in envelope.note(name, value) }
         self.content = envelope.content
     }
 }
@@ -88,7 +90,7 @@ enum RPCFrame: Sendable {
     ///   - depth: How deep arrays and objects may be nested.
     init(_ text: JSONText, depth: Int) {
         do throws(JSONError) {
-            let text = try JSONScanner.validated(text, depth: depth)
+            let text = try text.validated(depthLimit: depth)
             if let elements = text.elements {
                 self = .batch(elements.map { RPCMessage($0) })
             } else {

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// The parameters of a call, and what stands beside them under the reserved key `$waybill`.
@@ -17,17 +18,21 @@ struct RPCParameters: Sendable {
         self.attachment = try Self.attachment(in: text)
         guard let text else { return }
         if let elements = text.elements {
-            for (position, element) in elements.enumerated() { self.set(String(position), element) }
+            for (position, element) in elements.enumerated() {
+                self.values[String(position)] = element.parameter
+            }
             return
         }
-        for (name, value) in text.members ?? [] where name != Self.reservedKey { self.set(name, value) }
+        for (name, value) in text.members ?? [] where name != Self.reservedKey {
+            self.values[name] = value.parameter
+        }
     }
 
     /// The parameters of a message that a method of the protocol is about.
     init(_ members: [(name: String, value: JSONText)], _ attachment: RPCAttachment) {
         self.text = nil
         self.attachment = attachment
-        for (name, value) in members { self.set(name, value) }
+        for (name, value) in members { self.values[name] = value.parameter }
     }
 
     /// A value as it came.
@@ -36,16 +41,6 @@ struct RPCParameters: Sendable {
     private static func attachment(in text: JSONText?) throws(RPCFailure) -> RPCAttachment {
         guard let text, let reserved = text.member(named: Self.reservedKey) else { return RPCAttachment() }
         return try RPCAttachment(reserved)
-    }
-
-    private mutating func set(_ name: String, _ value: JSONText) {
-        self.values[name] =
-            switch value.shape {
-            // A value that is null is as good as none.
-            case .null: nil
-            case .array, .object: value
-            default: value.plain
-            }
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Waybill
+internal import WaybillJSON
 internal import WaybillRouting
 
 // Errors as the peer sees them.
@@ -37,13 +38,5 @@ extension RPCFailure {
     }
 
     /// What a peer is told of a frame that is no JSON.
-    init(_ error: JSONError, depth: Int) {
-        switch error {
-        case .notUTF8: self.init(code: Self.parseError, message: "the message is not UTF-8")
-        case .malformed(let position):
-            self.init(code: Self.parseError, message: "the message is no JSON, from byte \(position) on")
-        case .tooDeep:
-            self.init(code: Self.parseError, message: "the message is nested deeper than \(depth)")
-        }
-    }
+    init(_ error: JSONError) { self.init(code: Self.parseError, message: "the message is refused: \(error)") }
 }

@@ -1,6 +1,7 @@
 internal import Logging
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillJSON
 internal import WaybillRouting
 
 // Messages and their answers.
@@ -8,7 +9,7 @@ extension RPCSession {
     func receive(_ frame: JSONText) {
         switch RPCFrame(frame, depth: self.limits.depth) {
         case .malformed(let error):
-            self.enqueueAnswer(to: .null, RPCFailure(error, depth: self.limits.depth))
+            self.enqueueAnswer(to: .null, RPCFailure(error))
         case .message(let message): self.handle(message, batch: nil)
         case .batch(let messages):
             if messages.isEmpty {

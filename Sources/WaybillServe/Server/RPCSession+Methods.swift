@@ -1,6 +1,7 @@
 internal import Logging
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// The methods of the protocol itself; every other method is a URL.

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillJSON
 internal import WaybillRouting
 
 // What a peer may know of the routes: only what is exposed, and nothing of the code behind it.

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillJSON
 internal import WaybillRouting
 
 extension RPCSession {

@@ -1,4 +1,5 @@
 import Testing
+import WaybillJSON
 import WaybillTestSupport
 
 @testable import WaybillServe

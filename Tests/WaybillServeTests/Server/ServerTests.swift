@@ -2,6 +2,7 @@ import Logging
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillJSON
 import WaybillTestSupport
 
 @testable import WaybillServe

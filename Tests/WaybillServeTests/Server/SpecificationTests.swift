@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillJSON
 import WaybillTestSupport
 
 @testable import WaybillServe

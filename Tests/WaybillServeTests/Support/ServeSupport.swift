@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Waybill
 import WaybillEventLoop
+import WaybillJSON
 import WaybillTestSupport
 
 @testable import WaybillServe

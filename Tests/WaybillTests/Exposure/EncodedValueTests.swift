@@ -14,7 +14,7 @@ struct EncodedValueTests {
 
     private let bus = MessageBus(configuration: .quiet)
 
-    private func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+    private func json(_ text: String) throws -> JSONText { try JSONText(validating: Array(text.utf8)) }
 
     /// What a handler returns for parameters that came as an object.
     private func call<Value: Sendable>(
@@ -27,7 +27,7 @@ struct EncodedValueTests {
             registration.cancel()
             exposure.cancel()
         }
-        let parameters = try JSONValue.parameters(of: Array(text.utf8))
+        let parameters = try JSONText.parameters(of: Array(text.utf8))
         let request = ExternalRequest(url: "app://x", parameters: parameters, origin: .peer)
         return try await self.bus.route(request).value(as: Value.self)
     }
@@ -39,8 +39,8 @@ struct EncodedValueTests {
         let null = try self.json("null")
         for isLater in [false, true] {
             // As a connector does, at once or after a while.
-            func register(_ url: String, _ value: JSONValue) throws {
-                try self.bus.register(url) { _ -> JSONValue in
+            func register(_ url: String, _ value: JSONText) throws {
+                try self.bus.register(url) { _ -> JSONText in
                     if isLater { await Task.yield() }
                     return value
                 }

@@ -1,37 +1,50 @@
 /// A JSON value as the bytes that came, or that go out; what they say is decoded where it is read.
 ///
-/// It shares the bytes of the frame that it came in. The text was scanned before, so it is valid JSON in
-/// UTF-8, and no deeper than the limit.
-struct JSONText: Sendable {
-    let bytes: [UInt8]
-    let range: Range<Int>
+/// It shares the bytes of the message that it came in. Before anything is read of it, text from outside is
+/// ``validated(depthLimit:)``: then it is JSON in UTF-8, and no deeper than the limit.
+package struct JSONText: Sendable {
+    /// How deep arrays and objects may be nested unless a reader says otherwise.
+    package static let depthLimit = 64
 
-    /// A part of a frame.
-    init(bytes: [UInt8], range: Range<Int>) {
+    package static let null = JSONText(Array("null".utf8))
+
+    let bytes: [UInt8]
+    package let range: Range<Int>
+
+    /// A part of a message.
+    package init(bytes: [UInt8], range: Range<Int>) {
         self.bytes = bytes
         self.range = range
     }
 
     /// A whole text.
-    init(_ bytes: [UInt8]) { self.init(bytes: bytes, range: bytes.indices) }
+    package init(_ bytes: [UInt8]) { self.init(bytes: bytes, range: bytes.indices) }
+
+    /// A whole text from outside.
+    package init(validating bytes: [UInt8]) throws(JSONError) {
+        self = try JSONText(bytes).validated(depthLimit: Self.depthLimit)
+    }
+
+    /// The value alone, without the white space around it, once it is known to be one.
+    package func validated(depthLimit: Int) throws(JSONError) -> JSONText {
+        try JSONScanner.validated(self, depthLimit: depthLimit)
+    }
 
     /// Part of the same bytes.
     subscript(range: Range<Int>) -> JSONText { JSONText(bytes: self.bytes, range: range) }
 
     /// The text alone.
-    var slice: ArraySlice<UInt8> { self.bytes[self.range] }
-
-    static let null = JSONText(Array("null".utf8))
+    package var slice: ArraySlice<UInt8> { self.bytes[self.range] }
 }
 
 extension JSONText {
     /// The kinds of JSON values, by their first byte.
-    enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         case null, bool, number, string, array, object
     }
 
     /// The kind of the value.
-    var shape: Kind {
+    package var shape: Kind {
         switch self.bytes[self.range.lowerBound] {
         case UInt8(ascii: "{"): .object
         case UInt8(ascii: "["): .array
@@ -43,7 +56,7 @@ extension JSONText {
     }
 
     /// The text of a JSON string; nil for any other value.
-    var string: String? {
+    package var string: String? {
         guard self.shape == .string else { return nil }
         let content = self.bytes[(self.range.lowerBound + 1)..<(self.range.upperBound - 1)]
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
@@ -51,7 +64,7 @@ extension JSONText {
     }
 
     /// The value of a number without fraction and exponent that an `Int` can hold.
-    var int: Int? {
+    package var int: Int? {
         guard self.shape == .number else { return nil }
         var value = 0
         let isNegative = self.bytes[self.range.lowerBound] == UInt8(ascii: "-")
@@ -68,22 +81,25 @@ extension JSONText {
         return value
     }
 
-    /// The value of a number, rounded as `Double` does.
-    var double: Double? {
-        guard self.shape == .number else { return nil }
-        return Double(String(decoding: self.slice, as: UTF8.self))
+    /// The value of a number, rounded as `Double` does; nil for any other value, and for a number that is too
+    /// large for a `Double`.
+    package var double: Double? {
+        guard self.shape == .number, let number = Double(String(decoding: self.slice, as: UTF8.self)),
+            number.isFinite
+        else { return nil }
+        return number
     }
 
     /// The value of `true` or `false`.
-    var bool: Bool? {
+    package var bool: Bool? {
         guard self.shape == .bool else { return nil }
         return self.bytes[self.range.lowerBound] == UInt8(ascii: "t")
     }
 
-    var isNull: Bool { self.shape == .null }
+    package var isNull: Bool { self.shape == .null }
 
     /// The elements of an array; nil for any other value.
-    var elements: [JSONText]? {
+    package var elements: [JSONText]? {
         guard self.shape == .array else { return nil }
         var elements: [JSONText] = []
         // The text was scanned before, so the scan cannot fail.
@@ -92,18 +108,24 @@ extension JSONText {
     }
 
     /// The members of an object, in their order; nil for any other value.
-    var members: [(name: String, value: JSONText)]? {
+    package var members: [(name: String, value: JSONText)]? {
         guard self.shape == .object else { return nil }
         var members: [(name: String, value: JSONText)] = []
-        try? JSONScanner.members(of: self) { name, value in members.append((name.string ?? "", value)) }
+        self.forEachMember { name, value in members.append((name.string ?? "", value)) }
         return members
     }
 
+    /// Calls a closure with the name, as it is written, and the value of each member of an object.
+    package func forEachMember(_ body: (_ name: JSONText, _ value: JSONText) -> Void) {
+        guard self.shape == .object else { return }
+        // The text was scanned before, so the scan cannot fail.
+        try? JSONScanner.members(of: self, body)
+    }
+
     /// The value of a member of an object; of several with the name, the last one.
-    func member(named name: String) -> JSONText? {
-        guard self.shape == .object else { return nil }
+    package func member(named name: String) -> JSONText? {
         var found: JSONText?
-        try? JSONScanner.members(of: self) { if $0.string == name { found = $1 } }
+        self.forEachMember { if $0.string == name { found = $1 } }
         return found
     }
 

@@ -1,9 +1,11 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import WaybillRouting
 
 extension JSONText: EncodedValue {
     /// Decodes the text as the type that its reader needs.
-    func decoded<Value>(as type: Value.Type) throws -> Value? {
+    ///
+    /// A `Decodable` type is decoded with Foundation's decoder: dates are ISO 8601, data is Base64.
+    package func decoded<Value>(as type: Value.Type) throws -> Value? {
         if let value = self.simple(as: type) { return value }
         if Value.self == Void.self { return self.isNull ? () as? Value : nil }
         if let value = self.container(as: type) { return value }
@@ -13,7 +15,7 @@ extension JSONText: EncodedValue {
 
     /// The value without a type of the program: `()`, `Bool`, `Int`, `Double`, `String`, arrays and
     /// dictionaries of these.
-    var plain: any Sendable {
+    package var plain: any Sendable {
         switch self.shape {
         case .null: return ()
         case .bool: return self.bool == true
@@ -25,12 +27,12 @@ extension JSONText: EncodedValue {
         }
     }
 
-    var kind: String { "JSON \(self.shape.rawValue)" }
+    package var kind: String { "JSON \(self.shape.rawValue)" }
 
-    /// A whole number as an `Int` if it is one, and as a `Double` else.
+    /// A whole number as an `Int` if it is one, and as a `Double` else, which may be infinite.
     private var number: any Sendable {
         if let int = self.int { return int }
-        return self.double ?? 0
+        return self.double ?? .infinity
     }
 
     /// The types that need no decoder; nil for another type, and for another value.
@@ -52,5 +54,38 @@ extension JSONText: EncodedValue {
 
     private func decode<Value: Decodable>(_ type: Value.Type) throws -> Any {
         try JSONCoding.decoder.decode(type, from: Data(self.slice))
+    }
+}
+
+extension JSONText {
+    /// The value as a parameter of a message: text, `Int`, `Double`, `Bool` and nil as they are; arrays, objects
+    /// and whole numbers that neither type holds exactly stay JSON, for a reader that has a type for them.
+    package var parameter: any Sendable {
+        switch self.shape {
+        case .null: return Optional<any Sendable>.none
+        case .array, .object: return self
+        case .bool: return self.bool == true
+        case .string: return self.string ?? ""
+        case .number:
+            if let int = self.int { return int }
+            guard let double = self.double, double != double.rounded(.towardZero) || abs(double) < 0x1p53
+            else { return self }
+            return double
+        }
+    }
+
+    /// The members of an object from outside as the parameters of a message.
+    package static func parameters(of bytes: [UInt8]) throws(JSONError) -> [String: any Sendable] {
+        guard let parameters = try JSONText(validating: bytes).parameters else { throw .notObject }
+        return parameters
+    }
+
+    /// The members of an object as the parameters of a message, of two of one name the last; nil for any other
+    /// value.
+    package var parameters: [String: any Sendable]? {
+        guard self.shape == .object else { return nil }
+        var parameters: [String: any Sendable] = [:]
+        self.forEachMember { name, value in parameters[name.string ?? ""] = value.parameter }
+        return parameters
     }
 }

@@ -1,22 +1,22 @@
-internal import Foundation
-internal import WaybillRouting
+internal import FoundationEssentials
+package import WaybillRouting
 
 /// Writes JSON into an array of bytes.
 ///
 /// The values that most messages carry (text, numbers, nothing) are written here; every other `Encodable` is
 /// Foundation's.
-struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
 
-    init(capacity: Int = 128) { self.bytes.reserveCapacity(capacity) }
+    package init(capacity: Int = 128) { self.bytes.reserveCapacity(capacity) }
 
     /// Appends text that is JSON already.
-    mutating func raw(_ text: String) { self.bytes += text.utf8 }
+    package mutating func raw(_ text: String) { self.bytes += text.utf8 }
 
-    mutating func raw(_ text: JSONText) { self.bytes += text.slice }
+    package mutating func raw(_ text: JSONText) { self.bytes += text.slice }
 
     /// Appends a string with its quotation marks.
-    mutating func string(_ text: String) {
+    package mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             switch byte {
@@ -24,6 +24,8 @@ struct JSONWriter {
                 self.bytes.append(UInt8(ascii: "\\"))
                 self.bytes.append(byte)
             case 0x0A: self.raw("\\n")
+            case 0x0D: self.raw("\\r")
+            case 0x09: self.raw("\\t")
             case 0..<0x20:
                 let digits = String(byte, radix: 16)
                 self.raw(digits.utf8.count == 1 ? "\\u000\(digits)" : "\\u00\(digits)")
@@ -34,14 +36,14 @@ struct JSONWriter {
     }
 
     /// Appends the name of a member, with its colon, after a comma unless it is the first.
-    mutating func name(_ name: String, isFirst: Bool = false) {
+    package mutating func name(_ name: String, isFirst: Bool = false) {
         if !isFirst { self.bytes.append(UInt8(ascii: ",")) }
         self.string(name)
         self.bytes.append(UInt8(ascii: ":"))
     }
 
     /// Appends text values by name as an object.
-    mutating func object(_ values: [String: String]) {
+    package mutating func object(_ values: [String: String]) {
         self.raw("{")
         for (index, (name, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {
             self.name(name, isFirst: index == 0)
@@ -54,7 +56,16 @@ struct JSONWriter {
     ///
     /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL; nothing has
     ///   been appended then that may be used.
-    mutating func value(_ value: any Sendable) throws(RoutingError) { try self.untyped(value) }
+    package mutating func value(_ value: any Sendable) throws(RoutingError) { try self.untyped(value) }
+
+    /// A value of any type that can be encoded, as JSON.
+    ///
+    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL.
+    package static func encoded(_ value: any Sendable) throws(RoutingError) -> [UInt8] {
+        var writer = JSONWriter()
+        try writer.value(value)
+        return writer.bytes
+    }
 
     private mutating func untyped(_ value: Any) throws(RoutingError) {
         switch value {
@@ -114,21 +125,19 @@ extension JSONText {
     /// Any value that can be encoded.
     ///
     /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL.
-    init(encoding value: any Sendable) throws(RoutingError) {
+    package init(encoding value: any Sendable) throws(RoutingError) {
         if let text = value as? JSONText {
             self = text
             return
         }
-        var writer = JSONWriter()
-        try writer.value(value)
-        self.init(writer.bytes)
+        self.init(try JSONWriter.encoded(value))
     }
 
-    init(_ value: Bool) { self.init(Array((value ? "true" : "false").utf8)) }
+    package init(_ value: Bool) { self.init(Array((value ? "true" : "false").utf8)) }
 
-    init(_ value: Int) { self.init(Array(String(value).utf8)) }
+    package init(_ value: Int) { self.init(Array(String(value).utf8)) }
 
-    init(_ value: String) {
+    package init(_ value: String) {
         var writer = JSONWriter()
         writer.string(value)
         self.init(writer.bytes)
@@ -142,30 +151,4 @@ private protocol OptionalValue {
 
 extension Optional: OptionalValue {
     fileprivate var wrapped: Any? { self }
-}
-
-/// How Foundation writes and reads the values.
-enum JSONCoding {
-    static let encoder: JSONEncoder = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            var container = encoder.singleValueContainer()
-            try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-        }
-        return encoder
-    }()
-
-    static let decoder: JSONDecoder = {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .custom { decoder in
-            let text = try decoder.singleValueContainer().decode(String.self)
-            let styles = [true, false].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
-            for style in styles { if let date = try? style.parse(text) { return date } }
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "this is no date of ISO 8601")
-            )
-        }
-        return decoder
-    }()
 }

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+import WaybillJSON
+import WaybillRouting
+
+struct JSONTextTests {
+    private struct User: Codable, Equatable {
+        var name: String
+        var age: Int?
+        var born: Date?
+    }
+
+    private struct Plain: Sendable {}
+
+    private func text(_ text: String) throws -> JSONText { try JSONText(validating: Array(text.utf8)) }
+
+    @Test
+    func `values take the type that their reader asks for`() throws {
+        #expect(try self.text("7").decoded(as: Int.self) == 7)
+        #expect(try self.text("7").decoded(as: UInt8.self) == 7)
+        #expect(try self.text("7").decoded(as: Double.self) == 7)
+        #expect(try self.text("3.0").decoded(as: Int.self) == 3)
+        #expect(try self.text("18446744073709551615").decoded(as: UInt64.self) == .max)
+        #expect(try self.text("[1,2]").decoded(as: [Int].self) == [1, 2])
+        #expect(try self.text("{\"a\":1}").decoded(as: [String: Int].self) == ["a": 1])
+        #expect(try self.text("null").decoded(as: String?.self) == .some(nil))
+        #expect(try self.text("null").decoded(as: Void.self) != nil)
+        let user = try self.text("{\"name\":\"Lili\",\"born\":\"2026-11-22T08:30:00.25Z\"}")
+        let read = try EncodedValues.decode(user, as: User.self)
+        #expect(read?.name == "Lili" && read?.age == nil)
+        #expect(read?.born == Date(timeIntervalSince1970: 1_795_336_200.25))
+        #expect(try EncodedValues.decode(user, as: User?.self) == read)
+        #expect(try EncodedValues.decode(user, as: User??.self) == .some(read))
+    }
+
+    @Test
+    func `a value that is not of a type says why`() throws {
+        #expect(try self.text("1").decoded(as: Void.self) == nil)
+        #expect(try self.text("1").decoded(as: (@Sendable () -> Void).self) == nil)
+        #expect(try self.text("{}").decoded(as: Plain.self) == nil)
+        #expect(throws: DecodingError.self) { try self.text("300").decoded(as: UInt8.self) }
+        #expect(throws: DecodingError.self) { try self.text("\"a\"").decoded(as: Int.self) }
+        #expect(throws: DecodingError.self) { try self.text("null").decoded(as: Int.self) }
+        #expect(throws: DecodingError.self) { try self.text("1e999").decoded(as: Double.self) }
+        let value = try self.text("{\"age\":3}")
+        #expect(throws: DecodingError.self) { try EncodedValues.decode(value, as: User.self) }
+        #expect(value.kind == "JSON object" && TypeName.of(value: value) == "JSON object")
+    }
+
+    @Test
+    func `where no type is asked for, values are text, numbers, Booleans and lists of them`() throws {
+        let text = try self.text("{\"a\":[1,2.5,true,null,\"x\",9223372036854775808]}")
+        let plain = try #require(text.plain as? [String: any Sendable])
+        let list = try #require(plain["a"] as? [any Sendable])
+        #expect(list.count == 6 && list[0] as? Int == 1 && list[1] as? Double == 2.5)
+        #expect(list[2] as? Bool == true && list[3] is Void && list[4] as? String == "x")
+        #expect(list[5] as? Double == 9_223_372_036_854_775_808)
+        #expect(try EncodedValues.decode(text, as: (any Sendable).self) is [String: any Sendable])
+        let deep = try EncodedValues.decode(text, as: (any Sendable)??.self)
+        #expect(deep as? [String: any Sendable] != nil)
+        #expect(try EncodedValues.decode(self.text("\"x\""), as: (any CustomStringConvertible).self) != nil)
+        #expect(try EncodedValues.decode(self.text("[1]"), as: [any Sendable].self)?.count == 1)
+    }
+
+    @Test(arguments: [
+        ("\"\"", ""), ("\"é\"", "é"), ("\"\\u00e9\\ud83d\\ude00\\n\"", "é😀\n"),
+        ("\"a\\\"b\\\\c\\b\\f\\n\\r\\t\\/\"", "a\"b\\c\u{8}\u{c}\n\r\t/"),
+    ])
+    func `strings say what they say`(json: String, string: String) throws {
+        #expect(try self.text(json).string == string)
+    }
+
+    @Test
+    func `an object's members are parameters`() throws {
+        let text = """
+            {"text":"a","whole":3,"half":0.5,"yes":true,"nothing":null,"list":[1],"object":{"b":2},
+             "large":18446744073709551615,"tooLarge":1e999,"scientific":1.5e3,"text":"b"}
+            """
+        let parameters = try JSONText.parameters(of: Array(text.utf8))
+        #expect(parameters["text"] as? String == "b")
+        #expect(parameters["whole"] as? Int == 3 && parameters["half"] as? Double == 0.5)
+        #expect(parameters["yes"] as? Bool == true && parameters["scientific"] as? Double == 1500)
+        let nothing = try #require(parameters["nothing"])
+        #expect(Parameters.isNil(nothing))
+        for name in ["list", "object", "large", "tooLarge"] { #expect(parameters[name] is JSONText) }
+        #expect(throws: JSONError.notObject) { try JSONText.parameters(of: Array("[1]".utf8)) }
+        #expect(throws: JSONError.malformed(at: 3)) { try JSONText.parameters(of: Array("{} {}".utf8)) }
+    }
+}
