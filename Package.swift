@@ -179,7 +179,7 @@ let package = Package(
         .target(
             name: "WaybillWeb",
             dependencies: [
-                "Waybill", "WaybillEventLoop",
+                "Waybill", "WaybillEventLoop", "WaybillJSON",
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",
@@ -407,5 +407,12 @@ let package = Package(
         ),
         // The public face as a program, with the settings of a new package.
         .executableTarget(name: "Face", dependencies: ["Waybill", "WaybillEventLoop"], path: "Tests/Face"),
+        // A program of its own, since tests do not have the main thread.
+        .executableTarget(
+            name: "MainActorProgram",
+            dependencies: ["Waybill", "WaybillEventLoop"],
+            path: "Tests/MainActorProgram",
+            swiftSettings: settings
+        ),
     ]
 )

@@ -16,6 +16,7 @@
 #if defined(__linux__)
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 // Names the calling thread for debuggers; Linux keeps 15 bytes.
@@ -55,6 +56,16 @@ static inline uintptr_t waybill_thread_id(void) {
     return (uintptr_t)pthread_self();
 #endif
 }
+
+#if defined(__linux__)
+// What libdispatch has for run loops of others, and CoreFoundation's uses on this system: a descriptor that is readable
+// while the main queue holds work, and the function that runs it. Both are the main thread's.
+extern int _dispatch_get_main_queue_handle_4CF(void);
+extern void _dispatch_main_queue_callback_4CF(void *unused);
+
+// Whether the calling thread is the one that the process began with.
+static inline int waybill_is_main_thread(void) { return syscall(SYS_gettid) == getpid(); }
+#endif
 
 #if defined(__linux__)
 // glibc declares it for `_GNU_SOURCE` only, which a header cannot define after others have been read.

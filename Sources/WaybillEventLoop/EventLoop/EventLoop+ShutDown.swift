@@ -180,6 +180,7 @@ extension LoopCore {
         for payload in payloads { payload.abandon(by: self) }
         self.endSubscriptions()
         self.endStreams()
+        self.endMainQueue()
         unsafe self.state.pointee.openHandles += LoopHandles.count + 1
         handles.close { self.handleClosed() }
         self.wakeUp.close { self.handleClosed() }

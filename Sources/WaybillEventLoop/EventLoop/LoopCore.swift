@@ -164,4 +164,6 @@ struct LoopState: ~Copyable {
     var subscriptions: [UInt64: SignalSubscription] = [:]
     var nextSubscription: UInt64 = 0
     var streams = OpenStreams()
+    /// What tells that the main actor has something to do, if this loop runs it.
+    var mainQueue: PollHandle?
 }

@@ -86,6 +86,15 @@ struct EventLoopTests {
         _ = EventLoop.onCallingThread()
     }
 
+    #if os(Linux)
+    @Test
+    func `serving the main actor traps where the main thread is not its own`() async {
+        await #expect(processExitsWith: .failure) {
+            await MainActor.run { EventLoop.onCallingThread().runServingMainActor() }
+        }
+    }
+    #endif
+
     @Test
     func `running a loop twice at once traps`() async {
         await #expect(processExitsWith: .failure) {
