@@ -26,8 +26,13 @@ struct ConfigurationFile {
     /// The name by which errors call the file.
     var name: String { self.url.lastPathComponent }
 
-    /// The scheme that the file's name stands for.
-    var scheme: String { self.url.deletingPathExtension().lastPathComponent }
+    /// The scheme that the file's name stands for: `order` of `order.yaml`, and of `OrderConfig.plist`.
+    var scheme: String {
+        let name = self.url.deletingPathExtension().lastPathComponent
+        let suffix = "Config"
+        guard name.hasSuffix(suffix), name != suffix else { return name }
+        return name.dropLast(suffix.count).lowercased()
+    }
 
     /// The files that a URL means: itself, or what is in it.
     static func files(at url: URL) throws(ConfigurationError) -> [Self] {

@@ -21,11 +21,23 @@ struct EntryReader {
         }
     }
 
+    /// Whether a map has descriptions for a person, and the actions that each is about.
+    private static func isDescribed(_ pairs: [(key: String, value: ConfigurationNode)]) -> Bool {
+        !pairs.isEmpty
+            && pairs.allSatisfy { _, node in
+                if case .map = node.value { true } else { false }
+            }
+    }
+
     func entries(_ root: ConfigurationNode) throws(ConfigurationError) -> [RouteConfiguration.Entry] {
         switch root.value {
         case .list: return try self.actions(root, self.scheme)
         case .map(let pairs) where Self.hasSections(pairs):
             return try self.sections(pairs)
+        case .map(let pairs) where Self.isDescribed(pairs):
+            var entries: [RouteConfiguration.Entry] = []
+            for (_, actions) in pairs { entries += try self.actions(actions, self.scheme) }
+            return entries
         case .map(let pairs): return try self.destinations(pairs, nil)
         case .text, .other:
             throw self.error(root, "", "it must be a map of sections or destinations, or a list of actions")

@@ -19,8 +19,9 @@ extension RouteConfiguration {
     /// ```
     ///
     /// A pattern without a scheme gets the file's: the one that it names, or its own name, so that
-    /// `order.yaml` is about `order://`. A file may also be nothing but a list of actions
-    /// (`[{ "detail": "detail/<id>" }]`, as COCRouter has them) or nothing but destinations
+    /// `order.yaml` is about `order://`, and `OrderConfig.yaml` too. A file may also be nothing but a list of
+    /// actions (`[{ "detail": "detail/<id>" }]`) or of actions below descriptions
+    /// (`{ "an order": { "detail": "detail/<id>" } }`), as COCRouter has them, or nothing but destinations
     /// (`{ "user/profile": "Profile" }`, as FTRouter has them, which get the scheme of the bus).
     ///
     /// Files of a folder are read in the order of their names; those that end otherwise are left alone, and

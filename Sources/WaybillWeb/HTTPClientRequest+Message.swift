@@ -3,6 +3,7 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 internal import Waybill
+internal import WaybillJSON
 internal import WaybillRouting
 
 #if canImport(FoundationEssentials)
@@ -14,8 +15,8 @@ internal import Foundation
 extension HTTPClientRequest {
     /// The request that a message stands for.
     ///
-    /// - Throws: `invalidURL` for a scheme that is not the web's, `invalidParameter` if the method or the
-    ///   body is of no use, `notTransferable` if the payload is not.
+    /// - Throws: `invalidURL` for a scheme that is not the web's, `invalidParameter` if the method is of no
+    ///   use, `notTransferable` if the body cannot be written.
     init(_ message: Message) throws(RoutingError) {
         let address = message.address
         guard ["http", "https"].contains(address.scheme.lowercased()) else {
@@ -32,10 +33,13 @@ extension HTTPClientRequest {
             throw RoutingError(.invalidURL, url: address.text, message: "there is no port \(port)")
         }
         self.init(url: url)
-        let body = try Self.bytes(of: message)
+        let body = try Self.body(of: message)
         self.method = try Self.method(of: message) ?? (body == nil ? .GET : .POST)
         self.headers = HTTPHeaders(message.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-        self.body = body.map(Body.bytes)
+        if body?.isJSON == true, !self.headers.contains(name: "Content-Type") {
+            self.headers.add(name: "Content-Type", value: "application/json")
+        }
+        self.body = body.map { Body.bytes($0.bytes) }
     }
 
     private static func method(of message: Message) throws(RoutingError) -> HTTPMethod? {
@@ -54,22 +58,20 @@ extension HTTPClientRequest {
         return HTTPMethod(rawValue: text)
     }
 
-    private static func bytes(of message: Message) throws(RoutingError) -> ByteBuffer? {
-        if let value = message.parameters.call["body"] {
-            if let bytes = self.bytes(of: value) { return bytes }
+    /// The body, and whether it is JSON; nil for none.
+    private static func body(of message: Message) throws(RoutingError) -> (bytes: ByteBuffer, isJSON: Bool)? {
+        guard let value = message.parameters.call["body"] ?? message.payload else { return nil }
+        if let bytes = self.bytes(of: value) { return (bytes, false) }
+        do throws(RoutingError) {
+            return (ByteBuffer(bytes: try JSONWriter.encoded(value)), true)
+        } catch {
             throw RoutingError(
-                .invalidParameter,
+                error.code,
                 url: message.address.text,
-                message: "`body` is neither a text nor a sequence of bytes, but a \(type(of: value))"
+                message: error.message,
+                cause: error.cause
             )
         }
-        guard let payload = message.payload else { return nil }
-        if let bytes = self.bytes(of: payload) { return bytes }
-        throw RoutingError(
-            .notTransferable,
-            url: message.address.text,
-            message: "the payload is neither a text nor a sequence of bytes, but a \(type(of: payload))"
-        )
     }
 
     private static func bytes(of value: any Sendable) -> ByteBuffer? {

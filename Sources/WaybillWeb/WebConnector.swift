@@ -14,9 +14,10 @@ internal import WaybillRouting
 ///
 /// The URL goes out as it was given, and so do the message's headers. The method and the body are values that
 /// the caller passes with the call, never what a URL says: `method`, a text such as `"PUT"`, and `body`, a
-/// `String` or a sequence of bytes. Without `method` it is `POST` where there is a body, and else `GET`. The
-/// payload of a return leg is a body as well, so that `#https://example.com/hook` calls a hook; a payload
-/// that is neither text nor bytes is `notTransferable`.
+/// `String`, a sequence of bytes, or any other value that is `Encodable`, which goes out as JSON. Without
+/// `method` it is `POST` where there is a body, and else `GET`. The payload of a return leg is a body as well,
+/// so that `#https://example.com/hook` calls a hook. A value that is not `Encodable` is `notTransferable`,
+/// before a byte is sent.
 ///
 /// The reply is a ``WebResponse``, whatever its status: 404 is an answer. A caller that listens for progress
 /// replies gets the body in parts, as they come and no faster than it takes them, and a last response without
@@ -33,6 +34,8 @@ internal import WaybillRouting
 /// is too large. The cause is the client's error.
 ///
 /// A fragment without a scheme is a place in a web page here, and no return URL.
+///
+/// To open URLs in a browser or a view of the program's own, and not to fetch them, connect a `WebDestination`.
 ///
 /// On shutting down the HTTP client, see ``init(configuration:)`` and ``init(client:configuration:)``.
 public struct WebConnector: Connector {
@@ -137,13 +140,5 @@ extension HTTPClient {
         configuration.redirectConfiguration = .disallow
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
-}
-
-extension Address {
-    /// Whether the fragment is a place in a web page, since it names no scheme.
-    fileprivate var fragmentIsPlace: Bool {
-        guard let fragment = self.fragment else { return false }
-        return (try? Address(fragment))?.hasScheme != true
-    }
 }
 #endif

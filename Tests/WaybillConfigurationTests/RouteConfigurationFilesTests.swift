@@ -90,6 +90,46 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
+    func `actions may stand below descriptions, in a file that is named for its scheme`() throws {
+        let url = try self.write(
+            "HttpsConfig.json",
+            """
+            {
+              "the detail of an order": { "gotoDetail": ["z.com/<id>/", "y.com/<id>/"] },
+              "questions": {
+                "ask": "x.com/ask",
+                "answer": "x.com/answer"
+              }
+            }
+            """
+        )
+        #expect(
+            try self.lines(of: RouteConfiguration(contentsOf: url)) == [
+                "https://z.com/<id>/ -> gotoDetail (HttpsConfig.json:2: `gotoDetail`)",
+                "https://y.com/<id>/ -> gotoDetail (HttpsConfig.json:2: `gotoDetail`)",
+                "https://x.com/ask -> ask (HttpsConfig.json:4: `ask`)",
+                "https://x.com/answer -> answer (HttpsConfig.json:5: `answer`)",
+            ]
+        )
+        let list = try self.write(
+            "OrderConfig.plist",
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>
+              <key>an order</key><dict><key>detail</key><string>detail/&lt;id&gt;</string></dict>
+            </dict></plist>
+            """
+        )
+        #expect(
+            try self.lines(of: RouteConfiguration(contentsOf: list)) == [
+                "order://detail/<id> -> detail (OrderConfig.plist:3: `detail`)"
+            ]
+        )
+        let plain = try self.write("Config.yaml", "- { one: one }")
+        #expect(try RouteConfiguration(contentsOf: plain).entries.map(\.pattern) == ["Config://one"])
+    }
+
+    @Test
     func `a property list says the same`() throws {
         let url = try self.write(
             "order.plist",

@@ -9,6 +9,9 @@ import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct WebConnectorTests {
+    struct Order: Codable, Sendable { var id: Int }
+    struct Opaque: Sendable {}
+
     let bus = MessageBus(
         configuration: .init(logger: Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() })
     )
@@ -52,7 +55,8 @@ struct WebConnectorTests {
             for method in ["", "get", "GET / HTTP/1.1\r\nx: y\r\n", "GE T"] {
                 #expect(await self.failure(url, ["method": method])?.code == .invalidParameter)
             }
-            #expect(await self.failure(url, ["body": 7])?.code == .invalidParameter)
+            let opaque: @Sendable () -> Void = {}
+            #expect(await self.failure(url, ["body": opaque])?.code == .notTransferable)
             let smuggled = try? await self.bus.route(url, headers: ["x-a": "1\r\nx-b: 2"])
             #expect(smuggled == nil && server.journal.entries.count == 3)
         }
@@ -190,14 +194,33 @@ struct WebConnectorTests {
         }
     }
 
-    @Test func `a return URL calls a hook with text or bytes`() async throws {
+    @Test func `values go out as JSON, with their own type of content if they have one`() async throws {
+        try await WebServer.run { server in
+            let url = server.url("/save")
+            try await self.bus.route(url, parameters: ["body": Order(id: 7)])
+            try await self.bus.route(url, parameters: ["body": 7, "method": "PUT"])
+            let headers = ["content-type": "application/vnd.order+json"]
+            try await self.bus.route(url, parameters: ["body": Order(id: 8)], headers: headers)
+            #expect(
+                server.journal.entries == [
+                    #"POST /save application/json {"id":7}"#, "PUT /save application/json 7",
+                    #"POST /save application/vnd.order+json {"id":8}"#,
+                ]
+            )
+        }
+    }
+
+    @Test func `a return URL calls a hook with text, bytes or JSON`() async throws {
         try self.bus.register("app://text") { _ in "paid" }
-        try self.bus.register("app://number") { _ in 7 }
+        try self.bus.register("app://order") { _ in Order(id: 7) }
+        try self.bus.register("app://opaque") { _ in Opaque() }
         var letters = self.bus.deadLetters.makeAsyncIterator()
         try await WebServer.run { server in
             _ = try await self.bus.route("app://text#\(server.url("/hook"))")
-            #expect(await server.journal.comes(to: "POST /hook"))
-            _ = try await self.bus.route("app://number#\(server.url("/hook"))")
+            #expect(await server.journal.comes(to: "POST /hook paid"))
+            _ = try await self.bus.route("app://order#\(server.url("/hook"))")
+            #expect(await server.journal.comes(to: #"POST /hook application/json {"id":7}"#))
+            _ = try await self.bus.route("app://opaque#\(server.url("/hook"))")
             #expect(await letters.next()?.error.code == .notTransferable)
         }
     }

@@ -12,7 +12,8 @@ public import Waybill
 ///
 /// **Conventions.** The scheme has routes; each has a handler and can be reached; each parameter that a route
 /// needs is of a type for which values can be made up, or is among the values or arguments that were given;
-/// and each route is documented, if that is asked for.
+/// and, if that is asked for, each route is documented and has the names that its scheme stands for, and what
+/// a configuration file says is registered.
 ///
 /// **Right URLs.** Each route, those of a configuration included, is forwarded a URL with made-up values of
 /// the right types, some times over. It may reply, and it may fail by itself, since an order that exists
@@ -42,6 +43,17 @@ public struct ModuleTestCase: Sendable {
 
         /// Whether each route has to have a documentation comment.
         public var needsDocumentation = false
+
+        /// Whether the names follow the scheme: `order://detail` is the method `detail` of `OrderModule` or
+        /// `OrderController`; false by default.
+        ///
+        /// A pattern that a configuration gives a method may be any.
+        public var followsNames = false
+
+        /// The configuration of the scheme, as its file says it; nil if it has none.
+        ///
+        /// Each of its patterns has to be of the scheme, and registered.
+        public var configuration: RouteConfiguration?
 
         /// Whether a handler may fail by itself, or refuse, when it is given made-up values.
         public var mayFail = true
@@ -102,6 +114,8 @@ public struct ModuleTestCase: Sendable {
         if self.options.printsSeed { print("module test case `\(self.scheme)`: seed \(seed)") }
         var run = ModuleTestRun(self, seed: seed)
         run.checkConventions()
+        if self.options.followsNames { run.checkNames() }
+        if let configuration = self.options.configuration { run.check(configuration) }
         await run.forwardRightURLs()
         await run.forwardWrongURLs()
         return run.report

@@ -39,6 +39,40 @@ struct ModuleTestRun {
         }
     }
 
+    /// Looks whether modules and methods have the names that the scheme and the paths stand for.
+    mutating func checkNames() {
+        let configured = Set(self.test.options.configuration?.entries.map(\.pattern) ?? [])
+        for route in self.routes {
+            let pattern = route.pattern.text
+            guard let module = route.description.module, let action = route.description.action else {
+                self.note(pattern, "", "it is no method of a module that is named for the scheme")
+                continue
+            }
+            if ModuleName(module).schemeKey != self.test.scheme {
+                let name = self.test.scheme.prefix(1).uppercased() + self.test.scheme.dropFirst()
+                self.note(pattern, "", "its module is \(module), and not \(name)Module or \(name)Controller")
+            }
+            if let name = route.firstLiteral, name != action, !configured.contains(pattern) {
+                self.note(pattern, "", "its method is `\(action)`, and its path begins with `\(name)`")
+            }
+        }
+    }
+
+    /// Looks whether what a configuration says is registered.
+    mutating func check(_ configuration: RouteConfiguration) {
+        let patterns = Set(self.routes.map(\.pattern.text))
+        for entry in configuration.entries where !patterns.contains(entry.pattern) {
+            let isOther = !entry.pattern.lowercased().hasPrefix("\(self.test.scheme):")
+            self.note(
+                entry.pattern,
+                "",
+                isOther
+                    ? "\(entry.source) is in the configuration of another scheme"
+                    : "\(entry.source) is configured and not registered; load the configuration first"
+            )
+        }
+    }
+
     /// Forwards each route URLs that it should take.
     mutating func forwardRightURLs() async {
         for route in self.routes where self.samples.unknown(of: route).isEmpty {

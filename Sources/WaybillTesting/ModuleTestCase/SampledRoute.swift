@@ -9,6 +9,16 @@ struct SampledRoute: Sendable {
     /// The parameters that the path names.
     var named: Set<String> { Set(self.pattern.parameters.map(\.name)) }
 
+    /// The text that the path begins with, if it begins with one.
+    var firstLiteral: String? {
+        let path = self.pattern.text.drop { $0 != ":" }.dropFirst(3)
+        guard let segment = path.split(separator: "/").first, !segment.contains(where: ":<*[(".contains)
+        else {
+            return nil
+        }
+        return String(segment)
+    }
+
     /// The type of a parameter as its handler declares it, or as the pattern does.
     func type(of name: String) -> String? {
         self.description.parameters.first { $0.name == name }?.type

@@ -174,6 +174,15 @@ struct MiddlewareTests {
 
     @Test func `targets and actions are called by name`() async throws {
         try await bus.install { Plain() }
+        try bus.register("app://browser/open") { message -> String in try message.argument("url") }
+        try bus.connect("https", to: WebDestination("app://browser/open", on: bus))
+        #expect(try await bus.route("https://example.com/", as: String.self) == "https://example.com/")
+        let destination = WebDestination { message in message.address.text }
+        try bus.connect("http", to: destination)
+        #expect(try destination.canRoute(Address("http://example.com/")))
+        let forwarding = Forwarding(connector: destination)
+        try bus.connect("http", to: forwarding)
+        #expect(try await bus.route("http://example.com/", as: String.self) == "http://example.com/")
         try bus.connect("native", to: NativeConnector(modulesOf: bus))
         #expect(try await bus.route("native://plain/double?number=4", as: Int.self) == 8)
         var actions = Actions()

@@ -31,8 +31,8 @@ struct Program: AsyncParsableCommand, RouteProviding {
 }
 
 /// A connector that passes everything on to one of another process.
-struct Forwarding: Connector {
-    let connector: RPCConnector
+struct Forwarding<Inner: Connector>: Connector {
+    let connector: Inner
 
     func route(_ message: Message) async throws -> any Sendable { try await connector.route(message) }
 }
@@ -90,6 +90,8 @@ struct ProductTests {
         options.limit = .seconds(60)
         options.needsDocumentation = false
         options.mayFail = true
+        options.followsNames = false
+        options.configuration = nil
         options.seed = 7
         options.printsSeed = false
         let test = ModuleTestCase(

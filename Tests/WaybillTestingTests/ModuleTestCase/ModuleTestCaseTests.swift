@@ -168,4 +168,60 @@ struct ModuleTestCaseTests {
         let report = await ModuleTestCase(scheme: "order", on: bus, options: self.options).report()
         #expect(report.problems.map(\.route) == ["order://slow"])
     }
+
+    @Test func `names follow the scheme, if that is asked for`() async throws {
+        try await self.bus.install { OrderModule() }
+        try await self.bus.install { ArrayModule() }
+        var options = self.options
+        options.followsNames = true
+        let orders = await ModuleTestCase(
+            scheme: "order",
+            on: self.bus,
+            values: ["color": "red"],
+            arguments: ["paySuccess": { @Sendable (_: Int) in } as @Sendable (Int) -> Void],
+            options: options
+        ).report()
+        #expect(orders.problems.isEmpty, "\(orders)")
+        try self.bus.register("arrays://closure") { _ in 1 }
+        try self.bus.load(["arrays://sums": "Array.counts"])
+        let arrays = await ModuleTestCase(
+            scheme: "arrays",
+            on: self.bus,
+            arguments: [
+                "colors": [OrderModule.Color.red], "pieces": [Piece(name: "a")], "counts": ["a": 1],
+            ],
+            options: options
+        ).report()
+        let said = Set(arrays.problems.map(\.description))
+        #expect(said.contains("arrays://sums: its method is `counts`, and its path begins with `sums`"))
+        #expect(
+            said.contains("arrays://closure: it is no method of a module that is named for the scheme")
+        )
+        #expect(
+            said.contains(
+                "arrays://colors: its module is ArrayModule, and not ArraysModule or ArraysController"
+            )
+        )
+    }
+
+    @Test func `what the configuration of the scheme says is registered`() async throws {
+        try await self.bus.install { ArrayModule() }
+        let configuration: RouteConfiguration = [
+            "arrays://sums": "Array.counts", "other://sums": "Array.counts",
+        ]
+        var options = self.options
+        options.configuration = configuration
+        let test = ModuleTestCase(
+            scheme: "arrays",
+            on: self.bus,
+            arguments: ["colors": [1], "pieces": [Piece(name: "a")], "counts": ["a": 1]],
+            options: options
+        )
+        let before = Set(await test.report().problems.map(\.message))
+        #expect(before.contains { $0.contains("is configured and not registered") })
+        #expect(before.contains { $0.contains("is in the configuration of another scheme") })
+        try self.bus.load(configuration)
+        let after = Set(await test.report().problems.map(\.message))
+        #expect(!after.contains { $0.contains("is configured and not registered") })
+    }
 }

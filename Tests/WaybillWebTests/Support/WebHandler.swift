@@ -22,7 +22,9 @@ final class WebHandler: ChannelInboundHandler {
         case .body(let part): self.body.writeImmutableBuffer(part)
         case .end:
             guard let head = self.head else { return }
-            self.journal.add("\(head.method) \(head.uri)")
+            let body = [head.headers["content-type"].first, String(buffer: self.body)].compactMap(\.self)
+            let said = self.body.readableBytes == 0 ? [] : body
+            self.journal.add((["\(head.method) \(head.uri)"] + said).joined(separator: " "))
             self.answer(head, context)
         }
     }

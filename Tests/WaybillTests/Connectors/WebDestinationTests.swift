@@ -1,0 +1,60 @@
+import Testing
+import Waybill
+import WaybillRouting
+import WaybillTestSupport
+
+struct WebDestinationTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    @Test
+    func `the destination gets the URL and what the caller passed, and its reply is the caller's`()
+        async throws
+    {
+        try self.bus.register("app://browser/open") { message -> String in
+            let url: String = try message.argument("url")
+            return "\(url) for \(message.headers["user"] ?? "") in tab \(try message.argument("tab") as Int)"
+        }
+        try self.bus.connect("https", to: WebDestination("app://browser/open", on: self.bus))
+        let text: String = try await self.bus.route(
+            "https://example.com/help?url=no#faq",
+            parameters: ["tab": 2],
+            headers: ["user": "lili"]
+        )
+        #expect(text == "https://example.com/help?url=no#faq for lili in tab 2")
+        #expect(self.bus.canRoute("https://example.com/"))
+        #expect(self.bus.statistics.sent == 2)
+    }
+
+    @Test
+    func `a closure may be the destination, and a fragment with a scheme is a return URL`() async throws {
+        let journal = Journal<String>()
+        try self.bus.register("app://seen") { message in
+            journal.add(try message.payload(as: String.self))
+        }
+        try self.bus.connect("https", to: WebDestination { message in "saw \(message.address.path)" })
+        let text: String = try await self.bus.route("https://example.com/help#app://seen")
+        #expect(text == "saw /help" || text == "saw help")
+        #expect(await journal.comes(to: text))
+    }
+
+    @Test
+    func `without a destination the error says what is missing`() async throws {
+        try self.bus.connect("https", to: WebDestination(nil, on: self.bus))
+        let error = await #expect(throws: RoutingError.self) {
+            try await self.bus.route("https://example.com/")
+        }
+        #expect(error?.code == .noHandler)
+        #expect(error?.message.contains("no web destination is configured") == true)
+        #expect(!self.bus.canRoute("https://example.com/"))
+    }
+
+    @Test
+    func `a destination that fails has its own code`() async throws {
+        try self.bus.connect("https", to: WebDestination("app://nowhere", on: self.bus))
+        let error = await #expect(throws: RoutingError.self) {
+            try await self.bus.route("https://example.com/")
+        }
+        #expect(error?.code == .handlerFailed || error?.code == .noRoute)
+        #expect("\(try #require(error))".contains("app://nowhere"))
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+import Waybill
+import WaybillTestSupport
+
+/// A module that has a scheme to itself.
+@Module("order://")
+actor OrdersOfScheme {
+    @Route func detail(id: Int) -> Int { id * 2 }
+    @Route("pay/:id") func pay(id: Int, with method: String = "cash") -> String { "\(id) by \(method)" }
+    @Route func all() async throws -> [Int] { [1, 2] }
+}
+
+struct SchemeModuleTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    @Test
+    func `a module may have a scheme and no path`() async throws {
+        try await self.bus.install { OrdersOfScheme() }
+        #expect(
+            self.bus.routes.map(\.pattern.text).sorted() == [
+                "order://all", "order://detail", "order://pay/:id",
+            ]
+        )
+        #expect(try await self.bus.route("order://detail?id=7", as: Int.self) == 14)
+        #expect(try await self.bus.route("order://pay/7?method=card", as: String.self) == "7 by card")
+        #expect(try await self.bus.route(OrdersOfScheme.urls.pay(id: 8)) == "8 by cash")
+        #expect(try await self.bus.route(OrdersOfScheme.urls.detail(id: 3)) == 6)
+        #expect(try await self.bus.route("order://all", as: [Int].self) == [1, 2])
+    }
+
+    @Test
+    func `one that is connected by convention needs no entry for a URL`() async throws {
+        try await self.bus.install { OrdersOfScheme() }
+        try self.bus.connect("ordersofscheme", to: NativeConnector(modulesOf: self.bus, target: .scheme))
+        #expect(try await self.bus.route("OrdersOfScheme://detail?id=7", as: Int.self) == 14)
+    }
+}
