@@ -1,10 +1,10 @@
 /// The name of a module's type as schemes, targets and configurations write it: `order` for `OrderModule`,
 /// `OrderController` and `Target_Order`.
-struct ModuleName {
+package struct ModuleName {
     /// The name without what says that it is a module.
     let stem: String
 
-    init(_ type: String) {
+    package init(_ type: String) {
         var name = type.split(separator: ".").last ?? type[...]
         let prefix = "Target_"
         if name.hasPrefix(prefix), name != prefix { name = name.dropFirst(prefix.count) }
@@ -19,5 +19,5 @@ struct ModuleName {
     var key: String { self.stem.prefix(1).lowercased() + self.stem.dropFirst() }
 
     /// The same for a name that is a scheme, which has no case.
-    var schemeKey: String { self.stem.lowercased() }
+    package var schemeKey: String { self.stem.lowercased() }
 }
