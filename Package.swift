@@ -252,7 +252,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillCompatibilityTests",
-            dependencies: ["WaybillCompatibility", "WaybillRouting"],
+            dependencies: ["WaybillCompatibility", "Waybill", "WaybillRouting", "WaybillTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -157,11 +157,13 @@ struct Targets {
         if let destination = self.destinations[entry.target] { return ResolvedRoute(handler: destination) }
         let pattern = try table.pattern(entry.pattern)
         if entry.isURL { return try Self.find(entry.target, pattern, in: table, connections) }
-        let names = entry.target.split(separator: ".", omittingEmptySubsequences: false)
+        // Of a selector, `detail:` or `detail:in:`, the base name is the action's.
+        let target = entry.target.prefix { $0 != ":" }
+        let names = target.split(separator: ".", omittingEmptySubsequences: false)
         let action =
             names.count == 2
             ? self.actions[ModuleName(String(names[0])).schemeKey]?[String(names[1])]
-            : self.actions[ModuleName(pattern.scheme).schemeKey]?[entry.target]
+            : self.actions[ModuleName(pattern.scheme).schemeKey]?[String(target)]
         return action.map { ResolvedRoute(handler: $0) }
     }
 

@@ -136,11 +136,11 @@ extension BusCore {
         return try shard.find(request.url, request.parameters)
     }
 
-    /// The message as the uncaught handler sees it: what could be read from the URL, the values of the longest
-    /// registered prefix included, and what the caller gave.
+    /// The message as the uncaught handler sees it: what could be read from the URL, the values of the closest
+    /// pattern included, and what the caller gave.
     func unmatched(_ request: Request, id: CorrelationID) -> Message? {
         let closest = try? self.registry.read { table throws(RoutingError) in
-            table.closestMatch(request.url)?.parameters
+            table.closestParameters(of: request.url)
         }
         let parameters =
             (closest ?? nil) ?? (try? self.address(of: request.url)).map { Parameters(address: $0) }

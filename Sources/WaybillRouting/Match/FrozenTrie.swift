@@ -213,6 +213,42 @@ extension FrozenTrie {
     }
 }
 
+extension FrozenTrie {
+    /// What a search without backtracking captures on its way to a node at which no pattern ends.
+    @inline(never)
+    func parametersOnTheWay(_ text: String) -> Parameters? {
+        let rules = self.trie.rules
+        guard !rules.backtracks else { return nil }
+        var scan = HeapScan()
+        var state = HeapMatchState()
+        let bytes = text.utf8.span
+        guard scan.read(bytes, rules) == nil else { return nil }
+        let isPlain = !scan.layout.hasEscapes && !rules.foldsCase
+        var node = self.root(bytes, scan.layout)
+        var names = ParameterNames.Key()
+        for index in 0..<scan.count where node != RouteTrie.none {
+            var next = self.literalChild(of: node, scan.segment(index), bytes, isPlain: isPlain)
+            if next == RouteTrie.none {
+                next = self.trie.nodes[Int(node)].placeholder
+                guard next != RouteTrie.none else { break }
+                names.names.append(self.trie.texts.string(self.trie.nodes[Int(next)].text))
+                names.areRests.append(false)
+                state.capture(scan.range(index))
+            }
+            node = next
+        }
+        guard state.captureCount > 0 else { return nil }
+        let overflow = Array(state.captures.dropFirst(Captures.capacity))
+        return Parameters(
+            text: text,
+            layout: scan.layout,
+            names: ParameterNames(rules: rules, names, overflow: overflow),
+            captures: state.firstCaptures(),
+            route: 0
+        )
+    }
+}
+
 /// Conventions under which the first leaf need not be the best: the search continues and keeps the best so
 /// far.
 extension FrozenTrie {

@@ -14,11 +14,13 @@ extension RouteTable {
         try self.frozen.match(address.text)
     }
 
-    /// The route of the longest registered prefix of a URL, whether or not the table falls back to it; with
-    /// what that captures.
-    package func closestMatch(_ url: String) -> RouteMatch? {
-        guard let match = try? self.frozen.slowMatch(url, fallsBack: true), match.isFound else { return nil }
-        return match
+    /// What a URL that matches nothing says by the route of its longest registered prefix, whether or not the
+    /// table falls back to it; or, without backtracking, by the placeholders on the way.
+    package func closestParameters(of url: String) -> Parameters? {
+        if let match = try? self.frozen.slowMatch(url, fallsBack: true), match.isFound {
+            return match.take()
+        }
+        return self.frozen.parametersOnTheWay(url)
     }
 
     /// Parses a URL with the table's conventions.

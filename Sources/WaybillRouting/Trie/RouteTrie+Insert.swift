@@ -176,8 +176,10 @@ extension RouteTrie {
             child = self.newNode(text)
             self.edges.insert(parent: parent, key: SegmentKey.of(text), child: child)
             self.nodes[Int(parent)].literals += 1
-        case .placeholder:
+        case .placeholder(let name):
             child = self.newNode([])
+            // A search that ends here, for want of backtracking, says what it has captured so far.
+            if !self.rules.backtracks { self.nodes[Int(child)].text = self.texts.add(name.utf8) }
             self.nodes[Int(parent)].placeholder = child
         case .any:
             child = self.newNode([])

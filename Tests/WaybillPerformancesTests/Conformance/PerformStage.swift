@@ -155,6 +155,33 @@ struct PerformStage: Sendable {
         return outcome
     }
 
+    /// Has a URL lead to what is performed: its handler reads the URL before that, and acts on it after.
+    func performByURL(_ url: String) async throws -> RecordedPerform.Outcome {
+        let (journal, bus) = (self.journal, self.bus)
+        let info = Journal<[String: String]>()
+        let players = Journal<any Player>()
+        try bus.register("\(url.prefix { $0 != "?" })") { [weak bus] message in
+            let action = message.parameters["action"] ?? ""
+            info.add(["origin-url": message.address.text, "action": action])
+            journal.add("processUserInfo:fromURL:")
+            let performance = try bus?.performance(of: (any Player).self) { configuration in
+                configuration.stateChanged = { journal.add("state \($0)->\($1)") }
+                configuration.succeeded = { _ in journal.add("performAction: \(action)") }
+            }
+            if let player = try await performance?.perform() { players.add(player) }
+        }
+        try await bus.route(url)
+        let events = journal.entries
+        let began = events.firstIndex(of: "state unrouted->routing") ?? events.endIndex
+        let ended = events.firstIndex(of: "state routing->routed") ?? events.endIndex
+        let rules = events.enumerated().compactMap { index, event in
+            if event.hasPrefix("processUserInfo") { return index < began ? "\(event) before perform" : event }
+            if event.hasPrefix("performAction") { return index > ended ? "\(event) after success" : event }
+            return nil
+        }
+        return .init(events: rules, info: info.entries.first)
+    }
+
     func routeUnknown() async -> RecordedPerform.Outcome {
         let error = await failure { try await self.bus.route("unknown") }
         if error != nil { self.journal.add("completion(NO, nil, toService, error)") }

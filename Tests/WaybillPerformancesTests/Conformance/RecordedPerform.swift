@@ -1,26 +1,39 @@
-import Foundation
-import Waybill
-import WaybillPerformances
+internal import Foundation
+internal import Waybill
+internal import WaybillPerformances
+internal import WaybillTestSupport
+
+extension RecordedRouter {
+    /// What ZIKRouter does with a destination that is made on demand.
+    static let perform = Self(
+        "zikrouter-perform",
+        comparisons: 52,
+        expected: RecordedPerform.expected,
+        play: { try await RecordedPerform($0).outcome().columns }
+    )
+}
 
 /// One recorded case: what is asked of a router in which state, and what happened.
 struct RecordedPerform {
-    let id: String
-    let events: [String]
-    let state: String?
-    let errorName: String?
-    let result: Bool?
-    private let config: [String: any Sendable]
+    private let config: [String: JSON]
 
-    init?(_ value: [String: Any]) {
-        guard let id = value["id"] as? String, let expect = value["expect"] as? [String: Any],
-            let config = value["config"] as? [String: Any]
-        else { return nil }
-        self.id = id
-        self.events = (expect["events"] as? [String] ?? []).map(Self.plain)
-        self.state = expect["state"] as? String
-        self.errorName = expect["errorName"] as? String
-        self.result = expect["result"] as? Bool
-        self.config = config.mapValues { $0 as? String ?? ($0 as? Bool).map(String.init) ?? "\($0)" }
+    init(_ recorded: RecordedCase) { self.config = recorded.config }
+
+    /// The recorded columns: events without what only explains them, and of a fact that it is one.
+    static func expected(_ recorded: RecordedCase) -> [String: JSON] {
+        var columns = recorded.expect
+        let isRule = columns["userInfo"] != nil
+        let events = columns["events"]?.strings ?? []
+        columns["events"] = .array(events.map { .string(isRule ? $0 : Self.plain($0)) })
+        columns["errorName"] = columns["errorName"] ?? .null
+        if columns["fact"] != nil { columns["fact"] = .bool(true) }
+        if columns["userInfo"] != nil {
+            // There the URL itself is one of the values.
+            var info = columns["userInfo"]?.object ?? [:]
+            info["origin-url"] = recorded.config["url"]
+            columns["userInfo"] = .object(info)
+        }
+        return columns
     }
 
     /// An event without what only explains it.
@@ -40,48 +53,67 @@ struct RecordedPerform {
         var state: PerformState?
         var result: Bool?
         /// Whether what is recorded as a fact, and not as events, is so.
-        var fact = true
+        var fact: Bool?
+        var info: [String: String]?
+
+        /// The codes of the bus that say what the recorded names and numbers say.
+        private static let codes: [(code: RoutingError.Code, name: String, number: Double)] = [
+            (.noRoute, "invalidConfiguration", 1), (.noHandler, "destinationUnavailable", 2),
+            (.actionFailed, "actionFailed", 3), (.overRoute, "overRoute", 4),
+            (.infiniteRecursion, "infiniteRecursion", 5),
+        ]
+
+        var columns: [String: JSON] {
+            let error = Self.codes.first { $0.code == self.code }
+            var columns: [String: JSON] = [
+                "events": .array(self.events.map { .string($0) }),
+                "errorName": JSON(self.code.map { error?.name ?? "\($0)" }),
+            ]
+            columns["error"] = error.map { .number($0.number) }
+            columns["state"] = self.state.map { .string($0.rawValue) }
+            columns["result"] = self.result.map { .bool($0) }
+            columns["fact"] = self.fact.map { .bool($0) }
+            columns["userInfo"] = self.info.map { JSON($0) }
+            return columns
+        }
     }
 
-    /// The codes of the bus that say what the recorded ones say.
-    private static let codes: [String: RoutingError.Code] = [
-        "invalidConfiguration": .noRoute, "destinationUnavailable": .noHandler,
-        "actionFailed": .actionFailed, "overRoute": .overRoute, "infiniteRecursion": .infiniteRecursion,
-    ]
-
-    func expects(_ outcome: Outcome) -> Bool {
-        outcome.fact && outcome.events == self.events
-            && outcome.code == self.errorName.flatMap { Self.codes[$0] }
-            && (self.state == nil || outcome.state?.rawValue == self.state)
-            && (self.result == nil || outcome.result == self.result)
-    }
-
-    /// What the bus does; nil for a case that it has nothing for.
-    func outcome() async throws -> Outcome? {
-        let stage = try PerformStage(
-            mustBeRemovedFirst: self.config["shouldRemoveBeforePerform"] as? String == "true"
-        )
+    /// What the bus does; an outcome without anything for a case that it has nothing for.
+    func outcome() async throws -> Outcome {
+        let mustBeRemovedFirst = self.config["shouldRemoveBeforePerform"]?.bool == true
+        let stage = try PerformStage(mustBeRemovedFirst: mustBeRemovedFirst)
+        let action = self.config["action"]?.string
         for (key, value) in self.config {
-            switch (key, value as? String) {
-            case ("state", "unrouted") where self.config["action"] == nil:
+            switch (key, value.string) {
+            case ("state", "unrouted") where action == nil:
                 return try await stage.performOnce(
-                    hasDestination: self.config["destination"] as? String == "obj"
+                    hasDestination: self.config["destination"]?.string == "obj"
                 )
             case ("state", "unrouted"): return try await stage.removeUnperformed()
             case ("state", "routing"): return try await stage.performWhileRouting()
             case ("state", "removing"): return try await stage.performWhileRemoving()
-            case ("state", _) where self.config["action"] as? String == "canRemove":
-                return try await stage.loseDestination()
+            case ("state", _) where action == "canRemove": return try await stage.loseDestination()
             case ("state", _): return try await stage.performAgain()
-            case ("recursion depth", let depth): return await stage.nest(depth.flatMap { Int($0) } ?? 0)
+            case ("recursion depth", _): return await stage.nest((value.passed as? Int) ?? 0)
             case ("url", "unknown"): return await stage.routeUnknown()
+            case ("URL rule enabled", _):
+                return try await stage.performByURL(self.config["url"]?.string ?? "")
             case ("performer handlers", _): return try await stage.countHandlers()
             case ("same protocol registered by two routers", _), ("exclusive router for a destination", _):
                 return await stage.provideTwice()
             case ("adapter cycle A->B->A", _): return try await stage.adaptInCircle()
+            case ("destination class does not conform to the registered protocol", _):
+                return try Self.compileTime("Performances.swift", "does not conform to")
             default: continue
             }
         }
-        return nil
+        return Outcome()
+    }
+
+    /// What no program can do, since the compiler refuses it: `.ci/diagnostics` sees to that.
+    private static func compileTime(_ file: String, _ error: String) throws -> Outcome {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let text = try String(contentsOf: tests.appending(path: "Diagnostics/\(file)"), encoding: .utf8)
+        return Outcome(fact: text.contains("// error: \(error)"))
     }
 }

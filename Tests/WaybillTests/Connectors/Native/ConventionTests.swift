@@ -32,6 +32,36 @@ struct ConventionTests {
         #expect(error?.code == .noHandler && error?.message.contains("did you mean `detail`?") == true)
     }
 
+    @Test
+    func `a module may have a scheme of its own, and nothing else in its URLs`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try await bus.install { StockModule() }
+        #expect(bus.routes.map(\.pattern.text).sorted() == ["stock://", "stock://take"])
+        #expect(try await bus.route("stock://take?name=kettle", as: Int.self) == 2)
+        #expect(try await bus.route("STOCK:///take/?name=kettle", as: Int.self) == 1)
+        #expect(try await bus.route("stock://", as: Int.self) == 1)
+        #expect(await failure { try await bus.route("app://take?name=kettle") }?.code == .noRoute)
+    }
+
+    @Test
+    func `a component that knows no router is joined from outside`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let shelf = Shelf()
+        try bus.register("shelf://take/:name") { await shelf.take(try $0.parameters.require("name")) }
+        try bus.register("shelf://count", object: shelf)
+        #expect(try await bus.route("shelf://take/kettle", as: Int.self) == 2)
+        #expect(try await bus.route("shelf://count", as: Shelf.self).take("kettle") == 1)
+    }
+
+    @Test
+    func `a configured selector means the method of its base name`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try await bus.install { CatalogModule() }
+        try bus.load(["shop://a/:id": "Catalog.product:", "shop://b/:id": "CatalogController.product:in:"])
+        #expect(try await bus.route("shop://a/7", as: Int.self) == 7)
+        #expect(try await bus.route("shop://b/8", as: Int.self) == 8)
+    }
+
     @Test(arguments: [
         ("Catalog.product", true), ("Target_Catalog.product", true), ("catalog.product", true),
         ("CATALOG.product", true), ("Catalog.Product", false), ("", false),
@@ -48,6 +78,28 @@ struct ConventionTests {
         try bus.load(configuration)
         #expect(bus.canRoute("shop://product/7") == isFound)
     }
+}
+
+/// A component: it names neither the bus nor a URL.
+private actor Shelf {
+    private var pieces = ["kettle": 3]
+
+    func take(_ name: String) -> Int {
+        self.pieces[name, default: 0] -= 1
+        return self.pieces[name] ?? 0
+    }
+}
+
+@Module("stock://")
+private actor StockModule {
+    private var pieces = 3
+
+    @Route func take(name: String) -> Int {
+        self.pieces -= 1
+        return self.pieces
+    }
+
+    @Route("/") func count() -> Int { self.pieces }
 }
 
 @Module("app://orders")

@@ -16,10 +16,11 @@ package enum RecordedCases {
         return try Data(contentsOf: (folder ?? self.own).appending(path: "\(router).json"))
     }
 
-    /// Why a case is not as was recorded, by its ID.
-    package static func excuses() throws -> [String: String] {
+    /// Why a column of a case is not as was recorded, by the case's ID and the name of the column, or `*` for what
+    /// follows from one difference in many of them.
+    package static func excuses() throws -> [String: [String: String]] {
         let data = try Data(contentsOf: self.own.appending(path: "excused.json"))
-        return try JSONDecoder().decode([String: String].self, from: data)
+        return try JSONDecoder().decode([String: [String: String]].self, from: data)
     }
 
     private static var own: URL {

@@ -1,0 +1,67 @@
+public import Waybill
+internal import WaybillRouting
+
+/// Forwards URLs as COCRouter does: each ends with one completion, and then a filter sees what failed.
+///
+/// ```swift
+/// let forwarder = COCRouterForwarder(bus) { url, mode in print(url, mode.rawValue) }
+/// await forwarder.forward("order://detail/") { completion in print(completion.mode.rawValue) }
+/// ```
+///
+/// Use it for code that counts on the modes, or on the filter's place behind the completion. A
+/// `FilterMiddleware` is around every delivery of a bus, whatever forwards it, but comes before the caller
+/// has its answer, and sees no text that is no URL. This filter sees those as 400.
+public struct COCRouterForwarder: Sendable {
+    /// How a forwarded URL ended.
+    public struct Completion: Sendable {
+        /// The mode.
+        public let mode: COCRouterMode
+
+        /// What the action returned; nil if the URL failed.
+        public let value: (any Sendable)?
+
+        /// Why the URL failed; nil if it did not.
+        public let error: RoutingError?
+    }
+
+    /// Sees the URLs that fail, with their modes.
+    public typealias Filter = @Sendable (_ url: String, _ mode: COCRouterMode) -> Void
+
+    private let bus: MessageBus
+    private let filter: Filter
+
+    /// Makes a forwarder.
+    ///
+    /// - Parameters:
+    ///   - bus: the bus that URLs are routed on, which the forwarder holds.
+    ///   - filter: sees every URL that fails, after its completion, where the caller is isolated.
+    public init(_ bus: MessageBus, filter: @escaping Filter = { _, _ in }) {
+        self.bus = bus
+        self.filter = filter
+    }
+
+    /// Forwards a URL.
+    ///
+    /// - Parameters:
+    ///   - url: where to.
+    ///   - parameters: what the action gets beside the values of the URL: typed values, closures among them.
+    ///   - completion: called once, before the filter, where the caller is isolated.
+    /// - Returns: what the completion was called with.
+    @discardableResult
+    public nonisolated(nonsending) func forward(
+        _ url: String,
+        parameters: [String: any Sendable] = [:],
+        completion: (Completion) -> Void = { _ in }
+    ) async -> Completion {
+        let end: Completion
+        do throws(RoutingError) {
+            let reply = try await self.bus.route(url, parameters: parameters)
+            end = Completion(mode: .done, value: reply.value, error: nil)
+        } catch {
+            end = Completion(mode: COCRouterMode(error.code), value: nil, error: error)
+        }
+        completion(end)
+        if end.error != nil { self.filter(url, end.mode) }
+        return end
+    }
+}

@@ -1,0 +1,21 @@
+// A router whose destination is not what its service asks for does not compile.
+import Waybill
+import WaybillPerformances
+
+protocol Timer: Sendable { func seconds() -> Int }
+
+struct Stopwatch: Sendable {}
+
+struct Maker: ServiceRouter {
+    func makeDestination() async throws -> (any Timer)? {
+        Stopwatch()  // error: does not conform to 'Timer'
+    }
+}
+
+struct StopwatchMaker: ServiceRouter {
+    func makeDestination() async throws -> Stopwatch? { Stopwatch() }
+}
+
+func provide(on bus: MessageBus) throws {
+    try bus.provide((any Timer).self, by: StopwatchMaker())  // error: to expected argument type
+}
