@@ -90,6 +90,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.25.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -237,12 +238,27 @@ let package = Package(
         ),
         .target(
             name: "WaybillTool",
-            dependencies: ["WaybillRouting", "WaybillCompatibility", argumentParser],
+            dependencies: [
+                "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillServe",
+                argumentParser,
+                .product(name: "Logging", package: "swift-log"),
+                // How long calls took, as a distribution.
+                .product(
+                    name: "Histogram",
+                    package: "hdrhistogram-swift",
+                    condition: .when(traits: ["Tool"])
+                ),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "WaybillToolTests",
-            dependencies: ["WaybillTool", argumentParser],
+            dependencies: [
+                "WaybillTool", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillServe",
+                "WaybillTestSupport",
+                argumentParser,
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

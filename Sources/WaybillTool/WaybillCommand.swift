@@ -1,12 +1,16 @@
 #if Tool
 package import ArgumentParser
 
-/// The command line: asks the route language questions without writing a program.
-package struct WaybillCommand: ParsableCommand {
+/// The command line: asks the route language questions without writing a program, and running programs that
+/// serve their bus.
+package struct WaybillCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "waybill",
-        abstract: "Explains where URLs lead and checks files of routes.",
-        subcommands: [ExplainCommand.self, RoutesCommand.self]
+        abstract:
+            "Explains where URLs lead, checks files of routes, and talks to programs that serve their bus.",
+        subcommands: [
+            ExplainCommand.self, RoutesCommand.self, CallCommand.self, WatchCommand.self, BenchCommand.self,
+        ]
     )
 
     package init() {}

@@ -1,13 +1,13 @@
 internal import Logging
 internal import Waybill
-internal import WaybillEventLoop
+package import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
 /// The client's side of a connection: ``PendingRequests`` knows what is awaited, ``Backoff`` when to try
 /// again, and this actor acts.
-actor RPCClient: LoopBound {
-    nonisolated let eventLoop: EventLoop
+package actor RPCClient: LoopBound {
+    package nonisolated let eventLoop: EventLoop
     nonisolated let address: StreamAddress
     nonisolated let configuration: RPCConnector.Configuration
 
@@ -19,6 +19,8 @@ actor RPCClient: LoopBound {
     var lastWaiting = 0
     var lastAttempt = Result<Void, RoutingError>.success(())
     var isClosed = false
+    /// Takes the messages of subscriptions.
+    var subscriber: (@Sendable (String?) async -> Void)?
     /// Set while requests are in flight.
     private var watch: ScheduledTimer?
     private var isPinged = false
@@ -31,7 +33,7 @@ actor RPCClient: LoopBound {
     }
 
     /// Closes the connection; requests in flight fail with `unreachable`.
-    nonisolated func close() {
+    package nonisolated func close() {
         self.eventLoop.execute {
             self.assumeOnLoop { client in
                 client.isClosed = true
@@ -85,7 +87,7 @@ actor RPCClient: LoopBound {
         }
     }
 
-    private func deliver(_ event: PendingEvent, to id: Int) {
+    func deliver(_ event: PendingEvent, to id: Int) {
         guard let (waiter, event) = self.pending.deliver(event, to: id) else { return }
         waiter.resume(returning: event)
     }
@@ -107,7 +109,7 @@ actor RPCClient: LoopBound {
         }
     }
 
-    private func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
+    func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(method.rawValue)\",\"params\":{\"id\":\(id)")
         switch answer {
@@ -145,7 +147,12 @@ extension RPCClient {
                 self.backoff.succeeded()
                 self.isPinged = false
                 switch RPCFrame(frame, depth: 256) {
-                case .message(let message): self.receive(message)
+                case .message(let message):
+                    if let subscriber, let text = self.subscribed(message) {
+                        await subscriber(text)
+                    } else {
+                        self.receive(message)
+                    }
                 case .batch(let messages): for message in messages { self.receive(message) }
                 case .malformed: throw FrameError.notRPC
                 }
@@ -158,6 +165,7 @@ extension RPCClient {
             reason = "\(error)"
         }
         self.lose(channel, reason)
+        await self.subscriber?(nil)
     }
 
     /// Closes a connection, and fails the requests in flight on it.
@@ -202,7 +210,7 @@ extension RPCClient {
 // Signs of life.
 extension RPCClient {
     /// Sees that the server says something while requests are in flight.
-    private func watchServer() {
+    func watchServer() {
         guard self.watch == nil, let interval = self.configuration.pingInterval else { return }
         let deadline = Deadline(after: interval, by: self.eventLoop.time)
         self.watch = self.eventLoop.schedule(at: deadline) { [weak self] in

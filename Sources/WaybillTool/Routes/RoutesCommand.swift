@@ -1,23 +1,66 @@
 #if Tool
 internal import ArgumentParser
 internal import Foundation
+internal import WaybillServe
 
-/// Checks a file of patterns and prints the table they make.
-struct RoutesCommand: ParsableCommand {
+/// Checks a file of patterns and prints the table they make, or lists what a running program exposes.
+struct RoutesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "routes",
-        abstract: "Checks a file of patterns, one on each line, and prints the table, conflicts first.",
-        discussion: "Empty lines and lines that begin with `#` are skipped. Fails when a pattern is refused."
+        abstract: "Checks a file of patterns, or lists what a running program exposes (--connect).",
+        discussion: """
+            Of a file, which has a pattern on each line, the table is printed, conflicts first. Empty lines and lines \
+            that begin with `#` are skipped. Fails when a pattern is refused.
+
+            EXAMPLES:
+              waybill routes patterns.txt
+              waybill routes --connect shop.sock
+            """
     )
 
     @OptionGroup var options: TableOptions
 
-    @Argument(help: "The file.")
-    var file: String
+    // Not by `@OptionGroup`, since without an address there is a file.
+    @Option(help: "The server: the path of a Unix socket, or HOST:PORT.")
+    var connect: String?
 
-    func run() throws {
-        let text = try String(contentsOf: URL(filePath: self.file), encoding: .utf8)
-        let report = RoutesReport(text, file: self.file, self.options)
+    @Option(help: "A file with the server's token; without it the environment's WAYBILL_TOKEN counts.")
+    var tokenFile: String?
+
+    @Flag(help: "Prints the routes of a server as JSON.")
+    var json = false
+
+    @Argument(help: "The file.")
+    var file: String?
+
+    func validate() throws {
+        guard (self.file == nil) != (self.connect == nil) else {
+            throw ValidationError("Give either a file or --connect ADDRESS.")
+        }
+        if self.connect != nil { _ = try self.connection() }
+    }
+
+    private func connection() throws -> ConnectionOptions {
+        var arguments = ["--connect", self.connect ?? ""]
+        if let tokenFile { arguments += ["--token-file", tokenFile] }
+        return try ConnectionOptions.parse(arguments)
+    }
+
+    func run() async throws {
+        if let file { return try self.check(file) }
+        let connection = try self.connection()
+        let client = try connection.client()
+        defer { client.close() }
+        let reply = try await connection.report { try await client.request("$/routes") }
+        if self.json { return try Output.write(json: reply) }
+        let served = try JSONDecoder().decode(ServedRoutes.self, from: Data(reply.utf8))
+        if served.routes.isEmpty { Output.complain("the server exposes nothing") }
+        try Output.write(served.lines.map { $0 + "\n" }.joined())
+    }
+
+    private func check(_ file: String) throws {
+        let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+        let report = RoutesReport(text, file: file, self.options)
         for line in report.lines { print(line) }
         if !report.problems.isEmpty { throw ExitCode.failure }
     }

@@ -1,0 +1,217 @@
+internal import Waybill
+package import WaybillEventLoop
+internal import WaybillJSON
+package import WaybillRouting
+
+/// What stands beside the method of a request that a program without a bus writes itself.
+package struct RPCRequestOptions: Sendable {
+    /// The parameters: the text of a JSON object or array.
+    package var parameters = "{}"
+    /// Texts for the infrastructure of the server.
+    package var headers: [String: String] = [:]
+    /// How long the answer is awaited; nil for as long as it takes.
+    package var timeLeft: Duration?
+    /// Takes each progress reply as JSON, and returns what to answer, as JSON; nil if none are wanted.
+    package var progress: (@Sendable (String) async throws -> String)?
+
+    package init() {}
+}
+
+/// The failure of a request, with all that the server says of it.
+package struct RPCRequestError: Error {
+    package let code: RoutingError.Code
+    package let message: String
+    /// Exposed patterns that are like the URL.
+    package var suggestions: [String] = []
+    /// What the server's log has the cause under.
+    package var reference: String?
+    /// Why there is no connection, where there is none.
+    package var streamError: StreamError?
+
+    package init(_ code: RoutingError.Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+// Requests of programs without a bus, such as the command line.
+extension RPCClient {
+    /// Makes a client with a loop of its own, which does not connect yet.
+    package init(_ address: StreamAddress, _ configuration: RPCConnector.Configuration) {
+        self.init(address, configuration, on: nil)
+    }
+
+    /// Sends a request, and waits for the response.
+    ///
+    /// - Parameters:
+    ///   - method: A URL, or a method of the protocol.
+    ///   - options: What stands beside it.
+    /// - Returns: The result, as JSON.
+    /// - Throws: `CancellationError` when the caller is cancelled, what `options.progress` throws, and
+    ///   ``RPCRequestError``.
+    package func request(
+        _ method: String,
+        _ options: RPCRequestOptions = RPCRequestOptions()
+    ) async throws -> String {
+        let request = try RawRequest(method, options)
+        do throws(RoutingError) {
+            try await self.reach()
+        } catch {
+            var failure = RPCRequestError(error.code, error.message)
+            failure.streamError = error.cause as? StreamError
+            throw failure
+        }
+        let id = self.pending.open()
+        defer { self.pending.close(id) }
+        let timer = options.timeLeft.map { left in
+            // The server watches the deadline as well, and is given the time to say so.
+            let deadline = Deadline(after: left + .milliseconds(250), by: self.eventLoop.time)
+            return self.eventLoop.schedule(at: deadline) { [weak self] in
+                self?.assumeOnLoop { $0.deliver(.finished(.failure(Self.timedOut)), to: id) }
+            }
+        }
+        defer { timer?.cancel() }
+        self.channel?.enqueue(request.text(id))
+        self.channel?.flushSoon()
+        self.watchServer()
+        while true {
+            switch await self.next(id) {
+            case .progress(let value): try await self.answer(id, value, options.progress)
+            case .returned: break
+            case .finished(.success(let value)): return String(decoding: value.slice, as: UTF8.self)
+            case .finished(.failure(let failure)): throw RPCRequestError(failure)
+            case .lost(let reason):
+                throw RPCRequestError(.unreachable, "\(self.address): \(reason)")
+            case .cancelled:
+                self.notify(.cancelRequest, id, nil)
+                self.channel?.flushSoon()
+                throw CancellationError()
+            }
+        }
+    }
+
+    private static var timedOut: RPCFailure {
+        RPCFailure(
+            code: RoutingError.Code.deadlineExceeded.rpcCode,
+            message: "the server did not answer in time",
+            name: RoutingError.Code.deadlineExceeded.description
+        )
+    }
+
+    /// Connects, if there is no connection.
+    private func reach() async throws(RoutingError) {
+        do {
+            try await self.connect(for: "")
+        } catch let error as RoutingError {
+            throw error
+        } catch {
+            throw RoutingError(.cancelled, message: "the caller was cancelled", cause: error)
+        }
+    }
+
+    private func answer(
+        _ id: Int,
+        _ value: JSONText,
+        _ progress: (@Sendable (String) async throws -> String)?
+    ) async throws {
+        let answer = try await progress?(String(decoding: value.slice, as: UTF8.self)) ?? "null"
+        self.notify(.answer, id, .success(try RawRequest.json(answer, "the answer")))
+        self.channel?.flushSoon()
+    }
+
+    /// Has a closure take each message of the subscriptions of the connection, as a JSON object with `url`,
+    /// `parameters` and the rest; nil means that the connection or a subscription has ended.
+    ///
+    /// While the closure works nothing is read: the server drops the oldest messages of a subscriber that is
+    /// too slow, and neither side collects them.
+    package func takeMessages(_ body: @escaping @Sendable (String?) async -> Void) {
+        self.subscriber = body
+    }
+
+    /// The message of a subscription, with the number of the subscription left out; nil for anything else.
+    func subscribed(_ message: RPCMessage) -> String?? {
+        guard case .notification(let method, let params?) = message.content else { return .none }
+        if method == SystemMethod.unsubscribe.rawValue { return .some(nil) }
+        guard method == SystemMethod.message else { return .none }
+        var writer = JSONWriter(capacity: params.range.count)
+        writer.raw("{")
+        var isFirst = true
+        for (name, value) in params.members ?? [] where name != "subscription" {
+            writer.name(name, isFirst: isFirst)
+            writer.raw(value)
+            isFirst = false
+        }
+        writer.raw("}")
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension RPCRequestError {
+    init(_ failure: RPCFailure) {
+        let error = failure.routingError(url: "")
+        self.init(error.code, failure.message)
+        self.suggestions = failure.suggestions
+        self.reference = failure.reference
+    }
+}
+
+/// A request whose parameters were written by hand.
+private struct RawRequest {
+    /// How deep the values may be nested that a person writes.
+    private static let depth = 256
+
+    private let method: String
+    private let parameters: JSONText
+    private let attachment: RPCAttachment
+
+    /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are none.
+    init(_ method: String, _ options: RPCRequestOptions) throws(RPCRequestError) {
+        self.method = method
+        self.parameters = try Self.json(options.parameters, "the parameters")
+        guard self.parameters.shape == .object || self.parameters.shape == .array else {
+            throw Self.invalid("the parameters have to be a JSON object or array")
+        }
+        guard self.parameters.member(named: RPCParameters.reservedKey) == nil else {
+            throw Self.invalid("the parameter \(RPCParameters.reservedKey) is reserved")
+        }
+        var attachment = RPCAttachment()
+        attachment.headers = options.headers
+        attachment.timeLeft = options.timeLeft
+        attachment.wantsProgress = options.progress != nil
+        attachment.answersProgress = options.progress != nil
+        self.attachment = attachment
+    }
+
+    static func json(_ text: String, _ name: String) throws(RPCRequestError) -> JSONText {
+        do throws(JSONError) {
+            return try JSONText(Array(text.utf8)).validated(depthLimit: Self.depth)
+        } catch {
+            throw Self.invalid("\(name): \(error): `\(text)`")
+        }
+    }
+
+    private static func invalid(_ message: String) -> RPCRequestError {
+        RPCRequestError(.invalidParameter, message)
+    }
+
+    /// The text of the request.
+    func text(_ id: Int) -> [UInt8] {
+        var writer = JSONWriter(capacity: self.parameters.range.count + 128)
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":")
+        writer.string(self.method)
+        writer.raw(",\"params\":{")
+        var isFirst = true
+        // The values of an array are named by their position: beside them there is no place for the rest.
+        let members =
+            self.parameters.elements.map { $0.enumerated().map { (String($0.offset), $0.element) } }
+            ?? (self.parameters.members ?? []).map { ($0.name, $0.value) }
+        for (name, value) in members {
+            writer.name(name, isFirst: isFirst)
+            writer.raw(value)
+            isFirst = false
+        }
+        writer.attachment(self.attachment, isFirst: isFirst)
+        writer.raw("}}")
+        return writer.bytes
+    }
+}

@@ -1,0 +1,63 @@
+#if Tool
+internal import ArgumentParser
+internal import WaybillEventLoop
+internal import WaybillServe
+
+/// Measures how fast a running program answers.
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Calls a URL many times over one connection, and prints how long the replies took.",
+        discussion: """
+            A tenth as many calls go before, and do not count. Fails with 1 if calls fail.
+
+            EXAMPLES:
+              waybill bench app://catalog/categories --connect shop.sock
+              waybill bench app://catalog/categories --connect shop.sock --requests 100000 --in-flight 64
+            """
+    )
+
+    @Argument(help: "The URL; quote one with ? or &.")
+    var url: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(help: "The parameters of each call, as a JSON object or array.")
+    var json = "{}"
+
+    @Option(help: "How many calls.")
+    var requests = 10_000
+
+    @Option(help: "How many calls wait for their reply at once.")
+    var inFlight = 1
+
+    @Flag(help: "Prints one line of JSON, with times in microseconds.")
+    var machine = false
+
+    func validate() throws {
+        guard self.requests > 0, self.inFlight > 0 else {
+            throw ValidationError("--requests and --in-flight have to be at least 1.")
+        }
+    }
+
+    func run() async throws {
+        let client = try self.connection.client()
+        defer { client.close() }
+        var options = RPCRequestOptions()
+        options.parameters = self.json
+        let load = BenchLoad(url: self.url, options: options, inFlight: self.inFlight)
+        try await self.connection.report {
+            // What is wrong with the URL is better said once.
+            _ = try await client.request(self.url, options)
+            _ = try await load.run(self.requests / 10, on: client)
+            let report = try await load.run(self.requests, on: client)
+            if self.machine {
+                try Output.write(json: report.json)
+            } else {
+                try Output.write(report.lines.map { $0 + "\n" }.joined())
+            }
+            if let failure = report.firstFailure { throw failure }
+        }
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+#if Tool
+internal import ArgumentParser
+internal import WaybillServe
+
+/// Calls a URL of a program that serves its bus.
+struct CallCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "call",
+        abstract: "Calls a URL of a running program, and prints the reply as JSON.",
+        discussion: """
+            The program serves its bus with WaybillServe; what it has not exposed does not exist. An interrupt \
+            cancels the handler.
+
+            The exit status is 0 for a reply, 1 for an error of the handler, 69 if the server cannot be reached, 77 \
+            if it does not admit, and 124 if the deadline has passed.
+
+            EXAMPLES:
+              waybill call 'app://catalog/search?q=kettle' --connect shop.sock
+              waybill call app://payments/pay --connect shop.sock --json '{"order": 1}' --stream --answer '"confirm"'
+            """
+    )
+
+    @Argument(help: "The URL; quote one with ? or &.")
+    var url: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(help: "The parameters, as a JSON object or array.")
+    var json = "{}"
+
+    @Option(help: "How long to wait for the reply: 500ms, 2s.")
+    var deadline: TimeSpan?
+
+    @Option(help: "A header, NAME=VALUE; may be given several times.")
+    var header: [String] = []
+
+    @Flag(help: "Prints progress replies as they come, each on a line; the last line is the reply.")
+    var stream = false
+
+    @Option(help: "The answer to each progress reply, as JSON; implies that the handler gets one.")
+    var answer: String?
+
+    /// What goes with the request.
+    func options() throws -> RPCRequestOptions {
+        var options = RPCRequestOptions()
+        options.parameters = self.json
+        options.timeLeft = self.deadline?.duration
+        for header in self.header {
+            guard let equals = header.firstIndex(of: "="), equals != header.startIndex else {
+                throw ValidationError("A header is NAME=VALUE, not \(header).")
+            }
+            options.headers[String(header[..<equals])] = String(header[header.index(after: equals)...])
+        }
+        if self.stream || self.answer != nil {
+            let (isShown, answer) = (self.stream, self.answer ?? "null")
+            options.progress = { value in
+                if isShown { try Output.write(json: value) }
+                return answer
+            }
+        }
+        return options
+    }
+
+    func validate() throws { _ = try self.options() }
+
+    func run() async throws {
+        let client = try self.connection.client()
+        defer { client.close() }
+        let reply = try await self.connection.report { try await client.request(self.url, self.options()) }
+        try Output.write(json: reply)
+    }
+}
+#endif

@@ -1,0 +1,59 @@
+#if Tool
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+internal import WaybillServe
+
+/// Where a command finds its server.
+struct ConnectionOptions: ParsableArguments {
+    /// The variable of the environment that has the token, since other users see what a command line says.
+    static let tokenVariable = "WAYBILL_TOKEN"
+
+    @Option(
+        help: ArgumentHelp(
+            "The server: the path of a Unix socket, or HOST:PORT.",
+            valueName: "address"
+        )
+    )
+    var connect: ServerAddress
+
+    @Option(
+        help: "A file with the server's token; without it the environment's \(Self.tokenVariable) counts."
+    )
+    var tokenFile: String?
+
+    @Option(help: "How long connecting may take: 500ms, 2s. (default: 5s)")
+    var connectTimeout: TimeSpan?
+
+    /// A client for the server, which does not connect yet.
+    func client() throws -> RPCClient {
+        var configuration = RPCConnector.Configuration()
+        configuration.token = try self.token
+        if let limit = self.connectTimeout { configuration.connectTimeout = limit.duration }
+        // What is wrong is said once, on standard error.
+        configuration.logger = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
+        return RPCClient(self.connect.value, configuration)
+    }
+
+    private var token: String? {
+        get throws {
+            guard let file = self.tokenFile else {
+                return ProcessInfo.processInfo.environment[Self.tokenVariable]
+            }
+            let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+            return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+
+    /// Runs a command's requests; a failure becomes a line on standard error and the exit status.
+    func report<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as RPCRequestError {
+            let failure = RequestFailure(error, self.connect)
+            Output.complain(failure.line)
+            throw ExitCode(failure.status)
+        }
+    }
+}
+#endif

@@ -1,0 +1,60 @@
+#if Tool
+internal import ArgumentParser
+internal import Foundation
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Standard output and standard error.
+enum Output {
+    /// Whether standard output can move its cursor.
+    static var isTerminal: Bool {
+        let terminal = ProcessInfo.processInfo.environment["TERM"]
+        return isatty(1) == 1 && terminal != nil && terminal != "dumb"
+    }
+
+    /// Writes at once.
+    ///
+    /// - Throws: `ExitCode` when the reader has closed the pipe, which `print` would not notice: a program
+    ///   with sockets ignores `SIGPIPE`.
+    static func write(_ text: String) throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            throw ExitCode.failure
+        }
+    }
+
+    /// Writes a line of JSON.
+    static func write(json: String) throws { try self.write(self.printable(json) + "\n") }
+
+    /// Writes a line on standard error.
+    static func complain(_ line: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("waybill: \(self.printable(line))\n".utf8))
+    }
+
+    /// A text from outside without control characters, which a terminal might obey.
+    ///
+    /// JSON has them in strings only, where the escape means the same.
+    static func printable(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
+        var printable = ""
+        for scalar in text.unicodeScalars {
+            if self.isControl(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                printable += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                printable.unicodeScalars.append(scalar)
+            }
+        }
+        return printable
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control
+    }
+}
+#endif

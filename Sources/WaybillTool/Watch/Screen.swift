@@ -1,0 +1,31 @@
+#if Tool
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Lines on a terminal that are written over the ones before them.
+///
+/// The cursor stays below them, so that an interrupt at any time leaves a terminal as it should be.
+struct Screen {
+    private var height = 0
+
+    /// How wide and high the terminal is.
+    static var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        // SAFETY: the call fills the structure it is given, and keeps no pointer to it.
+        guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return (80, 24)
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// What to write for the lines to stand in the place of those before them.
+    mutating func text(for lines: [String]) -> String {
+        let up = self.height > 0 ? "\u{1B}[\(self.height)A" : ""
+        self.height = lines.count
+        return "\(up)\r\u{1B}[J" + lines.map { $0 + "\n" }.joined()
+    }
+}
+#endif
