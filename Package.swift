@@ -47,6 +47,7 @@ let package = Package(
         .library(name: "WaybillEventLoop", targets: ["WaybillEventLoop"]),
         .library(name: "Waybill", targets: ["Waybill"]),
         .library(name: "WaybillPerformances", targets: ["WaybillPerformances"]),
+        .library(name: "WaybillNavigation", targets: ["WaybillNavigation"]),
         .library(name: "WaybillCompatibility", targets: ["WaybillCompatibility"]),
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
@@ -124,6 +125,11 @@ let package = Package(
         // What is one router's alone, apart from the bus.
         .target(
             name: "WaybillPerformances",
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "WaybillNavigation",
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
             swiftSettings: settings
         ),
@@ -275,6 +281,13 @@ let package = Package(
             name: "WaybillPerformancesTests",
             dependencies: [
                 "WaybillPerformances", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillNavigationTests",
+            dependencies: [
+                "WaybillNavigation", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
             ],
             swiftSettings: settings
         ),

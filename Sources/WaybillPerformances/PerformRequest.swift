@@ -45,30 +45,15 @@ public struct PerformRequest<Settings: Sendable>: Sendable {
 }
 
 /// How a destination is to appear, for routers and observers; performances treat all kinds alike.
-public struct PerformTransition: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The name.
-    public let rawValue: String
+public typealias PerformTransition = RouteTransition
 
-    /// Makes a kind of a name of your own.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The same, as a literal.
-    public init(stringLiteral value: String) { self.rawValue = value }
-
+extension RouteTransition {
     /// It is made, and appears nowhere by itself.
     public static let make: Self = "make"
-    /// On top of what its source is in.
-    public static let push: Self = "push"
-    /// In front of everything, until it is dismissed.
-    public static let present: Self = "present"
     /// In front of a part of its source.
     public static let popover: Self = "popover"
-    /// As the source sees fit.
-    public static let show: Self = "show"
     /// Beside its source.
     public static let detail: Self = "detail"
-    /// As a part of its source.
-    public static let embed: Self = "embed"
 }
 
 /// Where a performance is begun, and how its destination is to appear.

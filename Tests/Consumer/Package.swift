@@ -4,7 +4,7 @@ import PackageDescription
 let products = [
     "Waybill", "WaybillRouting", "WaybillEventLoop", "WaybillTesting", "WaybillServiceLifecycle",
     "WaybillConfiguration", "WaybillCommands", "WaybillMetrics", "WaybillTracing", "WaybillPerformances",
-    "WaybillCompatibility", "WaybillServe",
+    "WaybillCompatibility", "WaybillServe", "WaybillNavigation",
 ]
 
 // A package as a user begins it: by path, with the settings of a new package and without upcoming features.

@@ -101,7 +101,10 @@ extension MessageBus {
             await core.yieldThread()
             throw core.refuse(request, error)
         }
-        let delivered = await core.route(core.keepingPath(request.content), listener: onReply ?? noListener)
+        let delivered = await core.route(core.keepingPath(request.content)) { value in
+            guard let onReply else { return try await noListener(value) }
+            return value is ListenerProbe ? () : try await onReply(value)
+        }
         do throws(RoutingError) {
             return try delivered.reply(from: request.url)
         } catch {

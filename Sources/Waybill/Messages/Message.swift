@@ -160,6 +160,10 @@ extension Message {
     /// The URL that the message was sent to.
     public var address: Address { self.parameters.address }
 
+    /// How what is behind the URL is to appear: `push` in `app://push/user/detail?uid=1`; nil if the URL does
+    /// not say it, or the bus's conventions have no ``WaybillRouting/RoutingConventions/leadingVerbs``.
+    public var transition: RouteTransition? { self.parameters.address.transition }
+
     /// Text that travels beside the parameters, for the infrastructure: trace context, content type, tenant.
     public var headers: [String: String] { self.extras?.headers ?? [:] }
 

@@ -85,6 +85,7 @@ extension MessageBus {
     ) async -> DeliveryResult {
         let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
         return await self.core.route(request) { value in
+            if value is ListenerProbe { return () }
             guard let update = converted(value, to: Update.self) else {
                 let origin = "the progress reply is"
                 throw RoutingError.typeMismatch(url: url, wanted: Update.self, found: value, origin: origin)
@@ -178,11 +179,20 @@ extension Message {
         return value
     }
 
+    /// Whether the caller listens to progress replies; it suspends until the caller can say so.
+    package func hasListener() async -> Bool {
+        guard let exchange = self.exchange else { return false }
+        return (try? await exchange.offer(ListenerProbe(), expectsAnswer: false)) != nil
+    }
+
     private func tellObservers(_ value: any Sendable) {
         guard let interception = self.extras?.interception else { return }
         for observer in interception.observers { observer(value) }
     }
 }
+
+/// A progress reply that callers answer without showing it, if they listen.
+struct ListenerProbe: Sendable {}
 
 /// A caller's code for progress replies; it runs where the caller is isolated.
 typealias Listener = (any Sendable) async throws -> any Sendable

@@ -120,7 +120,11 @@ final class ReplyStream: Sendable {
 
     nonisolated(nonsending) func next() async -> Exchange.Event {
         self.endReading()
-        let event = await self.exchange.next()
+        var event = await self.exchange.next()
+        while case .progress(let progress) = event, progress.value is ListenerProbe {
+            self.answer()
+            event = await self.exchange.next()
+        }
         if case .progress(let progress) = event, let context = progress.context {
             let task = ReplyReaders.add(context, of: self.exchange)
             self.reader.withLock { $0 = task }

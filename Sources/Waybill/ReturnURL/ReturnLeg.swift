@@ -86,6 +86,8 @@ final class ReturnPath: Sendable {
         var sender: BusCore?
         var waiting: [Int: Waiter] = [:]
         var lastNumber = 0
+        /// Whether the end of the handler sends nothing.
+        var isHeld = false
     }
 
     init(
@@ -109,6 +111,11 @@ final class ReturnPath: Sendable {
     var pendingURL: String? { self.state.withLock { $0.sender == nil ? nil : $0.url } }
 
     var outcome: ReturnLeg.Outcome { self.state.withLock { $0.outcome } }
+
+    /// Whether the value is sent later than the handler ends.
+    var isHeld: Bool { self.state.withLock { $0.isHeld } }
+
+    func hold() { self.state.withLock { $0.isHeld = true } }
 
     /// Sends a value, with the headers of the message that it answers, unless one has been sent already, or
     /// none shall be.

@@ -39,12 +39,16 @@ extension Message {
     /// - Returns: false if there is no return URL, or it has been dealt with already.
     @discardableResult
     public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
+
+    /// Keeps the return URL for later: the reply's value is not sent when the handler has returned, and
+    /// ``sendReturn(_:)`` or ``declineReturn()`` has to follow.
+    package func holdReturn() { self.extras?.returnPath?.hold() }
 }
 
 extension BusCore {
     /// Sends a reply's value to the return URL of the message that it answers, if that has one.
     func conclude(_ message: Message, _ value: any Sendable) {
-        guard message.hasReturnURL, let path = message.extras?.returnPath else { return }
+        guard message.hasReturnURL, let path = message.extras?.returnPath, !path.isHeld else { return }
         path.send(value, headers: message.returnHeaders)
     }
 

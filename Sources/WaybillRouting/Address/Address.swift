@@ -101,10 +101,14 @@ extension Address {
     }
 
     var segmentRanges: [Range<Int>] {
-        let bytes = self.text.utf8.span
-        let end = self.layout.pathEnd
+        Self.segments(of: self.text.utf8.span, self.layout.pathStart..<self.layout.pathEnd)
+    }
+
+    /// The segments of a part of a path.
+    static func segments(of bytes: Span<UInt8>, _ part: Range<Int>) -> [Range<Int>] {
+        let end = part.upperBound
         var ranges: [Range<Int>] = []
-        var start = self.layout.pathStart
+        var start = part.lowerBound
         for index in start...end where index == end || bytes[index] == UInt8(ascii: "/") {
             if index > start { ranges.append(start..<index) }
             start = index + 1

@@ -170,9 +170,8 @@ extension AddressScan where Self: ~Copyable {
             let isDotted = (host.lowerBound..<host.upperBound).contains { bytes[$0] == UInt8(ascii: ".") }
             if conventions.host == .isIgnored || isDotted { self.dropFirst() }
         }
-        if !conventions.leadingVerbs.isEmpty, self.count > 0 {
-            let first = PercentCoding.text(bytes, self.range(0).range).lowercased()
-            if conventions.leadingVerbs.contains(first) { self.dropFirst() }
+        if self.count > 0, RoutingRules.isVerb(bytes, self.range(0).range, of: conventions) {
+            self.dropFirst()
         }
         for number in 0..<self.count {
             var segment = self.segment(number)

@@ -13,7 +13,9 @@ public struct RoutingConventions: Sendable, Hashable {
     public var schemeAliases: [String: String] = [:]
     /// What the host of a URL means.
     public var host = Host.isFirstSegment
-    /// First segments that are not part of the path, such as `push`; compared without case.
+    /// First segments, in lower case, that are not part of the path, such as `push`; compared without case.
+    ///
+    /// What a URL begins with is its ``Address/transition``.
     public var leadingVerbs: [String] = []
     /// Whether segments are compared without case.
     public var segmentsIgnoreCase = false

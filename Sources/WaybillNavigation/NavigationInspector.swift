@@ -1,0 +1,79 @@
+public import WaybillRouting
+
+/// Looks at each request before and after it changes what is shown.
+///
+/// Inspectors are asked in the order in which they were added. All methods have defaults that change nothing.
+public protocol NavigationInspector: Sendable {
+    /// Whether the request may go on; false refuses it, and what is thrown is the cause of the refusal.
+    ///
+    /// - Parameters:
+    ///   - request: what is wanted.
+    ///   - source: what is on top.
+    /// - Returns: whether the request may go on.
+    /// - Throws: why it may not.
+    nonisolated(nonsending) func shouldTransition(
+        _ request: NavigationRequest,
+        from source: PresentedDestination?
+    ) async throws -> Bool
+
+    /// Supplies another destination, or wraps the one that `make` makes.
+    ///
+    /// It is asked where a destination is made, and not where one is reused.
+    ///
+    /// - Parameters:
+    ///   - request: what is wanted.
+    ///   - source: what is on top.
+    ///   - make: the inspectors behind this one, and the factory.
+    /// - Returns: what is shown; nil for what `make` makes.
+    /// - Throws: why there is none, and what `make` throws.
+    nonisolated(nonsending) func willTransition(
+        _ request: NavigationRequest,
+        from source: PresentedDestination?,
+        make: nonisolated(nonsending) () async throws -> any Sendable
+    ) async throws -> (any Sendable)?
+
+    /// Sees what became of the request.
+    ///
+    /// - Parameters:
+    ///   - request: what was wanted.
+    ///   - result: the change, or why there was none.
+    nonisolated(nonsending) func didTransition(
+        _ request: NavigationRequest,
+        result: Result<NavigationChange, RoutingError>
+    ) async
+}
+
+extension NavigationInspector {
+    /// Lets it go on.
+    public nonisolated(nonsending) func shouldTransition(
+        _ request: NavigationRequest,
+        from source: PresentedDestination?
+    ) async throws -> Bool { true }
+
+    /// Leaves it to the factory.
+    public nonisolated(nonsending) func willTransition(
+        _ request: NavigationRequest,
+        from source: PresentedDestination?,
+        make: nonisolated(nonsending) () async throws -> any Sendable
+    ) async throws -> (any Sendable)? { nil }
+
+    /// Does nothing.
+    public nonisolated(nonsending) func didTransition(
+        _ request: NavigationRequest,
+        result: Result<NavigationChange, RoutingError>
+    ) async {}
+}
+
+/// What the global handler of a navigator does with a request.
+public struct NavigationDecision: Sendable {
+    let value: (any Sendable)?
+
+    /// The navigator goes on.
+    public static let proceed = Self(value: nil)
+
+    /// The handler has taken the request over: nothing changes, and the caller gets this value.
+    ///
+    /// - Parameter value: the reply's value.
+    /// - Returns: the decision.
+    public static func handled(_ value: any Sendable = ()) -> Self { Self(value: value) }
+}

@@ -1,0 +1,77 @@
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// How long the destination of one request is there, and what the request's caller gets when it goes.
+final class NavigationLife: Sendable {
+    /// A caller that waits for the end.
+    private typealias Waiter = LoopContinuation<any Sendable>
+
+    private struct State {
+        var result: any Sendable = ()
+        var isOver = false
+        var waiter: Waiter?
+        /// Nil before the destination is there.
+        var close: (@Sendable () async throws(RoutingError) -> Void)?
+    }
+
+    private let message: Message
+    private let state = Locked(State())
+
+    init(_ message: Message) { self.message = message }
+
+    deinit {
+        // A navigator that is released sends nothing any more.
+        if self.state.withLock({ $0.close != nil }) { self.message.declineReturn() }
+    }
+
+    var isOver: Bool { self.state.withLock { $0.isOver } }
+
+    func setResult(_ result: any Sendable) {
+        self.state.withLock { if !$0.isOver { $0.result = result } }
+    }
+
+    /// The destination is there: from now on the return URL waits for its end.
+    func begin(_ close: @escaping @Sendable () async throws(RoutingError) -> Void) {
+        self.message.holdReturn()
+        self.state.withLock { $0.close = close }
+    }
+
+    func close() async throws(RoutingError) {
+        guard let close = self.state.withLock({ $0.close }) else {
+            throw RoutingError(
+                .noHandler,
+                url: self.message.address.text,
+                message: "its destination is not there, so it cannot be closed"
+            )
+        }
+        try await close()
+    }
+
+    /// The destination is gone.
+    func end() {
+        let (result, waiter) = self.state.withLock { state in
+            state.isOver = true
+            state.close = nil
+            return (state.result, state.waiter.take())
+        }
+        self.message.sendReturn(result)
+        waiter?.resume(returning: result)
+    }
+
+    /// Waits until the destination is gone, or the caller is no longer there; there is one wait for each
+    /// life.
+    nonisolated(nonsending) func wait() async -> any Sendable {
+        let waiter = Waiter(on: .current)
+        return await waiter.wait(isolation: #isolation) {
+            let result = self.state.withLock { state in
+                if state.isOver || Task.isCancelled { return state.result as (any Sendable)? }
+                state.waiter = waiter
+                return nil
+            }
+            if let result { waiter.resume(returning: result) }
+        } onCancel: {
+            self.state.withLock { $0.waiter.take() }?.resume(returning: ())
+        }
+    }
+}

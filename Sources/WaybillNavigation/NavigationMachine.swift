@@ -1,0 +1,196 @@
+internal import Waybill
+internal import WaybillRouting
+
+/// What a navigator does next, as a value: it decides, and ``Navigator`` acts.
+///
+/// A step is begun, which changes nothing that can be seen, and then either committed or given up.
+struct NavigationMachine {
+    typealias PresenterID = NavigationState.PresenterID
+
+    /// What is wanted.
+    enum Step: Equatable {
+        /// A new destination.
+        case add(Draft)
+        /// A destination that is there, with another URL; what is above it goes.
+        case reuse(Int, Draft)
+        /// What brought the top there is undone, so many times.
+        case back(Int)
+        /// What is above an entry goes.
+        case backTo(Int)
+        /// One destination goes, wherever it is.
+        case remove(Int)
+        /// Everything goes, and these come.
+        case replace([Draft])
+    }
+
+    /// A destination that has no entry yet.
+    struct Draft: Equatable {
+        var url: String
+        var link: String
+        var name = ""
+        var transition = RouteTransition.push
+    }
+
+    /// What a step changes for one presenter.
+    struct Plan: Equatable {
+        let presenter: PresenterID
+        let before: [NavigationEntry]
+        let after: [NavigationEntry]
+        /// What is new, the bottom first.
+        var added: [NavigationEntry] = []
+        /// What goes, the top first.
+        var removed: [NavigationEntry] = []
+        /// What stays with another URL.
+        var updated: NavigationEntry?
+    }
+
+    /// Why a step is not begun.
+    enum Refusal: Error, Equatable {
+        case busy
+        case nothingBelow(wanted: Int, there: Int)
+        case notThere
+        case isRoot
+        case nothingToEmbedIn
+
+        /// The refusal as callers see it.
+        var error: RoutingError { .refused(self.message) }
+
+        private var message: String {
+            switch self {
+            case .busy: "a step is under way"
+            case .nothingBelow(let wanted, let there): "\(wanted) to go back, and there are \(there)"
+            case .notThere: "it is not shown"
+            case .isRoot: "it is at the bottom: another root has to take its place"
+            case .nothingToEmbedIn: "nothing is shown that it could be a part of"
+            }
+        }
+    }
+
+    private(set) var state = NavigationState()
+    private var pending: NavigationState?
+
+    mutating func begin(_ step: Step, on presenter: PresenterID) throws(Refusal) -> Plan {
+        guard self.pending == nil else { throw .busy }
+        var next = self.state
+        let plan = try Self.plan(step, on: presenter, &next)
+        next.stacks[presenter] = plan.after.isEmpty ? nil : plan.after
+        next.active = presenter
+        self.pending = next
+        return plan
+    }
+
+    /// The step has been taken.
+    mutating func commit() {
+        guard let next = self.pending.take() else { preconditionFailure("a step is committed once") }
+        self.state = next
+    }
+
+    /// The step has not been taken; all is as it was.
+    mutating func giveUp() {
+        // An ID that was given out is not given out again: the presenter may have seen it.
+        if let next = self.pending.take() { self.state.lastID = next.lastID }
+    }
+
+    /// Has a presenter show what says no other.
+    mutating func activate(_ presenter: PresenterID) { self.state.active = presenter }
+
+    /// Which presenter shows an entry, and where.
+    func place(of id: Int) -> (presenter: PresenterID, index: Int)? {
+        for (presenter, stack) in self.state.stacks {
+            if let index = stack.firstIndex(where: { $0.id == id }) { return (presenter, index) }
+        }
+        return nil
+    }
+}
+
+extension NavigationMachine {
+    private static func plan(
+        _ step: Step,
+        on presenter: PresenterID,
+        _ next: inout NavigationState
+    ) throws(Refusal) -> Plan {
+        let before = next.stacks[presenter] ?? []
+        switch step {
+        case .add(let draft):
+            if draft.transition == .embed, before.isEmpty { throw .nothingToEmbedIn }
+            let entry = next.entry(draft)
+            let kept = draft.transition == .root ? [] : before
+            return Plan(presenter, before, kept + [entry], added: [entry])
+        case .reuse(let id, let draft):
+            let index = try self.index(of: id, before)
+            var after = before[...self.lastPart(of: index, before)]
+            after[index].url = draft.url
+            after[index].name = draft.name
+            after[index].link = draft.link
+            if draft.transition == .root {
+                after = after[index...]
+                after[index].transition = .root
+            }
+            return Plan(presenter, before, Array(after), updated: after[index])
+        case .back(let count):
+            guard count > 0, count < before.count else {
+                throw .nothingBelow(wanted: count, there: max(0, before.count - 1))
+            }
+            return Plan(presenter, before, before.dropLast(count))
+        case .backTo(let id):
+            let index = try self.index(of: id, before)
+            return Plan(presenter, before, Array(before[...self.lastPart(of: index, before)]))
+        case .remove(let id):
+            let index = try self.index(of: id, before)
+            guard index > 0 else { throw .isRoot }
+            let isLayer = before[index].transition == .present
+            let end = isLayer ? before.count - 1 : self.lastPart(of: index, before)
+            return Plan(presenter, before, Array(before[..<index] + before[(end + 1)...]))
+        case .replace(let drafts):
+            let entries = drafts.map { next.entry($0) }
+            return Plan(presenter, before, entries, added: entries)
+        }
+    }
+
+    private static func index(of id: Int, _ stack: [NavigationEntry]) throws(Refusal) -> Int {
+        guard let index = stack.firstIndex(where: { $0.id == id }) else { throw .notThere }
+        return index
+    }
+
+    /// The last of the entries that are embedded in an entry, or that entry.
+    private static func lastPart(of index: Int, _ stack: [NavigationEntry]) -> Int {
+        guard stack[index].transition != .embed else { return index }
+        var last = index
+        while last + 1 < stack.count, stack[last + 1].transition == .embed { last += 1 }
+        return last
+    }
+}
+
+extension NavigationMachine.Plan {
+    fileprivate init(
+        _ presenter: NavigationState.PresenterID,
+        _ before: [NavigationEntry],
+        _ after: [NavigationEntry],
+        added: [NavigationEntry] = [],
+        updated: NavigationEntry? = nil
+    ) {
+        let kept = Set(after.map(\.id))
+        let removed = before.reversed().filter { !kept.contains($0.id) }
+        self.init(
+            presenter: presenter,
+            before: before,
+            after: after,
+            added: added,
+            removed: removed,
+            updated: updated
+        )
+    }
+}
+
+extension NavigationState {
+    fileprivate mutating func entry(_ draft: NavigationMachine.Draft) -> NavigationEntry {
+        self.lastID += 1
+        return NavigationEntry(
+            id: self.lastID,
+            url: draft.url,
+            link: draft.link,
+            name: draft.name,
+            transition: draft.transition
+        )
+    }
+}

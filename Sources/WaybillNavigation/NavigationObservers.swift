@@ -1,0 +1,95 @@
+internal import WaybillEventLoop
+public import WaybillRouting
+
+/// Something that happens to a destination, as observers see it.
+///
+/// A step that fails has a `will` and no `did`.
+public struct NavigationEvent: Sendable {
+    /// What happens.
+    @nonexhaustive
+    public enum Kind: String, Sendable, Hashable {
+        /// It is going to be shown.
+        case willPerform
+        /// It is shown.
+        case didPerform
+        /// It is going to be taken away.
+        case willRemove
+        /// It is gone.
+        case didRemove
+    }
+
+    /// What happens.
+    public let kind: Kind
+
+    /// The destination.
+    public let destination: PresentedDestination
+
+    /// What was on top when it began.
+    public let source: PresentedDestination?
+
+    /// How it came to this.
+    public let transition: RouteTransition
+
+    /// Which presenter shows it.
+    public let presenter: NavigationState.PresenterID
+}
+
+/// The observers of a navigator.
+final class NavigationObservers: Sendable {
+    private struct Observer {
+        let number: Int
+        let name: String?
+        let body: @Sendable (NavigationEvent) -> Void
+    }
+
+    private let state = Locked((last: 0, observers: [Observer]()))
+
+    func add(of name: String?, _ body: @escaping @Sendable (NavigationEvent) -> Void) -> @Sendable () -> Void
+    {
+        let number = self.state.withLock { state in
+            state.last += 1
+            state.observers.append(Observer(number: state.last, name: name, body: body))
+            return state.last
+        }
+        return { [weak self] in
+            // Released outside the lock.
+            let old = self?.state.withLock { state in
+                defer { state.observers.removeAll { $0.number == number } }
+                return state.observers
+            }
+            _ = consume old
+        }
+    }
+
+    /// Tells of what a change does, before it is done.
+    func tellBefore(_ change: NavigationChange) {
+        for destination in change.removed { self.tell(.willRemove, destination, change) }
+        for destination in change.added + [change.updated].compactMap(\.self) {
+            self.tell(.willPerform, destination, change)
+        }
+    }
+
+    /// Tells of what a change has done.
+    func tellAfter(_ change: NavigationChange) {
+        for destination in change.removed { self.tell(.didRemove, destination, change) }
+        for destination in change.added + [change.updated].compactMap(\.self) {
+            self.tell(.didPerform, destination, change)
+        }
+    }
+
+    private func tell(
+        _ kind: NavigationEvent.Kind,
+        _ destination: PresentedDestination,
+        _ change: NavigationChange
+    ) {
+        let event = NavigationEvent(
+            kind: kind,
+            destination: destination,
+            source: change.source,
+            transition: change.transition,
+            presenter: change.presenter
+        )
+        for observer in self.state.withLock({ $0.observers })
+        where observer.name == nil || observer.name == destination.entry.name { observer.body(event) }
+    }
+}

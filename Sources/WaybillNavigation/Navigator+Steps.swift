@@ -1,0 +1,163 @@
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// Steps, one at a time.
+extension Navigator {
+    /// Waits until no other step is being taken, and runs code that takes one.
+    func takeTurn<Result: Sendable>(
+        _ url: String,
+        _ body: () async throws -> Result
+    ) async throws(RoutingError) -> Result {
+        if let step, MessageBus.waitingMessages.contains(step) {
+            throw RoutingError(
+                .refused,
+                url: url,
+                message: "a step that is being taken waits for it: send it, and it is taken afterwards"
+            )
+        }
+        do {
+            try await self.turns.begin()
+            defer { self.turns.end() }
+            return try await self.bus.withMessageID { id in
+                self.step = id
+                defer { self.step = nil }
+                return try await body()
+            }
+        } catch {
+            throw RoutingError.thrown(error, at: url)
+        }
+    }
+
+    /// Takes a step: decides it, has the presenter do it, and makes it known.
+    ///
+    /// - Parameters:
+    ///   - step: what is wanted.
+    ///   - transition: how it came to this.
+    ///   - name: which presenter.
+    ///   - make: makes what is new, or changes.
+    /// - Returns: what has changed.
+    /// - Throws: why nothing has.
+    @discardableResult
+    func take(
+        _ step: NavigationMachine.Step,
+        as transition: RouteTransition,
+        on name: NavigationState.PresenterID,
+        _ make: (NavigationMachine.Plan) async throws -> [Int: LivingDestination] = { _ in [:] }
+    ) async throws -> NavigationChange {
+        let presenter = try self.presenter(name)
+        let source = self.top(of: name)
+        let plan = try self.begin(step, on: name)
+        do {
+            let made = try await make(plan)
+            let change = self.change(plan, made, transition, source)
+            self.observers.tellBefore(change)
+            try Task.checkCancellation()
+            try await Self.present(change, by: presenter)
+            self.machine.commit()
+            self.living.merge(made) { $1 }
+            for (id, destination) in made {
+                for life in destination.lives {
+                    life.begin { [weak self] () async throws(RoutingError) in try await self?.remove(id) }
+                }
+            }
+            let gone = plan.removed.compactMap { self.living.removeValue(forKey: $0.id) }
+            self.observers.tellAfter(change)
+            for life in gone.flatMap(\.lives) { life.end() }
+            return change
+        } catch {
+            self.machine.giveUp()
+            throw error
+        }
+    }
+
+    private func begin(
+        _ step: NavigationMachine.Step,
+        on name: NavigationState.PresenterID
+    ) throws(RoutingError) -> NavigationMachine.Plan {
+        do throws(NavigationMachine.Refusal) {
+            return try self.machine.begin(step, on: name)
+        } catch {
+            throw error.error
+        }
+    }
+
+    private static func present(_ change: NavigationChange, by presenter: some Presenter) async throws {
+        if change.updated != nil { return try await presenter.update(change) }
+        if !change.added.isEmpty { return try await presenter.show(change) }
+        if !change.removed.isEmpty { try await presenter.remove(change) }
+    }
+
+    private func change(
+        _ plan: NavigationMachine.Plan,
+        _ made: [Int: LivingDestination],
+        _ transition: RouteTransition,
+        _ source: PresentedDestination?
+    ) -> NavigationChange {
+        NavigationChange(
+            presenter: plan.presenter,
+            transition: transition,
+            stack: self.presented(plan.after, made),
+            added: self.presented(plan.added, made),
+            removed: self.presented(plan.removed),
+            updated: plan.updated.flatMap { self.presented([$0], made).first },
+            source: source
+        )
+    }
+
+    /// The destinations of entries.
+    func presented(
+        _ entries: [NavigationEntry],
+        _ made: [Int: LivingDestination] = [:]
+    ) -> [PresentedDestination] {
+        entries.compactMap { entry in
+            (made[entry.id] ?? self.living[entry.id]).map {
+                PresentedDestination(entry: entry, value: $0.value)
+            }
+        }
+    }
+
+    func top(of presenter: NavigationState.PresenterID) -> PresentedDestination? {
+        self.state.top(of: presenter).flatMap { self.presented([$0]).first }
+    }
+
+    func presenter(_ name: NavigationState.PresenterID) throws(RoutingError) -> any Presenter {
+        guard let presenter = self.presenters[name] else {
+            throw RoutingError(.noHandler, message: "no presenter is called `\(name)`")
+        }
+        return presenter
+    }
+
+    func presenterID(of id: Int) throws(RoutingError) -> NavigationState.PresenterID {
+        guard let place = self.machine.place(of: id) else { throw NavigationMachine.Refusal.notThere.error }
+        return place.presenter
+    }
+
+    /// Makes what a state shows, and shows it.
+    func replace(with state: NavigationState) async throws {
+        var stacks: [(name: NavigationState.PresenterID, made: [LivingDestination])] = []
+        for name in Set(state.stacks.keys).union(self.state.stacks.keys).sorted() {
+            _ = try self.presenter(name)
+            var made: [LivingDestination] = []
+            for entry in state.stack(of: name) {
+                made.append(
+                    try await self.bus.route(
+                        entry.link,
+                        parameters: [Restoration.parameter: Restoration()],
+                        headers: [NavigationRequest.presenterHeader: name]
+                    )
+                )
+            }
+            stacks.append((name, made))
+        }
+        for (name, made) in stacks {
+            let drafts = zip(made, state.stack(of: name)).map { made, entry in
+                Self.draft(made.request, made.factory, as: entry.transition)
+            }
+            try await self.take(.replace(drafts), as: .root, on: name) { plan in
+                Dictionary(uniqueKeysWithValues: zip(plan.added.map(\.id), made))
+            }
+        }
+        self.machine.activate(state.active)
+    }
+}

@@ -1,0 +1,53 @@
+extension Address {
+    /// How what is behind the URL is to appear; nil unless the URL begins with one of
+    /// ``RoutingConventions/leadingVerbs``, in any letter case.
+    ///
+    /// It is read from the text each time: an address without one stores nothing for it.
+    public var transition: RouteTransition? {
+        let conventions = self.rules.conventions
+        guard !conventions.leadingVerbs.isEmpty, let verb = self.parts.verb else { return nil }
+        return RouteTransition(rawValue: PercentCoding.text(self.text.utf8.span, verb))
+    }
+
+    /// The host, decoded; nil where the conventions take it for the first segment, and if there is none.
+    public var host: String? { self.parts.host.map { PercentCoding.text(self.text.utf8.span, $0) } }
+
+    /// The URL with another transition, or without one, and without its fragment.
+    ///
+    /// - Parameter transition: what stands before the path; nil for none.
+    /// - Returns: the URL, with its scheme.
+    package func url(with transition: RouteTransition?) -> String {
+        let host = self.parts.host.map { Self.text(self.text, $0) + "/" } ?? ""
+        let verb = transition.map { Self.encode($0.rawValue) } ?? ""
+        let path = self.path
+        // Behind two slashes stands a host, if hosts are no segments.
+        let hasHost = self.rules.conventions.host == .isFirstSegment || !host.isEmpty || !path.contains(".")
+        let slashes = hasHost && self.rules.conventions.host != .isIgnored || !host.isEmpty ? "://" : ":///"
+        let query = self.query.map { "?" + $0 } ?? ""
+        return
+            "\(self.scheme)\(slashes)\(host)\(verb)\(verb.isEmpty || path.isEmpty ? "" : "/")\(path)\(query)"
+    }
+
+    /// What stands before the path, and is no segment.
+    private var parts: (host: Range<Int>?, verb: Range<Int>?) {
+        let bytes = self.text.utf8.span
+        let start = self.layout.schemeEnd == 0 ? 0 : self.layout.schemeEnd + 1
+        guard start < self.layout.pathStart else { return (nil, nil) }
+        let ranges = Self.segments(of: bytes, start..<self.layout.pathStart)
+        let conventions = self.rules.conventions
+        guard let first = ranges.first else { return (nil, nil) }
+        let isHost =
+            ranges.count > 1 || !RoutingRules.isVerb(bytes, first, of: conventions)
+            || conventions.host == .isIgnored && first.lowerBound == start + 2
+        return isHost ? (first, ranges.count > 1 ? ranges[1] : nil) : (nil, first)
+    }
+}
+
+extension RoutingRules {
+    /// Whether a segment is one of the words before a path, in any letter case.
+    static func isVerb(_ bytes: Span<UInt8>, _ range: Range<Int>, of conventions: RoutingConventions) -> Bool
+    {
+        guard !conventions.leadingVerbs.isEmpty else { return false }
+        return conventions.leadingVerbs.contains(PercentCoding.text(bytes, range).lowercased())
+    }
+}

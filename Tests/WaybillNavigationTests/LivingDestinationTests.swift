@@ -1,0 +1,137 @@
+import Testing
+import Waybill
+import WaybillNavigation
+import WaybillRouting
+import WaybillTestSupport
+
+/// Destinations that reply to their callers for as long as they are there.
+@Suite(.timeLimit(.minutes(1)))
+struct LivingDestinationTests {
+    private let screens: Screens
+    private let made = Journal<NavigationRequest>()
+    private var bus: MessageBus { self.screens.bus }
+
+    init() throws {
+        self.screens = try Screens()
+        try self.screens.navigator.register("app://editor/:id", named: "editor") { [made] request in
+            made.add(request)
+            return "editor"
+        }
+    }
+
+    @Test
+    func `a caller that listens gets replies until the destination goes, and then the result`() async throws {
+        try await self.screens.open("app://root/home")
+        let bus = self.bus
+        let drafts = Journal<String>()
+        let caller = Task {
+            try await bus.route("app://push/editor/1", as: String.self) { (draft: String) in
+                drafts.add(draft)
+                return draft.count
+            }
+        }
+        #expect(await eventually { await self.screens.links().count == 2 })
+        let request = try #require(self.made.entries.first)
+        #expect(await request.reply(with: "a draft"))
+        #expect(try await request.reply(with: "another", expecting: Int.self) == 7)
+        request.setResult("saved")
+        try await self.screens.open("app://push/page/1", "app://back/home")
+        #expect(try await caller.value == "saved")
+        #expect(drafts.entries == ["a draft", "another"])
+        #expect(await !request.reply(with: "too late"))
+        let error = await failure { try await request.reply(with: "too late", expecting: Int.self) }
+        #expect(error?.code == .noHandler)
+    }
+
+    @Test
+    func `a caller that reads replies gets them with the ID of its request`() async throws {
+        let bus = self.bus
+        try await self.screens.open("app://root/home")
+        let reader = Task {
+            var seen: [String] = []
+            var ids: Set<CorrelationID> = []
+            for try await reply in bus.replies(to: "app://push/editor/1") {
+                seen.append("\(reply.value)")
+                ids.insert(reply.correlationID)
+            }
+            return (seen, ids)
+        }
+        #expect(await eventually { self.made.count == 1 })
+        let request = self.made.entries[0]
+        await request.reply(with: "one")
+        await request.reply(with: "two")
+        try await request.close(returning: "end")
+        let (seen, ids) = try await reader.value
+        #expect(seen == ["one", "two", "end"])
+        #expect(ids == [request.id])
+        #expect(await self.screens.links() == ["app://root/home"])
+    }
+
+    @Test
+    func `a caller that does not listen has the destination at once`() async throws {
+        let editor: String = try await self.bus.route("app://root/editor/1")
+        #expect(editor == "editor")
+        #expect(await !self.made.entries[0].reply(with: "a draft"))
+        self.bus.send("app://push/editor/2")
+        #expect(await self.bus.settles())
+        #expect(await self.screens.links() == ["app://root/editor/1", "app://push/editor/2"])
+    }
+
+    @Test
+    func `its return URL is routed when it goes, and not before`() async throws {
+        let saved = Journal<String>()
+        try self.bus.register("app://saved") { message in
+            saved.add(
+                "\(try message.payload(as: String.self)) \(message.correlationID == nil ? "" : "answers")"
+            )
+        }
+        try await self.screens.open("app://root/home", "app://push/editor/1#app://saved")
+        let request = self.made.entries[0]
+        #expect(await self.bus.settles())
+        #expect(saved.count == 0)
+        try await request.close(returning: "text")
+        #expect(await saved.comes(to: "text answers"))
+        // What is not shown has nothing to wait for.
+        await self.screens.presenter.fail(with: Broken())
+        _ = await failure { try await self.bus.route("app://push/editor/2#app://saved") }
+        #expect(await self.bus.settles())
+        #expect(saved.count == 1)
+    }
+
+    @Test
+    func `a caller that is cancelled leaves the destination where it is`() async throws {
+        try await self.screens.open("app://root/home")
+        let bus = self.bus
+        let caller = Task { try await bus.route("app://push/editor/1") { (_: String) in } }
+        #expect(await eventually { await self.screens.links().count == 2 })
+        caller.cancel()
+        #expect(await failure { try await caller.value }?.code == .cancelled)
+        #expect(await self.screens.links().count == 2)
+        #expect(await !self.made.entries[0].reply(with: "a draft"))
+        #expect(await self.bus.settles())
+    }
+
+    @Test
+    func `what is reused is waited for by all of its callers`() async throws {
+        try await self.screens.open("app://root/home")
+        let bus = self.bus
+        let callers = (1...2).map { number in
+            Task { try await bus.route("app://push/cart?add=\(number)") { (_: String) in } }
+        }
+        #expect(await eventually { self.screens.journal.count == 3 })
+        #expect(self.bus.statistics.inFlight == 2)
+        try await self.screens.navigator.back()
+        for caller in callers { _ = try await caller.value }
+        #expect(await self.bus.settles())
+    }
+
+    @Test
+    func `a bus that ends frees the callers that wait`() async throws {
+        try await self.screens.open("app://root/home")
+        let bus = self.bus
+        let caller = Task { try await bus.route("app://push/editor/1") { (_: String) in } }
+        #expect(await eventually { await self.screens.links().count == 2 })
+        await bus.shutDown(drainingUntil: .now)
+        #expect(await failure { try await caller.value }?.code == .shutDown)
+    }
+}

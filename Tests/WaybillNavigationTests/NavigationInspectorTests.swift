@@ -1,0 +1,160 @@
+import Testing
+import Waybill
+import WaybillNavigation
+import WaybillRouting
+import WaybillTestSupport
+
+@Suite(.timeLimit(.minutes(1)))
+struct NavigationInspectorTests {
+    private let screens: Screens
+    private let journal = Journal<String>()
+    private var bus: MessageBus { self.screens.bus }
+
+    init() throws { self.screens = try Screens() }
+
+    /// Notes what it sees; stops, supplies and wraps what it is told to.
+    private struct Inspector: NavigationInspector {
+        let name: String
+        let journal: Journal<String>
+        var stops: String?
+        var supplies: String?
+        var wraps: String?
+
+        func shouldTransition(
+            _ request: NavigationRequest,
+            from source: PresentedDestination?
+        ) async throws -> Bool {
+            let top = source.map { "\($0.value)" } ?? "nothing"
+            self.journal.add("\(self.name) should \(request.transition) \(request.path) from \(top)")
+            if self.stops == "throws" { throw Broken() }
+            return request.path != self.stops
+        }
+
+        func willTransition(
+            _ request: NavigationRequest,
+            from source: PresentedDestination?,
+            make: nonisolated(nonsending) () async throws -> any Sendable
+        ) async throws -> (any Sendable)? {
+            self.journal.add("\(self.name) will")
+            if request.path == self.supplies { return "supplied" }
+            return request.path == self.wraps ? "(\(try await make()))" : nil
+        }
+
+        func didTransition(
+            _ request: NavigationRequest,
+            result: Result<NavigationChange, RoutingError>
+        ) async {
+            switch result {
+            case .success(let change):
+                let stack = change.stack.map { "\($0.value)" }.joined(separator: " ")
+                self.journal.add("\(self.name) did: \(stack)")
+            case .failure(let error): self.journal.add("\(self.name) did not: \(error.code)")
+            }
+        }
+    }
+
+    @Test
+    func `inspectors are asked in their order, and see what became of it`() async throws {
+        self.screens.navigator.addInspector(Inspector(name: "1", journal: self.journal, wraps: "page/1"))
+        self.screens.navigator.addInspector(
+            Inspector(name: "2", journal: self.journal, stops: "page/9", supplies: "page/2")
+        )
+        try await self.screens.open("app://root/home", "app://push/page/1")
+        let supplied: String = try await self.bus.route("app://present/page/2")
+        #expect(supplied == "supplied")
+        let error = await failure { try await self.bus.route("app://push/page/9") }
+        #expect(error?.code == .refused)
+        #expect(error?.message.contains("Inspector") == true)
+        #expect(
+            self.journal.entries == [
+                "1 should root home from nothing", "2 should root home from nothing", "1 will", "2 will",
+                "1 did: home", "2 did: home", "1 should push page/1 from home",
+                "2 should push page/1 from home",
+                "1 will", "2 will", "1 did: home (page1)", "2 did: home (page1)",
+                "1 should present page/2 from (page1)", "2 should present page/2 from (page1)", "1 will",
+                "2 will",
+                "1 did: home (page1) supplied", "2 did: home (page1) supplied",
+                "1 should push page/9 from supplied", "2 should push page/9 from supplied",
+                "1 did not: refused",
+                "2 did not: refused",
+            ]
+        )
+    }
+
+    @Test
+    func `an inspector that throws refuses, with its error as the cause`() async throws {
+        self.screens.navigator.addInspector(Inspector(name: "1", journal: self.journal, stops: "throws"))
+        let error = await failure { try await self.bus.route("app://root/home") }
+        #expect(error?.code == .refused)
+        #expect(error?.cause is Broken)
+        #expect(await self.screens.navigator.state == NavigationState())
+    }
+
+    @Test
+    func `a global handler sees each request, and may take it over`() async throws {
+        let journal = self.journal
+        try self.screens.navigator.setGlobalHandler(uncaughtOf: ["app"]) { request in
+            journal.add("\(request.transition) \(request.path) \(request.destinationName ?? "-")")
+            return request.query["handled"].map { .handled($0) } ?? .proceed
+        }
+        try await self.screens.open("app://root/home")
+        let answer: String = try await self.bus.route("app://present/page/1?handled=mine")
+        #expect(answer == "mine")
+        let unknown: String = try await self.bus.route("app://push/no/such/page?handled=too")
+        #expect(unknown == "too")
+        #expect(await failure { try await self.bus.route("app://push/no/such/page") }?.code == .noRoute)
+        #expect(await self.screens.links() == ["app://root/home"])
+        #expect(
+            self.journal.entries == [
+                "root home Home", "present page/1 Page", "push no/such/page -", "push no/such/page -",
+            ]
+        )
+    }
+
+    @Test
+    func `observers see what will happen and what did, with source and destination`() async throws {
+        let (all, pages) = (Journal<String>(), Journal<NavigationEvent.Kind>())
+        self.screens.navigator.observe { event in
+            let source = event.source.map { "\($0.value)" } ?? "nothing"
+            all.add("\(event.kind) \(event.destination.value) by \(event.transition) from \(source)")
+        }
+        let end = self.screens.navigator.observe("Page") { pages.add($0.kind) }
+        try await self.screens.open("app://root/home", "app://push/page/1", "app://root/cart")
+        end()
+        await self.screens.presenter.fail(with: Broken())
+        _ = await failure { try await self.bus.route("app://push/page/2") }
+        #expect(
+            all.entries == [
+                "willPerform home by root from nothing", "didPerform home by root from nothing",
+                "willPerform page1 by push from home", "didPerform page1 by push from home",
+                "willRemove page1 by root from page1", "willRemove home by root from page1",
+                "willPerform cart by root from page1", "didRemove page1 by root from page1",
+                "didRemove home by root from page1", "didPerform cart by root from page1",
+                "willPerform page2 by push from cart",
+            ]
+        )
+        #expect(pages.entries == [.willPerform, .didPerform, .willRemove, .didRemove])
+    }
+
+    @Test
+    func `a request has the parts of its URL`() async throws {
+        let journal = Journal<NavigationRequest>()
+        try self.screens.navigator.register("app://user/:id/detail", named: "detail") { request in
+            journal.add(request)
+            return "detail"
+        }
+        let reply = try await self.bus.route("APP://Present/user/%E7%94%A8/detail?a=1&b=%20#app://home")
+        let request = try #require(journal.entries.first)
+        #expect(request.url == "APP://Present/user/%E7%94%A8/detail?a=1&b=%20#app://home")
+        #expect(request.scheme == "app")
+        #expect(request.host == nil)
+        #expect(request.path == "user/%E7%94%A8/detail")
+        #expect(request.segments == ["user", "用", "detail"])
+        #expect(request.transition == .present)
+        #expect(request.query == ["a": "1", "b": " "])
+        #expect(request.fragment == "app://home")
+        #expect(request.destinationName == "detail")
+        #expect(request.presenter == "main")
+        #expect(request.id == reply.correlationID)
+    }
+}

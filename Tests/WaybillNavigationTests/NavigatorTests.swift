@@ -1,0 +1,227 @@
+import Testing
+import Waybill
+import WaybillNavigation
+import WaybillRouting
+import WaybillTestSupport
+
+@Suite(.timeLimit(.minutes(1)))
+struct NavigatorTests {
+    private let screens: Screens
+    private var bus: MessageBus { self.screens.bus }
+
+    init() throws { self.screens = try Screens() }
+
+    @Test
+    func `URLs push, present, embed, switch the root, and go back`() async throws {
+        try await self.screens.open(
+            "app://ROOT/home",
+            "app://push/page/1?tab=info#",
+            "page/2",
+            "app://Present/page/3",
+            "app://embed/page/4"
+        )
+        #expect(
+            await self.screens.links() == [
+                "app://root/home", "app://push/page/1?tab=info", "app://push/page/2", "app://present/page/3",
+                "app://embed/page/4",
+            ]
+        )
+        try await self.screens.open("app://back", "app://back?count=2")
+        #expect(await self.screens.links() == ["app://root/home", "app://push/page/1?tab=info"])
+        try await self.screens.open("app://push/page/7", "app://push/page/8", "app://back/page/1")
+        try await self.screens.open("app://push/page/9", "app://root")
+        #expect(
+            self.screens.journal.entries == [
+                "show by root: home", "show by push: home page1.info", "show by push: home page1.info page2",
+                "show by present: home page1.info page2 page3",
+                "show by embed: home page1.info page2 page3 page4",
+                "remove by back: home page1.info page2 page3", "remove by back: home page1.info",
+                "show by push: home page1.info page7", "show by push: home page1.info page7 page8",
+                "remove by back: home page1.info", "show by push: home page1.info page9",
+                "remove by root: home",
+            ]
+        )
+    }
+
+    @Test
+    func `a caller gets the destination, made of the parameters by name and type`() async throws {
+        let page: Page = try await self.bus.route("app://push/page/7?tab=a%20b&other=ignored")
+        #expect(page == Page(id: 7, tab: "a b"))
+        let passed: Page = try await self.bus.route("app://push/page/8", parameters: ["tab": "given"])
+        #expect(passed.tab == "given")
+        let state: NavigationState = try await self.bus.route("app://back")
+        #expect(state.top()?.url == "app://page/7?tab=a%20b&other=ignored")
+    }
+
+    @Test
+    func `a parameter of another type fails with its name, and nothing changes`() async throws {
+        try await self.screens.open("app://root/home")
+        let error = await failure { try await self.bus.route("app://push/page/seven") }
+        #expect(error?.code == .invalidParameter)
+        #expect(error?.message.contains("id") == true)
+        #expect(await self.screens.links() == ["app://root/home"])
+    }
+
+    @Test
+    func `when the presenter fails, all is as it was`() async throws {
+        try await self.screens.open("app://root/home", "app://push/cart?add=tea", "app://push/page/1")
+        let before = await self.screens.navigator.state
+        await self.screens.presenter.fail(with: Broken())
+        for url in [
+            "app://push/page/2", "app://root/page/2", "app://back", "app://cart?add=pot", "app://remove/cart",
+        ] {
+            let error = await failure { try await self.bus.route(url) }
+            #expect(error?.code == .handlerFailed, "\(url)")
+            #expect(error?.cause is Broken)
+            #expect(await self.screens.navigator.state == before)
+        }
+        await self.screens.presenter.fail(with: RoutingError.refused("not now"))
+        let error = await failure { try await self.screens.navigator.back() }
+        #expect(error?.code == .refused)
+        #expect(error?.message == "not now")
+        let values = await self.screens.navigator.destinations().map { "\($0.value)" }
+        #expect(values == ["home", "cart+tea", "page1"])
+    }
+
+    @Test
+    func `what cannot be done is refused with the reason`() async throws {
+        try await self.screens.open("app://root/home")
+        for (url, reason) in [
+            ("app://back", "1 to go back, and there are 0"), ("app://back/page/1", "it is not shown"),
+            ("app://remove/home", "it is at the bottom: another root has to take its place"),
+        ] {
+            let error = await failure { try await self.bus.route(url) }
+            #expect(error?.code == .refused)
+            #expect(error?.message == reason)
+            #expect(error?.url == url)
+        }
+        #expect(await failure { try await self.bus.route("app://push/nowhere") }?.code == .noRoute)
+        #expect(await failure { try await self.bus.route("app://push") }?.code == .noRoute)
+        let headers = [NavigationRequest.presenterHeader: "left"]
+        #expect(
+            await failure { try await self.bus.route("app://home", headers: headers) }?.code == .noHandler
+        )
+    }
+
+    @Test
+    func `a destination that can be reused comes to the front with the new parameters`() async throws {
+        try await self.screens.open("app://root/home", "app://push/cart?add=tea", "app://present/page/1")
+        let id = await self.screens.navigator.state.stack()[1].id
+        let cart: Cart = try await self.bus.route("app://push/cart?add=pot")
+        #expect(cart.add == "pot")
+        #expect(await self.screens.links() == ["app://root/home", "app://push/cart?add=pot"])
+        #expect(await self.screens.navigator.state.top()?.id == id)
+        #expect(self.screens.journal.entries.last == "update by push: home cart+pot")
+    }
+
+    @Test
+    func `an object that is reused gets its parameters back when the presenter fails`() async throws {
+        let mailbox = Mailbox()
+        try self.screens.navigator.register("app://mail/:folder") { request in
+            await mailbox.open(try request.parameters.require("folder"))
+            return mailbox
+        }
+        try await self.screens.open("app://root/mail/in", "app://push/mail/out")
+        await self.screens.presenter.fail(with: Broken())
+        #expect(await failure { try await self.bus.route("app://mail/spam") }?.code == .handlerFailed)
+        #expect(await mailbox.folders == ["in", "out", "spam", "out"])
+        #expect(await self.screens.links() == ["app://root/mail/out"])
+    }
+
+    @Test
+    func `presenters have stacks of their own, and the one that changed last is active`() async throws {
+        let side = NotingPresenter()
+        await self.screens.navigator.setPresenter(side, named: "side")
+        try await self.screens.open("app://root/home")
+        let headers = [NavigationRequest.presenterHeader: "side"]
+        try await self.bus.route("app://root/page/1", headers: headers)
+        try await self.screens.open("app://push/page/2")
+        #expect(side.journal.entries == ["show by root: page1", "show by push: page1 page2"])
+        try await self.screens.navigator.activate("main")
+        try await self.screens.open("app://push/page/3")
+        let state = await self.screens.navigator.state
+        #expect(state.stacks.mapValues { $0.map(\.url) }["main"] == ["app://home", "app://page/3"])
+        // It is found wherever it is.
+        try await self.screens.open("app://remove/page/2")
+        #expect(await self.screens.navigator.state.stack(of: "side").map(\.url) == ["app://page/1"])
+    }
+
+    @Test
+    func `what is shown is saved as URLs, and restored`() async throws {
+        try await self.screens.open(
+            "app://root/home",
+            "app://push/page/1?tab=%E7%94%A8#x",
+            "app://present/cart?add=tea",
+            "app://embed/page/2"
+        )
+        let state = await self.screens.navigator.state
+        let saved = state.urls
+        let other = try Screens()
+        try await other.navigator.restore(try NavigationState(urls: saved))
+        #expect(await other.navigator.state == state)
+        #expect(other.journal.entries == ["show by root: home page1.用 cart+tea page2"])
+        // A later one replaces what is there, and nothing changes if a URL leads nowhere.
+        let wrong = try NavigationState(urls: ["main": ["app://root/home", "app://push/nowhere"]])
+        #expect(await failure { try await other.navigator.restore(wrong) }?.code == .handlerFailed)
+        #expect(await other.navigator.state == state)
+        try await other.navigator.restore(NavigationState())
+        #expect(await other.navigator.state == NavigationState())
+        #expect(other.journal.entries.last == "remove by root: ")
+    }
+
+    @Test
+    func `steps are taken one at a time, in the order in which they came`() async throws {
+        try await self.screens.open("app://root/home")
+        let gate = Gate()
+        await self.screens.presenter.wait(at: gate)
+        let first = Task { try await self.bus.route("app://push/page/1") }
+        await gate.reached()
+        let cancelled = Task { try await self.bus.route("app://push/page/2") }
+        self.bus.send("app://push/page/3")
+        self.bus.send("app://push/page/4")
+        let last = Task { try await self.bus.route("app://push/page/5") }
+        #expect(await eventually { self.bus.statistics.inFlight == 5 })
+        cancelled.cancel()
+        #expect(await failure { try await cancelled.value }?.code == .cancelled)
+        gate.open()
+        _ = try await first.value
+        _ = try await last.value
+        #expect(await self.bus.settles())
+        let urls = await self.screens.navigator.state.stack().map(\.url)
+        #expect(urls.prefix(2) == ["app://home", "app://page/1"])
+        #expect(Set(urls.dropFirst(2)) == ["app://page/3", "app://page/4", "app://page/5"])
+    }
+
+    @Test
+    func `a step that waits for another one is refused, and one that sends it is not`() async throws {
+        let bus = self.bus
+        let journal = Journal<RoutingError.Code?>()
+        await self.screens.presenter.runOnce { [navigator = self.screens.navigator] in
+            journal.add(await failure { try await bus.route("app://push/page/2") }?.code)
+            journal.add(await failure { try await navigator.back() }?.code)
+            bus.send("app://push/page/3")
+        }
+        try await self.screens.open("app://root/home")
+        #expect(journal.entries == [.refused, .refused])
+        #expect(await self.bus.settles())
+        #expect(await self.screens.links() == ["app://root/home", "app://push/page/3"])
+        await self.screens.presenter.runOnce { [navigator = self.screens.navigator] in
+            journal.add(await failure { try await bus.route("app://push/page/4") }?.code)
+            journal.add(await failure { try await navigator.back() }?.code)
+        }
+        try await self.screens.navigator.back()
+        #expect(journal.entries == [.refused, .refused, .refused, .refused])
+    }
+
+    @Test
+    func `a task that a step leaves behind takes its own step`() async throws {
+        let bus = self.bus
+        let task = Journal<Task<Void, any Error>>()
+        await self.screens.presenter.runOnce {
+            task.add(Task { try await bus.route("app://push/page/1") })
+        }
+        try await self.screens.open("app://root/home")
+        try await task.entries[0].value
+        #expect(await self.screens.links() == ["app://root/home", "app://push/page/1"])
+    }
+}

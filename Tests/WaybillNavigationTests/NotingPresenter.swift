@@ -1,0 +1,91 @@
+import Waybill
+import WaybillNavigation
+import WaybillTestSupport
+
+/// Notes what it is asked to show; it can be told to fail, and to wait.
+actor NotingPresenter: Presenter {
+    nonisolated let journal = Journal<String>()
+    private var failure: (any Error)?
+    private var gate: Gate?
+    private var body: (@Sendable () async throws -> Void)?
+
+    func fail(with error: (any Error)?) { self.failure = error }
+
+    func wait(at gate: Gate?) { self.gate = gate }
+
+    /// Runs code of the test within the next step.
+    func runOnce(_ body: @escaping @Sendable () async throws -> Void) { self.body = body }
+
+    func show(_ change: NavigationChange) async throws { try await self.note("show", change) }
+
+    func update(_ change: NavigationChange) async throws { try await self.note("update", change) }
+
+    func remove(_ change: NavigationChange) async throws { try await self.note("remove", change) }
+
+    private func note(_ verb: String, _ change: NavigationChange) async throws {
+        await self.gate?.wait()
+        if let body = self.body.take() { try await body() }
+        if let failure { throw failure }
+        let stack = change.stack.map { "\($0.value)" }.joined(separator: " ")
+        self.journal.add("\(verb) by \(change.transition): \(stack)")
+    }
+}
+
+/// A destination whose properties are parameters.
+struct Page: Decodable, Sendable, Equatable, CustomStringConvertible {
+    let id: Int
+    var tab: String?
+
+    var description: String { "page\(self.id)\(self.tab.map { "." + $0 } ?? "")" }
+}
+
+struct Home: Decodable, Sendable, CustomStringConvertible {
+    var description: String { "home" }
+}
+
+/// A destination that there is one of.
+struct Cart: Decodable, ReusableDestination, CustomStringConvertible {
+    var add: String?
+
+    var description: String { "cart\(self.add.map { "+" + $0 } ?? "")" }
+}
+
+/// The same as an object, which is changed.
+final actor Mailbox: ReusableDestination, CustomStringConvertible {
+    private(set) var folders: [String] = []
+
+    nonisolated var description: String { "mailbox" }
+
+    func open(_ folder: String) { self.folders.append(folder) }
+
+    func reused(for request: NavigationRequest) async throws -> Self {
+        self.open(try request.parameters.require("folder"))
+        return self
+    }
+}
+
+struct Broken: Error {}
+
+/// A bus with a navigator, and destinations that most tests need.
+struct Screens {
+    let bus: MessageBus
+    let presenter = NotingPresenter()
+    let navigator: Navigator
+
+    var journal: Journal<String> { self.presenter.journal }
+
+    init() throws {
+        self.bus = MessageBus(configuration: .quiet(by: .navigation))
+        self.navigator = try Navigator(bus: self.bus, presenter: self.presenter)
+        try self.navigator.register("app://home", Home.self)
+        try self.navigator.register("app://page/:id", Page.self)
+        try self.navigator.register("app://cart", Cart.self)
+    }
+
+    /// The links of what is shown.
+    func links() async -> [String] { await self.navigator.state.stack().map(\.link) }
+
+    func open(_ urls: String...) async throws {
+        for url in urls { try await self.bus.route(url) }
+    }
+}
