@@ -39,11 +39,13 @@ let package = Package(
         module("Orders"),
         module("Payments"),
         module("Activity"),
+        // Depends on nothing: the program joins it to the bus.
+        .target(name: "Carriers", swiftSettings: settings),
         .executableTarget(
             name: "Shop",
             dependencies: [
-                "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", waybill,
-                eventLoop,
+                "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", "Carriers",
+                waybill, eventLoop,
                 .product(name: "WaybillCommands", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -54,7 +56,7 @@ let package = Package(
         .testTarget(
             name: "ShopTests",
             dependencies: [
-                "Shop", "ShopAPI", waybill, .product(name: "WaybillTesting", package: "waybill"),
+                "Shop", "ShopAPI", "Carriers", waybill, .product(name: "WaybillTesting", package: "waybill"),
             ],
             path: "Tests/ShopTests",
             swiftSettings: settings

@@ -24,27 +24,24 @@ class Waybill:
         self.socket.sendall((json.dumps(frame) + "\n").encode())
 
     def read(self):
-        line = self.lines.readline()
-        if not line:
-            raise ConnectionError("the server has closed the connection")
-        return json.loads(line)
+        if line := self.lines.readline():
+            return json.loads(line)
+        raise ConnectionError("the server has closed the connection")
 
     send = write  # send(url, parameters): nothing comes back
 
     def call(self, url, params={}, progress=None, **beside):
         """Calls a URL and returns its value; `progress` sees each progress reply, and its result is the answer.
         Beside the parameters: timeLeft (milliseconds), headers (a dictionary of texts)."""
-        self.last += 1
-        call = self.last
+        self.last = call = self.last + 1
         beside |= {"progress": True, "answers": True} if progress else {}
         self.write(url, {**params, **({"$waybill": beside} if beside else {})}, id=call)
         while True:
             frame = self.read()
             if frame.get("method") == "$/progress" and frame["params"]["id"] == call:
                 self.write("$/answer", {"id": call, "value": progress(frame["params"]["value"])})
-            elif frame.get("id") == call and "error" in frame:
-                raise WaybillError(frame["error"])
             elif frame.get("id") == call:
+                if "error" in frame: raise WaybillError(frame["error"])
                 return frame["result"]
             elif "method" in frame:
                 self.messages.append(frame)
@@ -56,4 +53,7 @@ class Waybill:
 
 if __name__ == "__main__":
     values = json.loads(sys.argv[3]) if len(sys.argv) > 3 else {}
-    print(json.dumps(Waybill(sys.argv[1]).call(sys.argv[2], values, progress=print), ensure_ascii=False))
+    try:
+        print(json.dumps(Waybill(sys.argv[1]).call(sys.argv[2], values, progress=print), ensure_ascii=False))
+    except (WaybillError, OSError) as error:
+        sys.exit(f"{sys.argv[2]}: {error}")

@@ -109,7 +109,7 @@ struct RoutingChangesTests {
         let bus = MessageBus(configuration: .quiet(by: .yfRouter))
         try bus.register("/user/detail") { _ in 1 }
         #expect(bus.canRoute("/user/detail") && bus.canRoute("app://user/detail"))
-        #expect(!bus.canOpenURL("/user/detail") && bus.canOpenURL("APP://user/detail"))
+        #expect(!bus.canOpenURL("/user/detail") && !bus.canOpenURL("APP://user/detail"))
         #expect(!bus.canOpenURL("app://nowhere") && !bus.canOpenURL(""))
     }
 }

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import Activity
+internal import Carriers
 internal import Cart
 internal import Catalog
 internal import Logging
@@ -8,7 +9,7 @@ internal import Payments
 internal import Waybill
 internal import WaybillEventLoop
 
-/// The whole shop: one bus, and six modules on its loop.
+/// The whole shop: one bus, six modules on its loop, and a carrier that knows nothing of it.
 ///
 /// This is the only place that knows all modules. Take a line away and the shop still runs; a URL of that module
 /// then fails with `noRoute`.
@@ -26,5 +27,6 @@ struct Storefront {
         try await self.bus.install { OrdersModule() }
         try await self.bus.install { PaymentsModule() }
         try await self.bus.install { ActivityModule() }
+        try Carrier().join(self.bus)
     }
 }

@@ -26,9 +26,7 @@ struct OpenShop {
             try await self.bus.route(url, parameters: ["session": self.session])
             return nil
         } catch {
-            var cause: (any Error)? = error
-            while let routing = cause as? RoutingError { cause = routing.cause }
-            return cause as? ShopError
+            return ShopError(causeOf: error)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ShopAPI
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillServe
@@ -29,11 +30,12 @@ struct ServeCommand: AsyncParsableCommand {
         "app://cart/add", "app://cart/remove", "app://cart/show", "app://catalog/categories",
         "app://catalog/category/:name", "app://catalog/product", "app://catalog/search",
         "app://orders/cancel/:id", "app://orders/detail/:id", "app://orders/mine", "app://orders/place",
-        "app://payments/**",
+        "app://payments/**", "app://shipping/**",
     ]
 
     func run() async throws {
         let shop = try await Storefront()
+        shop.bus.use(ShopErrorMiddleware())
         for url in Self.customerURLs { try shop.bus.expose(url) }
         let server = RPCServer(shop.bus, listening: .unix(self.socket))
         let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate)

@@ -53,6 +53,13 @@ final class ServeTests {
         #expect(wrong.status != 0 && wrong.text.contains("`id`"))
     }
 
+    @Test func `customers are told why the shop says no`() throws {
+        let cart = try self.call("app://cart/show")
+        #expect(cart.status == 1 && cart.text.contains("sign in first: app://accounts/sign-in?name=Lili"))
+        let quote = try self.call("app://shipping/quote/xx?grams=1")
+        #expect(quote.status == 1 && quote.text.contains("nothing is sent to xx"))
+    }
+
     @Test(arguments: [
         "cart/take", "cart/restore", "catalog/reserve", "catalog/release", "orders/settle/1", "activity/log",
     ])

@@ -1,0 +1,73 @@
+/// Knows what it costs to send a parcel, and how long that takes.
+///
+/// It imports nothing of the bus and knows no URL: the program joins it to the bus from outside. So code that
+/// was there before the bus, or that other programs use as well, stays as it is.
+package actor Carrier {
+    /// What a country costs.
+    private struct Zone {
+        let cents: Int
+        let centsPerKilogram: Int
+        let days: Int
+    }
+
+    private let zones = [
+        "NO": Zone(cents: 590, centsPerKilogram: 120, days: 2),
+        "DE": Zone(cents: 890, centsPerKilogram: 210, days: 4),
+        "JP": Zone(cents: 2490, centsPerKilogram: 980, days: 9),
+    ]
+
+    package init() {}
+
+    /// What it costs to send a parcel, and how long it takes.
+    ///
+    /// - Throws: ``CarrierError`` for a country or a weight that it does not serve.
+    package func quote(to country: String, grams: Int) throws(CarrierError) -> Quote {
+        guard let zone = self.zones[country.uppercased()] else {
+            throw .unknownCountry(country, known: self.zones.keys.sorted())
+        }
+        guard (1...30_000).contains(grams) else { throw .badWeight(grams) }
+        let kilograms = (grams + 999) / 1000
+        return Quote(cents: zone.cents + kilograms * zone.centsPerKilogram, days: zone.days)
+    }
+}
+
+/// An offer of a carrier.
+package struct Quote: Codable, Hashable, Sendable {
+    /// The price in the smallest unit.
+    package let cents: Int
+    /// How many days it takes.
+    package let days: Int
+
+    /// Makes an offer.
+    package init(cents: Int, days: Int) {
+        self.cents = cents
+        self.days = days
+    }
+}
+
+extension Quote: CustomStringConvertible {
+    /// As it is printed: `8.30, 2 days`.
+    package var description: String {
+        let rest = self.cents % 100
+        return "\(self.cents / 100).\(rest < 10 ? "0" : "")\(rest), \(self.days) days"
+    }
+}
+
+/// Why a carrier does not take a parcel.
+package enum CarrierError: Error, Hashable {
+    /// It does not go there.
+    case unknownCountry(String, known: [String])
+    /// Nothing, or more than a person can lift.
+    case badWeight(Int)
+}
+
+extension CarrierError: CustomStringConvertible {
+    /// What happened and what to do, in one sentence.
+    package var description: String {
+        switch self {
+        case .unknownCountry(let country, let known):
+            "nothing is sent to \(country); there are \(known.joined(separator: ", "))"
+        case .badWeight(let grams): "\(grams) g is no weight of a parcel; it has 1 to 30,000"
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Carriers
+import Foundation
+import Testing
+import Waybill
+
+@Suite
+struct CarrierTests {
+    @Test func `a component that knows nothing of the bus answers URLs`() async throws {
+        let shop = try await OpenShop()
+        let quote: Quote = try await shop.bus.route("app://shipping/quote/no?grams=1200")
+        #expect(quote == Quote(cents: 830, days: 2) && "\(quote)" == "8.30, 2 days")
+    }
+
+    @Test(arguments: [("xx?grams=1", "nothing is sent to xx"), ("de?grams=0", "0 g is no weight")])
+    func `what it says no to is a refusal, with its own error`(url: String, sentence: String) async throws {
+        let shop = try await OpenShop()
+        let error = await #expect(throws: RoutingError.self) {
+            try await shop.bus.route("app://shipping/quote/\(url)")
+        }
+        #expect(error?.code == .refused)
+        let cause = try #require(error?.cause as? CarrierError)
+        #expect("\(cause)".hasPrefix(sentence))
+    }
+
+    @Test func `it imports nothing`() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/Carriers").standardized
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            #expect(try !String(contentsOf: file, encoding: .utf8).contains("import "))
+        }
+    }
+}
