@@ -16,7 +16,7 @@ struct ModuleTests {
             scheme: "app",
             on: shop.bus,
             values: ["name": "Lili", "id": "1", "product": "copper-kettle", "order": "1"],
-            arguments: ["session": shop.session, "lines": lines]
+            arguments: ["session": shop.session, "lines": lines, "grams": 1200]
         ).run()
         #expect(report.problems.isEmpty, "\(report)")
     }

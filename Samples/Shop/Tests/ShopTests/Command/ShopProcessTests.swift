@@ -82,9 +82,9 @@ struct ShopProcessTests {
     }
 
     @Test func `the table of routes is text or JSON`() throws {
-        #expect(try ShopProcess("routes").lines.count == 28)
+        #expect(try ShopProcess("routes").lines.count == 29)
         let json = try ShopProcess("routes", "--format", "json")
-        #expect(json.lines.count { $0.contains("\"pattern\" : \"app://") } == 27)
+        #expect(json.lines.count { $0.contains("\"pattern\" : \"app://") } == 28)
         let page = try ShopProcess("routes", "--format", "markdown").lines
         #expect(page.contains("### `app://catalog/category/:name`"))
         #expect(page.contains("The goods on a shelf."))
