@@ -68,4 +68,10 @@ extension RoutingConventions {
         conventions.precedence = .queryBeforePath
         return conventions
     }()
+
+    /// The presets of this product by name, for programs that let their users choose.
+    public static let presets: [String: Self] = [
+        "yfRouter": .yfRouter, "ftRouter": .ftRouter, "cocRouter": .cocRouter,
+        "nativeConnector": .nativeConnector, "zikRouter": .zikRouter,
+    ]
 }

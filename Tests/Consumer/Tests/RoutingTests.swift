@@ -1,9 +1,10 @@
 import Testing
+import Waybill
 import WaybillCompatibility
 import WaybillPerformances
 import WaybillRouting
 
-/// Every public call of `WaybillRouting`, without a bus.
+/// Every public call of `WaybillRouting`, and of `WaybillCompatibility`.
 struct RoutingTests {
     @Test func `an address is read in parts`() throws {
         let address = try Address("APP://user/7/a%20b?page=2&tag=a&tag=b#home/done")
@@ -105,6 +106,38 @@ struct RoutingTests {
         var table = RouteTable<Int>(conventions: conventions)
         try table.insert("app://user/detail", 1)
         #expect(try table.match("app://user/detail") != nil)
+    }
+
+    @Test func `a user may choose among the presets`() throws {
+        let names = RoutingConventions.presets.keys.sorted()
+        #expect(names == ["cocRouter", "ftRouter", "nativeConnector", "yfRouter", "zikRouter"])
+    }
+
+    @Test func `COCRouter's completion comes before its filter`() async throws {
+        let bus = MessageBus(configuration: .init(conventions: .cocRouter))
+        try bus.register("order://detail/") { _ in 7 }
+        let forwarder = COCRouterForwarder(bus)
+        var modes: [Int] = []
+        let done = await forwarder.forward("order://detail/") { modes.append($0.mode.rawValue) }
+        #expect(done.mode == .done && done.value as? Int == 7 && done.error == nil && modes == [200])
+        let filter: COCRouterForwarder.Filter = { url, mode in #expect(url == "no" && mode == .urlNotParsed) }
+        let failed = await COCRouterForwarder(bus, filter: filter).forward("no", parameters: ["a": 1])
+        #expect(failed.mode.rawValue == 400 && failed.error?.code == .invalidURL)
+    }
+
+    @Test func `a handler sees the parts of a URL as FTRouter has them`() async throws {
+        let bus = MessageBus(configuration: .init(defaultScheme: "ft", conventions: .ftRouter))
+        try bus.register("market/detail") { message in
+            let components = FTRouterComponents(message)
+            let parts = [
+                components.scheme, components.host, components.path, components.transition,
+                components.followedURL,
+            ]
+            let values = components.query.count == 1 && components.parameters.count == 1
+            return "\(parts.map { $0 ?? "-" }) \(components.segments) \(values) \(components.values.count)"
+        }
+        let text: String = try await bus.route("ft://push/market/detail?a=b", parameters: ["c": 1])
+        #expect(text == #"["ft", "-", "market/detail", "push", "-"] ["market", "detail"] true 2"#)
     }
 
     @Test func `conventions and limits are set one by one`() throws {

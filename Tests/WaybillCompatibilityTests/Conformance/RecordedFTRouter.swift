@@ -21,14 +21,11 @@ struct FTRouterStage {
     /// What a destination saw, or, without one, the uncaught handler.
     private struct Call: Sendable {
         let destination: String?
-        let message: Message
-        /// Where the reply's value goes, as long as the handler has not replied.
-        let returnURL: String?
+        let components: FTRouterComponents
 
         init(_ message: Message, at destination: String?) {
             self.destination = destination
-            self.message = message
-            self.returnURL = message.returnURL
+            self.components = FTRouterComponents(message)
         }
     }
 
@@ -109,27 +106,23 @@ struct FTRouterStage {
         observed["handled"] = .bool(self.calls.count == 1)
         let call = self.calls.entries.first
         observed["matched"] = JSON(call?.destination)
-        observed["params"] = JSON(call?.destination == nil ? [:] : call?.message.parameters.all ?? [:])
-        if let call { observed.merge(Self.components(of: call)) { _, new in new } }
+        observed["params"] = .object(
+            call?.destination == nil ? [:] : call?.components.values.mapValues { JSON(value: $0) } ?? [:]
+        )
+        if let call { observed.merge(Self.columns(of: call.components)) { _, new in new } }
         return observed
     }
 
     /// The parts of a URL as the original names them.
-    private static func components(of call: Call) -> [String: JSON] {
-        let address = call.message.address
-        let query = call.message.parameters.query
-        // What stands before the path: a host that is no segment, and a transition.
-        let tail = address.text.prefix { $0 != "?" && $0 != "#" }
-        let head = address.hasScheme ? tail.drop { $0 != ":" }.dropFirst() : tail
-        let dropped = head.dropLast(address.path.count).split(separator: "/").map(String.init)
-        let transition = dropped.last.flatMap { Self.transitions[$0.lowercased()] }
-        let host = transition == nil || dropped.count > 1 ? dropped.first : nil
+    private static func columns(of components: FTRouterComponents) -> [String: JSON] {
+        let transition = components.transition.map { Self.transitions[$0] ?? -1 } ?? 0
         return [
-            "scheme": .string(address.scheme), "host": .string(host ?? "/"),
-            "path": .string(address.segments.joined(separator: "/")),
-            "pathComponents": .array(address.segments.map { .string($0) }),
-            "transition": .number(Double(transition ?? 0)), "query": query.isEmpty ? .null : JSON(query),
-            "followedURL": JSON(call.returnURL.map { Self.canonical($0) }),
+            "scheme": .string(components.scheme), "host": .string(components.host ?? "/"),
+            "path": .string(components.path),
+            "pathComponents": .array(components.segments.map { .string($0) }),
+            "transition": .number(Double(transition)),
+            "query": components.query.isEmpty ? .null : JSON(components.query),
+            "followedURL": JSON(components.followedURL.map { Self.canonical($0) }),
         ]
     }
 

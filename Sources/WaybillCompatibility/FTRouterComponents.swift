@@ -1,0 +1,61 @@
+public import Waybill
+internal import WaybillRouting
+
+/// The parts of a routed URL and what was passed with it, as FTRouter hands them to its destinations.
+///
+/// ```swift
+/// try bus.register("ft://market/detail") { message in
+///     let components = FTRouterComponents(message)
+///     print(components.path, components.transition ?? "", components.values)
+/// }
+/// ```
+///
+/// Use it in handlers that take any URL, the uncaught handler among them. A handler that knows its values reads
+/// them from the message: `message.parameters`, or `message.decode(_:)` for a type with properties.
+public struct FTRouterComponents: Sendable {
+    /// The scheme, in lower case.
+    public let scheme: String
+
+    /// The host, where it is no part of the path: one with a dot, or any, as the bus's conventions say.
+    public let host: String?
+
+    /// The path, decoded, without host, transition and slashes around it.
+    public var path: String { self.segments.joined(separator: "/") }
+
+    /// The parts of the path.
+    public let segments: [String]
+
+    /// The transition, in lower case: a first segment `push`, `present`, `back` or `root`.
+    public let transition: String?
+
+    /// The values of the query.
+    public let query: [String: String]
+
+    /// The URL in the fragment, which gets the value of the reply, with its scheme; nil for a message that has
+    /// been replied to.
+    public let followedURL: String?
+
+    /// What the caller passed beside the URL.
+    public let parameters: [String: any Sendable]
+
+    /// The values of the URL and of the call as one; a passed value wins.
+    public var values: [String: any Sendable] {
+        (self.query as [String: any Sendable]).merging(self.parameters) { _, passed in passed }
+    }
+
+    /// Reads the parts of a message.
+    ///
+    /// - Parameter message: a message on a bus with the conventions `.ftRouter`, or any other; without a host
+    ///   apart and leading verbs the first two are segments.
+    public init(_ message: Message) {
+        let address = message.address
+        let prefix = address.prefix
+        self.scheme = address.scheme
+        self.host = prefix.host
+        self.segments = address.segments
+        self.transition = prefix.verb
+        self.query = message.parameters.query
+        self.followedURL = message.returnURL
+        self.parameters = message.parameters.call
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillCompatibility
+import WaybillRouting
+import WaybillTestSupport
+
+/// Each preset from end to end on a bus: register, route, call back, return, unregister.
+@Suite(.timeLimit(.minutes(1)))
+struct PresetTests {
+    /// What a preset is exercised with.
+    struct Run: Sendable {
+        /// A URL of the original's kind, without the fragment.
+        let url: String
+        /// Where the value of the reply is to go, as the fragment says it.
+        let returnURL: String
+        /// What the handler finds in the URL.
+        let parameters: [String: String]
+        /// A URL of the same scheme that leads nowhere.
+        let lost: String
+        let register: @Sendable (MessageBus, Stage) throws -> Void
+        let unregister: @Sendable (MessageBus) -> Void
+    }
+
+    /// What the handlers of a run do, and what reached them.
+    struct Stage: Sendable {
+        let answers = Journal<Int?>()
+        let parameters = Journal<[String: String]>()
+        let returnURLs = Journal<String?>()
+        let receipts = Journal<String>()
+
+        /// Asks its caller, and replies.
+        var pay: @Sendable (Message) async throws -> String {
+            { message in
+                self.parameters.add(message.parameters.all)
+                self.returnURLs.add(message.returnURL)
+                self.answers.add(try? await message.reply(with: 42, expecting: Int.self))
+                return "paid"
+            }
+        }
+
+        /// Takes what the reply's value was.
+        var receipt: @Sendable (Message) throws -> Void {
+            { message in self.receipts.add(try message.payload(as: String.self)) }
+        }
+    }
+
+    /// A run with two patterns.
+    private static func patterns(
+        _ pattern: String,
+        _ url: String,
+        _ parameters: [String: String],
+        returning receipt: String,
+        lost: String
+    ) -> Run {
+        Run(url: url, returnURL: receipt, parameters: parameters, lost: lost) { bus, stage in
+            try bus.register(pattern, stage.pay)
+            try bus.register(receipt, stage.receipt)
+        } unregister: { bus in
+            bus.unregister(pattern)
+            bus.unregister(receipt)
+        }
+    }
+
+    private static let runs: [String: Run] = [
+        "yfRouter": Self.patterns(
+            "YF:///order/:id",
+            "yf://order/7?total=42",
+            ["id": "7", "total": "42"],
+            returning: "yf:///receipt",
+            lost: "yf:///nowhere"
+        ),
+        "ftRouter": Self.patterns(
+            "ft://order/pay",
+            "ft://PUSH/order/pay?total=42",
+            ["total": "42"],
+            returning: "ft://home/receipt",
+            lost: "ft://order/nowhere"
+        ),
+        "cocRouter": Self.patterns(
+            "https://order.example.com/<id>/",
+            "http://ORDER.example.com/7?total=42",
+            ["total": "42"],
+            returning: "home://receipt/",
+            lost: "https://order.example.com/"
+        ),
+        "nativeConnector": Run(
+            url: "app://order/pay?total=42",
+            returnURL: "app://home/receipt?from=order",
+            parameters: ["total": "42"],
+            lost: "app://order/nowhere"
+        ) { bus, stage in
+            var actions = Actions()
+            try actions.declare("pay", of: "Target_Order", values: .needed, stage.pay)
+            try actions.declare("receipt", of: "Target_Home", values: .needed, stage.receipt)
+            try bus.connect("app", to: NativeConnector(actions))
+        } unregister: { bus in
+            bus.unregister(scheme: "app")
+        },
+        "zikRouter": Self.patterns(
+            "app://order/:id",
+            "app://order/7?total=42",
+            ["id": "7", "total": "42"],
+            returning: "app://receipt",
+            lost: "APP://order/7"
+        ),
+    ]
+
+    @Test(arguments: RoutingConventions.presets.keys.sorted())
+    func `a preset works from end to end`(name: String) async throws {
+        let conventions = try #require(RoutingConventions.presets[name])
+        let run = try #require(Self.runs[name], "the preset \(name) has no run here")
+        let bus = MessageBus(configuration: .quiet(by: conventions))
+        let stage = Stage()
+        let uncaught = Journal<String>()
+        bus.setUncaughtHandler { uncaught.add($0.address.text) }
+
+        try run.register(bus, stage)
+        #expect(bus.canRoute(run.url) && !bus.canRoute(run.lost))
+        #expect(await failure { try await bus.route(run.lost) } != nil)
+
+        let value: String = try await bus.route(run.url) { (total: Int) in total + 1 }
+        #expect(value == "paid" && stage.answers.entries == [43])
+        #expect(stage.parameters.entries == [run.parameters])
+        #expect(stage.returnURLs.entries == [nil] && stage.receipts.count == 0)
+
+        let reply = try await bus.route("\(run.url)#\(run.returnURL)")
+        if conventions.hasFragment {
+            let leg = try #require(reply.returnLeg)
+            guard case .delivered = await leg.outcome else {
+                Issue.record("the value did not reach \(leg.url): \(leg.current)")
+                return
+            }
+            #expect(stage.returnURLs.entries.last == run.returnURL && stage.receipts.entries == ["paid"])
+        } else {
+            // YFRouter has no fragments: the text belongs to the last value.
+            #expect(reply.returnLeg == nil && stage.receipts.count == 0)
+            #expect(stage.parameters.entries.last?["total"] == "42#\(run.returnURL)")
+        }
+
+        run.unregister(bus)
+        #expect(!bus.canRoute(run.url) && !bus.canRoute(run.returnURL))
+        #expect(await failure { try await bus.route(run.url) } != nil)
+        #expect(bus.statistics.inFlight == 0)
+    }
+
+    @Test func `every preset is in the list, and in it once`() throws {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+        let file = sources.appending(path: "WaybillCompatibility/RoutingConventions+Routers.swift")
+        let declared = try String(contentsOf: file, encoding: .utf8)
+            .matches(of: /public static let (\w+) = \{/).map { String($0.1) }
+        #expect(!declared.isEmpty && declared.sorted() == RoutingConventions.presets.keys.sorted())
+        #expect(Set(RoutingConventions.presets.values).count == declared.count)
+    }
+}
