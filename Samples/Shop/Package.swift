@@ -27,7 +27,7 @@ let package = Package(
     ],
     dependencies: [
         // A link to the repository: a package is known by its folder, and a clone may be called anything.
-        .package(name: "waybill", path: "../waybill", traits: ["Macros", "Tool"]),
+        .package(name: "waybill", path: "../waybill", traits: ["Macros", "Tool", "Configuration"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
@@ -47,6 +47,7 @@ let package = Package(
                 "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", "Carriers",
                 waybill, eventLoop,
                 .product(name: "WaybillCommands", package: "waybill"),
+                .product(name: "WaybillConfiguration", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -128,8 +128,9 @@ extension WaybillGateway {
                 let sink = EventSink()
                 try await withGracefulShutdownHandler {
                     try await request.body.consumeWithCancellationOnInboundClose { _ in
-                        // So that the client has the head at once.
-                        try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
+                        // So that the client has the head at once. It is part of the first event, since
+                        // some clients take any block for an event.
+                        try await writer.write(ByteBuffer(string: "retry: 2000\n"))
                         await withDiscardingTaskGroup { group in
                             group.addTask {
                                 await produce(sink)

@@ -49,7 +49,7 @@ struct BenchCommand: AsyncParsableCommand {
         try await self.connection.report {
             // What is wrong with the URL is better said once.
             _ = try await client.request(self.url, options)
-            _ = try await load.run(self.requests / 10, on: client)
+            if let failure = try await load.run(self.requests / 10, on: client).firstFailure { throw failure }
             let report = try await load.run(self.requests, on: client)
             if self.machine {
                 try Output.write(json: report.json)

@@ -40,9 +40,8 @@ struct RequestFailure {
         case .refused:
             return "if the server wants a token, give --token-file or set \(ConnectionOptions.tokenVariable)"
         case .noRoute:
-            if let nearest = error.suggestions.first, !error.message.contains("did you mean") {
-                return "did you mean \(nearest)?"
-            }
+            if error.message.contains("did you mean") { return nil }
+            if let nearest = error.suggestions.first { return "did you mean \(nearest)?" }
             return "what is not exposed looks the same: `waybill routes --connect \(address.argument)`"
         case .handlerFailed where error.reference != nil: return "the server's log has the cause"
         case .mailboxFull: return "try again later"

@@ -13,16 +13,23 @@ struct ServeCommand: AsyncParsableCommand {
             A request is a line of JSON-RPC 2.0 whose method is a URL of the shop. What customers use can be \
             reached; what the modules say among themselves does not exist for them.
 
-            SIGINT and SIGTERM let what is under way end, and close the shop; a second one closes it at once.
+            SIGINT and SIGTERM let what is under way end, and close the shop; a second one closes it at once. SIGHUP \
+            reads the file of routes again.
 
             EXAMPLES:
               shop serve --socket shop.sock
-              python3 Samples/clients/waybill.py shop.sock app://catalog/product '{"id": "copper-kettle"}'
+              shop serve --socket shop.sock --routes routes.yaml
+              waybill call app://catalog/product --json '{"id": "copper-kettle"}' --connect shop.sock
             """
     )
 
     @Option(help: "The path of the socket. A file that a killed server has left is replaced.")
     var socket: String
+
+    @Option(
+        help: "A file with more routes, in YAML, JSON or as a property list: other names of the shop's URLs."
+    )
+    var routes: String?
 
     /// What customers use, and nothing of what carts, stock and orders are told by other modules.
     static let customerURLs = [
@@ -37,25 +44,36 @@ struct ServeCommand: AsyncParsableCommand {
         let shop = try await Storefront()
         shop.bus.use(ShopErrorMiddleware())
         for url in Self.customerURLs { try shop.bus.expose(url) }
+        let routes = self.routes.map { RouteFile($0, for: shop.bus) }
+        try await routes?.load()
         let server = RPCServer(shop.bus, listening: .unix(self.socket))
-        let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate)
+        let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate, .hangUp)
         try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
             try await server.start()
             print("serving at \(self.socket)")
-            try await Self.serve(server, until: signals)
+            try await Self.serve(server, routes, until: signals)
         }
     }
 
     /// Serves until a first signal, and what is under way until a second one.
-    private static func serve(_ server: RPCServer, until signals: SignalSequence) async throws {
+    private static func serve(
+        _ server: RPCServer,
+        _ routes: RouteFile?,
+        until signals: SignalSequence
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask {
                 var isClosing = false
-                for try await _ in signals {
-                    if isClosing { throw ExitCode.failure }
-                    server.beginGracefulShutdown()
-                    isClosing = true
+                for try await signal in signals {
+                    if signal == .hangUp {
+                        await routes?.reload()
+                    } else if isClosing {
+                        throw ExitCode.failure
+                    } else {
+                        server.beginGracefulShutdown()
+                        isClosing = true
+                    }
                 }
             }
             try await group.next()

@@ -13,8 +13,10 @@ final class ServeTests {
         )
         try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
         self.shop.executableURL = ShopProcess.executable
-        self.shop.arguments = ["serve", "--socket", self.socket]
+        try self.writeRoutes("\"app://kettle\": \"app://catalog/product?id=copper-kettle\"")
+        self.shop.arguments = ["serve", "--socket", self.socket, "--routes", self.routes.path]
         self.shop.standardOutput = FileHandle.nullDevice
+        self.shop.standardError = FileHandle.nullDevice
         try self.shop.run()
         for _ in 0..<500 where !FileManager.default.fileExists(atPath: self.socket) {
             Thread.sleep(forTimeInterval: 0.02)
@@ -27,6 +29,12 @@ final class ServeTests {
     }
 
     private var socket: String { self.folder.appending(path: "s").path }
+
+    private var routes: URL { self.folder.appending(path: "routes.yaml") }
+
+    private func writeRoutes(_ text: String) throws {
+        try "destinations:\n  \(text)\n".write(to: self.routes, atomically: true, encoding: .utf8)
+    }
 
     /// What the client prints.
     private func call(_ url: String, _ values: String = "{}") throws -> (status: Int32, text: String) {
@@ -71,6 +79,20 @@ final class ServeTests {
         #expect(!hidden.text.contains("did you mean app://\(path)"))
         let routes = try self.call("$/routes")
         #expect(routes.text.contains("app://cart/add") && !routes.text.contains(path))
+    }
+
+    @Test func `a hang-up reads the file of routes again, and a mistake in it changes nothing`() throws {
+        #expect(try self.call("app://kettle").text.contains("Copper Kettle"))
+        try self.writeRoutes("\"app://board\": \"app://catalog/product?id=walnut-chopping-board\"")
+        kill(self.shop.processIdentifier, SIGHUP)
+        // The time limit ends a wait that is in vain.
+        while try self.call("app://board").status != 0 {}
+        #expect(try self.call("app://board").text.contains("Walnut"))
+        #expect(try self.call("app://kettle").status != 0)
+        try self.writeRoutes("][")
+        kill(self.shop.processIdentifier, SIGHUP)
+        #expect(try self.call("$/ping").text.contains("pong"))
+        #expect(try self.call("app://board").text.contains("Walnut"))
     }
 
     @Test func `a signal closes the shop, and removes the socket`() throws {
