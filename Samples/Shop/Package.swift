@@ -46,6 +46,7 @@ let package = Package(
                 eventLoop,
                 .product(name: "WaybillCommands", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
+                .product(name: "WaybillNavigation", package: "waybill"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
