@@ -49,6 +49,7 @@ let package = Package(
                 .product(name: "WaybillCommands", package: "waybill"),
                 .product(name: "WaybillConfiguration", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
+                .product(name: "WaybillNavigation", package: "waybill"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -224,4 +224,41 @@ struct NavigatorTests {
         try await task.entries[0].value
         #expect(await self.screens.links() == ["app://root/home", "app://push/page/1"])
     }
+
+    @Test
+    func `a host that is no segment stays in what is saved`() async throws {
+        var conventions = RoutingConventions.navigation
+        conventions.host = .isFirstSegmentUnlessDotted
+        let bus = MessageBus(configuration: .quiet(by: conventions))
+        let navigator = try Navigator(bus: bus, presenter: NotingPresenter())
+        let journal = Journal<String>()
+        try navigator.register("app:///market/:id") { request in
+            journal.add("\(request.host ?? "-") \(request.path) \(request.transition)")
+            return request.segments[1]
+        }
+        for url in ["app://futures.com/ROOT/market/1?a=b", "app://push/market/2", "market/3"] {
+            try await bus.route(url)
+        }
+        #expect(journal.entries == ["futures.com market/1 root", "- market/2 push", "- market/3 push"])
+        let urls = await navigator.state.urls
+        #expect(
+            urls == [
+                "main": ["app://futures.com/root/market/1?a=b", "app://push/market/2", "app://push/market/3"]
+            ]
+        )
+        let state = await navigator.state
+        try await navigator.restore(try NavigationState(urls: urls, conventions: conventions))
+        #expect(await navigator.state == state)
+    }
+
+    @Test
+    func `without conventions for it every URL pushes`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let navigator = try Navigator(bus: bus, presenter: NotingPresenter())
+        try navigator.register("app://page/:id", Page.self)
+        try await bus.route("app://page/1")
+        #expect(await failure { try await bus.route("app://present/page/2") }?.code == .noRoute)
+        #expect(await failure { try await navigator.back(0) }?.code == .refused)
+        #expect(await navigator.state.stack().map(\.transition) == [.push])
+    }
 }

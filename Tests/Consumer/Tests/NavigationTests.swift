@@ -82,7 +82,8 @@ final class Guard: NavigationInspector {
         result: Result<NavigationChange, RoutingError>
     ) async {
         switch result {
-        case .success(let change): seen.add("\(change.transition) on \(change.presenter): \(change.stack.count)")
+        case .success(let change):
+            seen.add("\(change.transition) on \(change.presenter): \(change.stack.count)")
         case .failure(let error): seen.add("\(error.code)")
         }
     }
@@ -118,7 +119,10 @@ struct NavigationTests {
         try await bus.route("app://embed/article/3")
         let state = await navigator.state
         #expect(state.active == NavigationState.mainPresenter && Array(state.stacks.keys) == ["main"])
-        #expect(state.layers().count == 1 && state.stack().map(\.name) == ["ArticleScreen", "basket", "ArticleScreen"])
+        #expect(
+            state.layers().count == 1
+                && state.stack().map(\.name) == ["ArticleScreen", "basket", "ArticleScreen"]
+        )
         #expect(state.top()?.url == "app://article/3" && state.top()?.transition == .embed)
         let saved = try JSONEncoder().encode(state)
         try await navigator.back(2)
@@ -149,7 +153,9 @@ struct NavigationTests {
         try navigator.register("app://article/:id", ArticleScreen.self)
         let end = navigator.observe("ArticleScreen") { event in
             let source = event.source.map { "\($0.value)" } ?? "nothing"
-            log.add("\(event.kind) \(event.destination.value) \(event.transition) \(source) \(event.presenter)")
+            log.add(
+                "\(event.kind) \(event.destination.value) \(event.transition) \(source) \(event.presenter)"
+            )
         }
         try navigator.setGlobalHandler(uncaughtOf: ["app"]) { request in
             guard request.destinationName == nil, !request.segments.isEmpty else {

@@ -14,6 +14,7 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
         usage: """
             shop [--format json|text] URL...
             shop [--format json|text] < urls.txt
+            shop browse [URL...]
             shop routes
             shop serve --socket PATH
             shop tour
@@ -30,7 +31,8 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
               shop < urls.txt
             """,
         subcommands: [
-            DeliverCommand.self, RoutesCommand<ShopCommand>.self, ServeCommand.self, TourCommand.self,
+            BrowseCommand.self, DeliverCommand.self, RoutesCommand<ShopCommand>.self, ServeCommand.self,
+            TourCommand.self,
         ],
         defaultSubcommand: DeliverCommand.self
     )

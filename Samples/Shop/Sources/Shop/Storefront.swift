@@ -16,11 +16,18 @@ internal import WaybillEventLoop
 struct Storefront {
     let bus: MessageBus
 
-    init() async throws {
+    /// Opens the shop.
+    ///
+    /// - Parameter conventions: how URLs are read; those of navigation for `shop browse`.
+    /// - Throws: an error of the catalogue.
+    init(conventions: RoutingConventions = .waybill) async throws {
         let logger = Logger(label: "shop") { _ in PlainLogHandler() }
         // A large piece of input is served in one job of the loop, which a watchdog is not to complain of.
         let loop = EventLoop(name: "shop", configuration: .init(watchdogThreshold: nil, logger: logger))
-        self.bus = MessageBus(eventLoop: loop, configuration: .init(defaultScheme: "app", logger: logger))
+        self.bus = MessageBus(
+            eventLoop: loop,
+            configuration: .init(defaultScheme: "app", conventions: conventions, logger: logger)
+        )
         try await self.bus.install { AccountsModule() }
         try await self.bus.install { try CatalogModule() }
         try await self.bus.install { CartModule() }

@@ -7,7 +7,10 @@ extension RoutingError {
         return "\(self.code)\(place): \(SafeText.line(self.reason, limit: 400))"
     }
 
-    /// What happened: what the handler threw, or the error of the message that failed first, if handlers routed on.
+    /// What happened, without code and URL.
+    var shortLine: String { SafeText.line(self.reason, limit: 400) }
+
+    /// What the handler threw, or the error of the message that failed first, if handlers routed on.
     private var reason: String {
         let root = self.rootCause
         if let thrown = root.cause, root.code == .handlerFailed { return "\(thrown)" }

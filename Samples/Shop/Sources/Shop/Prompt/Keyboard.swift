@@ -62,7 +62,7 @@ final class Keyboard {
     }
 
     /// The next key; nil when the terminal was closed.
-    private func nextKey(whenResized redraw: () throws -> Void) throws -> Key? {
+    func nextKey(whenResized redraw: () throws -> Void) throws -> Key? {
         while self.keys.isEmpty {
             if try self.resizes.waitForInput(0) == .resized {
                 try redraw()

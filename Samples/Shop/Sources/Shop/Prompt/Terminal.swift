@@ -8,10 +8,16 @@ enum Terminal {
     }
 
     /// How wide it is.
-    static var columns: Int {
+    static var columns: Int { self.size.columns }
+
+    /// How wide and how high it is; as old terminals are, if it does not say so.
+    static var size: (columns: Int, rows: Int) {
         var size = winsize()
-        let isKnown = unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        return isKnown ? Int(size.ws_col) : 80
+        let isKnown = unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0
+        return (
+            isKnown && size.ws_col > 0 ? Int(size.ws_col) : 80,
+            isKnown && size.ws_row > 0 ? Int(size.ws_row) : 24
+        )
     }
 
     /// Runs a closure while every key comes as it is pressed, and nothing is echoed.

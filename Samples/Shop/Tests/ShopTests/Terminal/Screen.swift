@@ -4,9 +4,26 @@
 /// of view are kept, so a test can read everything since the screen was last cleared.
 struct Screen {
     /// How wide a row is; what is longer goes on in the next row.
-    var columns: Int
+    var columns: Int {
+        didSet {
+            // Rows with a history are folded by some terminals, and left alone here.
+            if self.isWhole { self.rows = self.rows.map { Array($0.prefix(self.columns)) } }
+        }
+    }
 
     private var rows: [[Character]] = [[]]
+
+    /// What is shown again when the other screen is left; nil unless that is shown.
+    private var normal: (rows: [[Character]], cursor: (row: Int, column: Int))?
+
+    /// Whether the cursor is shown.
+    private(set) var hasCursor = true
+
+    /// Stands in the second column of a wide character.
+    private static let filler: Character = "\u{0}"
+
+    /// Whether the screen without history is shown, which programs draw on as a whole.
+    var isWhole: Bool { self.normal != nil }
 
     /// The row and the column of the cursor.
     private(set) var cursor = (row: 0, column: 0)
@@ -29,7 +46,7 @@ struct Screen {
     }
 
     private static func text(of row: [Character]) -> String {
-        String(String(row).reversed().drop { $0 == " " }.reversed())
+        String(String(row.filter { $0 != Self.filler }).reversed().drop { $0 == " " }.reversed())
     }
 }
 
@@ -58,17 +75,25 @@ extension Screen {
             }
         guard self.pending.count >= length else { return nil }
         for character in String(decoding: self.pending.prefix(length), as: UTF8.self) {
-            if self.cursor.column == self.columns {
+            let width = Self.width(of: character)
+            if self.cursor.column + width > self.columns {
                 self.cursor.column = 0
                 self.moveDown()
             }
             var row = self.rows[self.cursor.row]
-            while row.count <= self.cursor.column { row.append(" ") }
+            while row.count < self.cursor.column + width { row.append(" ") }
             row[self.cursor.column] = character
+            if width == 2 { row[self.cursor.column + 1] = Self.filler }
             self.rows[self.cursor.row] = row
-            self.cursor.column += 1
+            self.cursor.column += width
         }
         return length
+    }
+
+    /// Chinese, Japanese and Korean take two columns.
+    private static func width(of character: Character) -> Int {
+        let scalar = character.unicodeScalars.first?.value ?? 0
+        return 0x2e80...0x9fff ~= scalar || 0xac00...0xd7a3 ~= scalar || 0xff00...0xff60 ~= scalar ? 2 : 1
     }
 
     private mutating func moveDown() {
@@ -81,7 +106,12 @@ extension Screen {
         guard self.pending.count >= 2 else { return nil }
         guard self.pending[1] == UInt8(ascii: "[") else { return 2 }
         guard let end = self.pending.dropFirst(2).firstIndex(where: { 0x40...0x7e ~= $0 }) else { return nil }
-        let number = Int(String(decoding: self.pending[2..<end], as: UTF8.self))
+        let parameters = String(decoding: self.pending[2..<end], as: UTF8.self)
+        let number = Int(parameters)
+        if parameters.hasPrefix("?") {
+            self.setMode(parameters, isOn: self.pending[end] == UInt8(ascii: "h"))
+            return end + 1
+        }
         switch self.pending[end] {
         case UInt8(ascii: "C"): self.cursor.column = min(self.columns - 1, self.cursor.column + (number ?? 1))
         case UInt8(ascii: "H"): self.cursor = (0, 0)
@@ -92,5 +122,17 @@ extension Screen {
         default: break
         }
         return end + 1
+    }
+
+    private mutating func setMode(_ mode: String, isOn: Bool) {
+        switch mode {
+        case "?25": self.hasCursor = isOn
+        case "?1049" where isOn: self.normal = (self.rows, self.cursor)
+        case "?1049":
+            guard let normal else { return }
+            (self.rows, self.cursor) = normal
+            self.normal = nil
+        default: break
+        }
     }
 }

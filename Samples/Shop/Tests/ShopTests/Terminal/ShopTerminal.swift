@@ -23,13 +23,14 @@ final class ShopTerminal {
     /// What the terminal shows.
     private(set) var screen: Screen
 
-    /// Starts the shop at its prompt.
+    /// Starts the shop at its prompt, or with a command.
     ///
     /// - Parameters:
+    ///   - arguments: The command; the prompt is waited for if there is none.
     ///   - folder: Where the history is; nil is a new folder.
     ///   - columns: How wide the terminal is.
     /// - Throws: ``TerminalError`` if the prompt does not come.
-    init(folder: URL? = nil, columns: Int = 200) throws {
+    init(_ arguments: String..., folder: URL? = nil, columns: Int = 200) throws {
         self.folder = folder ?? FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         self.isFolderShared = folder != nil
         self.screen = Screen(columns: columns)
@@ -44,8 +45,8 @@ final class ShopTerminal {
         // The shop opens its side by name, and neither side is open in it by accident.
         defer { close(other) }
         for descriptor in [own, other] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        self.process = try self.spawn(on: name)
-        try self.waitForPrompt()
+        self.process = try self.spawn(arguments, on: name)
+        if arguments.isEmpty { try self.waitForPrompt() }
     }
 
     deinit {
@@ -58,7 +59,7 @@ final class ShopTerminal {
         if !self.isFolderShared { try? FileManager.default.removeItem(at: self.folder) }
     }
 
-    private func spawn(on terminal: [CChar]) throws -> pid_t {
+    private func spawn(_ arguments: [String], on terminal: [CChar]) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -81,8 +82,12 @@ final class ShopTerminal {
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
         var process: pid_t = 0
         let path = ShopProcess.executable.path
-        let environment = ["TERM=xterm", "XDG_STATE_HOME=\(self.folder.path)", "LANG=C.UTF-8"]
-        let result = unsafe Self.withStrings([path]) { arguments in
+        let environment = [
+            "TERM=xterm", "XDG_STATE_HOME=\(self.folder.path)", "LANG=C.UTF-8",
+            // Else Swift's backtrace of a crash asks the person at the terminal what to do next.
+            "SWIFT_BACKTRACE=interactive=no",
+        ]
+        let result = unsafe Self.withStrings([path] + arguments) { arguments in
             unsafe Self.withStrings(environment) { environment in
                 unsafe posix_spawn(&process, path, &actions, &attributes, arguments, environment)
             }
@@ -171,6 +176,9 @@ extension ShopTerminal {
             throw self.failure("another size", unsafe String(cString: strerror(errno)))
         }
     }
+
+    /// Sends the shop a signal, as another program does.
+    func signal(_ number: Int32) { kill(self.process, number) }
 
     /// Whether the terminal itself shows what is typed and gathers it into lines, as a shell expects to find
     /// it.

@@ -1,0 +1,126 @@
+/// Pages as the rows of a terminal: a value that touches none.
+///
+/// ```
+///  Shop › kitchen                          the pages below, and this one
+///  ────────────────
+///  lines and links, scrolled so that the chosen link is in view
+///  ────────────────
+///  what happened last, or which keys there are
+///  screen://category/kitchen               where this is
+/// ```
+struct ScreenView {
+    /// How a part of a row looks.
+    enum Style {
+        case plain, bold, dim, chosen
+    }
+
+    /// A part of a row.
+    struct Part: Equatable {
+        let text: String
+        var style = Style.plain
+    }
+
+    /// A page, and which of its links is chosen.
+    struct Layer {
+        var trail: [String]
+        var url: String
+        var content: PageContent
+        var chosen: Int
+    }
+
+    /// What is in front of each other, the front last; only the last one takes keys.
+    var layers: [Layer]
+    /// What happened last.
+    var message: String
+    var columns: Int
+    var rows: Int
+
+    static let keys = "arrows choose  Enter follows  Backspace back  g URL  h home  q leaves"
+
+    /// As many rows as there are, each of as many columns.
+    var lines: [[Part]] {
+        guard let bottom = self.layers.first else { return [] }
+        var lines = self.page(bottom, isCovered: self.layers.count > 1)
+        for sheet in self.layers.dropFirst() { self.cover(&lines, with: sheet) }
+        return lines
+    }
+
+    private func page(_ layer: Layer, isCovered: Bool) -> [[Part]] {
+        let rule = String(repeating: "─", count: self.columns)
+        let front = self.layers[self.layers.count - 1]
+        let trail = " " + layer.trail.joined(separator: " › ")
+        let height = max(1, self.rows - 5)
+        var lines = [[Part(text: trail.fitted(to: self.columns), style: isCovered ? .dim : .bold)]]
+        lines.append([Part(text: rule, style: .dim)])
+        lines += self.body(layer, columns: self.columns, rows: height, isCovered: isCovered)
+        lines.append([Part(text: rule, style: .dim)])
+        let note = self.message.isEmpty ? Self.keys : self.message
+        lines.append([Part(text: " \(note)".fitted(to: self.columns))])
+        lines.append([Part(text: " \(front.url)".fitted(to: self.columns), style: .dim)])
+        return Array(lines.suffix(self.rows))
+    }
+
+    /// Lines and links in so many rows, scrolled to the link that is chosen.
+    private func body(_ layer: Layer, columns: Int, rows: Int, isCovered: Bool) -> [[Part]] {
+        var all = layer.content.lines.flatMap { $0.wrapped(to: columns - 2) }.map { line in
+            [Part(text: " \(line)".fitted(to: columns), style: isCovered ? .dim : .plain)]
+        }
+        if !all.isEmpty, !layer.content.links.isEmpty { all.append([Part(text: "".fitted(to: columns))]) }
+        let first = all.count
+        for (number, link) in layer.content.links.enumerated() {
+            let isChosen = number == layer.chosen && !isCovered
+            let text = "\(isChosen ? " > " : "   ")\(link.title)".fitted(to: columns)
+            all.append([Part(text: text, style: isChosen ? .chosen : isCovered ? .dim : .plain)])
+        }
+        let chosen = layer.content.links.isEmpty ? 0 : first + layer.chosen
+        let start = max(0, min(chosen < rows ? 0 : chosen - rows / 2, all.count - rows))
+        let visible = Array(all[start..<min(all.count, start + rows)])
+        let rest = rows - visible.count
+        return visible + Array(repeating: [Part(text: "".fitted(to: columns))], count: rest)
+    }
+
+    /// Draws a sheet in a frame over what is there.
+    private func cover(_ lines: inout [[Part]], with sheet: Layer) {
+        let content = sheet.content
+        let texts = content.lines + content.links.map { "   \($0.title)" } + [content.title + "    "]
+        let widest = texts.map(\.displayWidth).max() ?? 0
+        let inner = min(max(24, widest + 3), self.columns - 4)
+        let wrapped = content.lines.flatMap { $0.wrapped(to: inner - 2) }.count
+        let gap = wrapped > 0 && !content.links.isEmpty ? 1 : 0
+        let height = min(wrapped + gap + content.links.count, self.rows - 6)
+        guard inner > 4, height > 0 else { return }
+        let isCovered = sheet.url != self.layers.last?.url
+        let top = (self.rows - height - 2) / 2
+        let left = (self.columns - inner - 2) / 2
+        let title = "─ \(content.title) "
+        let head = title + String(repeating: "─", count: max(0, inner - title.displayWidth))
+        var box = [[Part(text: "┌\(head.fitted(to: inner))┐", style: .bold)]]
+        for row in self.body(sheet, columns: inner, rows: height, isCovered: isCovered) {
+            box.append([Part(text: "│")] + row + [Part(text: "│")])
+        }
+        box.append([Part(text: "└" + String(repeating: "─", count: inner) + "┘")])
+        for (offset, row) in box.enumerated() where top + offset < lines.count {
+            let below = lines[top + offset].map(\.text).joined()
+            lines[top + offset] =
+                [Part(text: below.columns(0..<left), style: .dim)] + row
+                + [Part(text: below.columns((left + inner + 2)..<self.columns), style: .dim)]
+        }
+    }
+
+    /// What to write to a terminal that is this large, from its first row to the last.
+    var text: String {
+        // Each row is as wide as the terminal, so nothing has to be erased.
+        "\u{1b}[H" + self.lines.map { $0.map(\.escaped).joined() }.joined(separator: "\r\n")
+    }
+}
+
+extension ScreenView.Part {
+    fileprivate var escaped: String {
+        switch self.style {
+        case .plain: self.text
+        case .bold: "\u{1b}[1m\(self.text)\u{1b}[0m"
+        case .dim: "\u{1b}[2m\(self.text)\u{1b}[0m"
+        case .chosen: "\u{1b}[7m\(self.text)\u{1b}[0m"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import Waybill
+internal import WaybillNavigation
+
+/// `shop browse`: the shop as pages with links, in a terminal.
+struct BrowseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "browse",
+        abstract: "Walk through the shop page by page, in a terminal.",
+        discussion: """
+            Arrows or Tab choose a link, Enter follows it, Backspace goes back, g opens the URL bar, h goes home, and q \
+            leaves. Pages have URLs of their own: screen://push/product/copper-kettle.
+
+            In a pipe it reads URLs from its arguments, or one a line from standard input, and prints each page that \
+            they lead to as plain text.
+
+            EXAMPLES:
+              shop browse
+              shop browse screen://category/kitchen
+              echo screen://product/copper-kettle | shop browse
+            """
+    )
+
+    @Argument(help: "URLs to open, one after the other.")
+    var urls: [String] = []
+
+    @MainActor
+    func run() async throws {
+        let shop = try await Storefront(conventions: .navigation)
+        try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { bus in
+            do {
+                let browser = try Browser(bus: bus)
+                if Terminal.isInteractive {
+                    try await BrowserWindow(browser, bus).run(opening: self.urls)
+                } else {
+                    try await self.print(browser)
+                }
+            } catch let error as FileError where error.isBrokenPipe {
+                throw ExitCode.failure
+            }
+        }
+    }
+
+    /// Prints the pages that URLs lead to.
+    @MainActor
+    private func print(_ browser: Browser) async throws {
+        var output = FileOutput(1)
+        var failures = 0
+        for url in try self.urls.isEmpty ? Self.readLines() : self.urls {
+            await browser.follow(url)
+            if browser.hasFailed { failures += 1 }
+            output.bytes.append(contentsOf: browser.text.utf8)
+            try output.flush()
+        }
+        if failures > 0 { throw ExitCode.failure }
+    }
+
+    private static func readLines() throws -> [String] {
+        var splitter = LineSplitter()
+        var input = FileInput(0)
+        var lines: [String] = []
+        func add(_ line: LineSplitter.Line) {
+            guard case .text(let text) = line, !text.trimmed.isEmpty, !text.hasPrefix("#") else { return }
+            lines.append(text.trimmed)
+        }
+        while let piece = try input.read() {
+            splitter.append(piece)
+            while let line = splitter.next() { add(line) }
+        }
+        if let line = splitter.finish() { add(line) }
+        return lines
+    }
+}
