@@ -31,6 +31,7 @@ struct WebShop {
         try await self.bus.install { OrdersModule() }
         try await self.bus.install { PaymentsModule() }
         try await self.bus.install { ActivityModule() }
+        self.bus.use(ShopErrorMiddleware())
         for url in Self.reads { try self.bus.expose(url, for: [.calls, .reads]) }
         for url in Self.calls { try self.bus.expose(url) }
     }
