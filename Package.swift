@@ -302,7 +302,7 @@ let package = Package(
         .target(
             name: "WaybillTestSupport",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillRouting", "CMeasure",
+                "Waybill", "WaybillEventLoop", "WaybillRouting", "CLibUV", "CMeasure",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/WaybillTestSupport",

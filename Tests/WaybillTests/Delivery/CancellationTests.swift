@@ -3,9 +3,9 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .everyHost)
 struct CancellationTests {
-    let bus = MessageBus(configuration: .quiet)
+    let bus = MessageBus.onHost()
 
     @Test(arguments: RouteTests.Place.allCases, [true, false])
     func `it reaches the handler and sets the caller free`(place: RouteTests.Place, isFar: Bool) async throws

@@ -3,9 +3,9 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .everyHost)
 struct DeadlineTests {
-    let bus = MessageBus(configuration: .quiet)
+    let bus = MessageBus.onHost()
 
     enum Kind: CaseIterable, Sendable { case suspended, deaf, blocked, far }
 

@@ -4,9 +4,9 @@ import WaybillEventLoop
 import WaybillTestSupport
 
 /// What a caller gets, for each way to call and each kind of handler.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .everyHost)
 struct RouteTests {
-    let bus = MessageBus(configuration: .quiet)
+    let bus = MessageBus.onHost()
 
     enum Place: CaseIterable, Sendable { case outside, home, elsewhere }
 

@@ -4,9 +4,9 @@ import WaybillEventLoop
 import WaybillTestSupport
 
 /// A handler that shuts its bus down does not wait for itself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .everyHost)
 struct ShutDownInHandlerTests {
-    let bus = MessageBus(configuration: .quiet)
+    let bus = MessageBus.onHost()
 
     enum Quitter: CaseIterable, Sendable { case routed, sent, below, published, reader, task }
 
@@ -123,7 +123,7 @@ struct ShutDownInHandlerTests {
     }
 
     @Test func `the body of a loop over replies may shut the bus down`() async throws {
-        let bus = MessageBus(configuration: .quiet)
+        let bus = MessageBus.onHost()
         try bus.register("app://steps") { message in
             for step in 1...3 { await message.reply(with: step) }
             return "done"

@@ -3,9 +3,9 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .everyHost)
 struct ShutDownTests {
-    let bus = MessageBus(configuration: .quiet)
+    let bus = MessageBus.onHost()
 
     @Test func `what is in flight finishes, with what it still has to ask`() async throws {
         let started = Gate()
@@ -192,7 +192,7 @@ extension MessageBus {
     {
         let held = Gate()
         let module = Probe(eventLoop: EventLoop())
-        let bus = MessageBus(configuration: .quiet)
+        let bus = MessageBus.onHost()
         let registration = try bus.register("app://now", on: module) { _, _ in 1 }
         try bus.register("app://hold", on: module) { _, _ in held.block() }
         bus.send("app://hold")

@@ -1,11 +1,10 @@
 internal import CLibUV
 internal import Foundation
-
-@testable internal import WaybillEventLoop
+package import WaybillEventLoop
 
 /// A program that had libuv before it had Waybill: its own loop, its own timer, its own `uv_run`.
 @safe
-final class HostThread {
+package final class HostThread {
     private final class Tick {
         let body: () -> Void
         init(_ body: @escaping () -> Void) { self.body = body }
@@ -14,12 +13,12 @@ final class HostThread {
     private let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
 
-    private init() {
+    package init() {
         unsafe uv_loop_init(self.loop)
     }
 
     /// Runs a host's program on a thread of its own, outside any task.
-    static func run<Result: Sendable>(
+    package static func run<Result: Sendable>(
         _ program: @escaping @Sendable (HostThread) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
@@ -29,11 +28,11 @@ final class HostThread {
         }
     }
 
-    func adopt(name: String) throws(EventLoopError) -> EventLoop {
+    package func adopt(name: String) throws(EventLoopError) -> EventLoop {
         try unsafe EventLoop.adopting(UnsafeMutableRawPointer(self.loop), name: name)
     }
 
-    func startTimer(every milliseconds: UInt64, _ body: @escaping () -> Void) {
+    package func startTimer(every milliseconds: UInt64, _ body: @escaping () -> Void) {
         unsafe uv_timer_init(self.loop, self.timer)
         unsafe self.timer.pointee.data = Unmanaged.passRetained(Tick(body)).toOpaque()
         unsafe uv_timer_start(
@@ -47,7 +46,7 @@ final class HostThread {
         )
     }
 
-    func stopTimer() {
+    package func stopTimer() {
         unsafe UnsafeMutableRawPointer(self.timer).withMemoryRebound(to: uv_handle_t.self, capacity: 1) {
             handle in
             unsafe uv_close(handle) { handle in
@@ -57,14 +56,14 @@ final class HostThread {
         }
     }
 
-    func run() { unsafe uv_run(self.loop, UV_RUN_DEFAULT) }
+    package func run() { unsafe uv_run(self.loop, UV_RUN_DEFAULT) }
 
-    func runOnce() { unsafe uv_run(self.loop, UV_RUN_ONCE) }
+    package func runOnce() { unsafe uv_run(self.loop, UV_RUN_ONCE) }
 
     /// Closes the loop.
     ///
     /// - Returns: What libuv says: zero, or `UV_EBUSY` if a handle is still open.
-    func close() -> Int32 {
+    package func close() -> Int32 {
         let status = unsafe uv_loop_close(self.loop)
         if status == 0 {
             unsafe self.loop.deallocate()

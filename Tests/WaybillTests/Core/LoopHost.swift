@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillTestSupport
+
+@testable import WaybillEventLoop
+
+/// What runs the loop of a bus under test.
+enum LoopHost: String, CaseIterable, Sendable {
+    /// A thread of the loop's own.
+    case ownThread
+    /// A thread of the program that calls `run()`.
+    case callingThread
+    /// The thread that runs a host's `uv_loop_t`.
+    case hostLoop
+
+    /// The host of the buses that tests make.
+    @TaskLocal static var current = Self.ownThread
+}
+
+extension MessageBus {
+    /// A bus on a loop of the host under test; thread and loop end when nothing holds the loop any more.
+    static func onHost(configuration: Configuration = .quiet) -> MessageBus {
+        switch LoopHost.current {
+        case .ownThread: MessageBus(configuration: configuration)
+        case .callingThread: MessageBus(eventLoop: .runByAThread(), configuration: configuration)
+        case .hostLoop: MessageBus(eventLoop: .adoptedByAThread(), configuration: configuration)
+        }
+    }
+}
+
+extension EventLoop {
+    /// A loop that a thread of the program runs.
+    fileprivate static func runByAThread() -> EventLoop {
+        let loop = EventLoop.onCallingThread(name: "called")
+        // The thread holds the core alone, as a loop's own thread does: the loop ends with its last reference.
+        let core = loop.core
+        precondition(core.lifecycle.attach() == .attached)
+        Thread.detachNewThread { core.runToTheEnd() }
+        return loop
+    }
+
+    /// A loop inside one that a thread of the program runs, and which has a handle of its own.
+    fileprivate static func adoptedByAThread() -> EventLoop {
+        let adopted = Locked<EventLoop?>(nil)
+        let isThere = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let host = HostThread()
+            host.startTimer(every: 3_600_000) {}
+            do {
+                let loop = try host.adopt(name: "adopted")
+                // Called in the host's `uv_run`, on this thread.
+                loop.core.lifecycle.onClosed { [host = UncheckedHost(host: host)] in host.host.stopTimer() }
+                adopted.withLock { $0 = loop }
+            } catch {
+                fatalError("no loop is adopted: \(error)")
+            }
+            isThere.signal()
+            host.run()
+            precondition(host.close() == 0, "the adopted loop has left handles behind")
+        }
+        isThere.wait()
+        guard let loop = adopted.withLock({ $0.take() }) else { preconditionFailure("no loop is adopted") }
+        return loop
+    }
+}
+
+/// A host that is used on its own thread only.
+private struct UncheckedHost: @unchecked Sendable {
+    let host: HostThread
+}
+
+/// Runs each test of a suite on every kind of host: a bus keeps its promises whichever thread runs its loop.
+struct EveryHost: SuiteTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        for host in LoopHost.allCases {
+            try await LoopHost.$current.withValue(host) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == EveryHost {
+    /// Runs each test on every kind of host.
+    static var everyHost: Self { Self() }
+}
