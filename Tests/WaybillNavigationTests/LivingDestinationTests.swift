@@ -134,4 +134,23 @@ struct LivingDestinationTests {
         await bus.shutDown(drainingUntil: .now)
         #expect(await failure { try await caller.value }?.code == .shutDown)
     }
+
+    @Test
+    func `a middleware around it changes nothing`() async throws {
+        self.bus.use(Passing())
+        try await self.screens.open("app://root/home")
+        let bus = self.bus
+        let drafts = Journal<String>()
+        let caller = Task {
+            try await bus.route("app://push/editor/1", as: String.self) { (draft: String) in drafts.add(draft)
+            }
+        }
+        #expect(await eventually { await self.screens.links().count == 2 })
+        #expect(await self.made.entries[0].reply(with: "a draft"))
+        try await self.made.entries[0].close(returning: "saved")
+        #expect(try await caller.value == "saved")
+        #expect(drafts.entries == ["a draft"])
+        let editor: String = try await bus.route("app://push/editor/2")
+        #expect(editor == "editor")
+    }
 }

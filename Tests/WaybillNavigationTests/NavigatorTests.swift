@@ -192,8 +192,11 @@ struct NavigatorTests {
         #expect(Set(urls.dropFirst(2)) == ["app://page/3", "app://page/4", "app://page/5"])
     }
 
-    @Test
-    func `a step that waits for another one is refused, and one that sends it is not`() async throws {
+    @Test(arguments: [false, true])
+    func `a step that waits for another one is refused, and one that sends it is not`(
+        isIntercepted: Bool
+    ) async throws {
+        if isIntercepted { self.bus.use(Passing()) }
         let bus = self.bus
         let journal = Journal<RoutingError.Code?>()
         await self.screens.presenter.runOnce { [navigator = self.screens.navigator] in

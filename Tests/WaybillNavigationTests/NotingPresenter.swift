@@ -66,6 +66,15 @@ final actor Mailbox: ReusableDestination, CustomStringConvertible {
 
 struct Broken: Error {}
 
+/// Stands between a caller and the navigator.
+struct Passing: Middleware {
+    nonisolated(nonsending) func handle(
+        _ message: Message,
+        context: borrowing MiddlewareContext,
+        next: borrowing Next
+    ) async throws -> any Sendable { try await next(message) }
+}
+
 /// A bus with a navigator, and destinations that most tests need.
 struct Screens {
     let bus: MessageBus

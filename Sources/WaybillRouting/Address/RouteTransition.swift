@@ -34,15 +34,5 @@ extension RouteTransition: CustomStringConvertible {
     public var description: String { self.rawValue }
 }
 
-extension RouteTransition: Codable {
-    /// Reads the name.
-    public init(from decoder: any Decoder) throws {
-        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
-    }
-
-    /// Writes the name.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(self.rawValue)
-    }
-}
+// As the name alone.
+extension RouteTransition: Codable {}

@@ -14,6 +14,7 @@ final class WordPresenter: Presenter {
         if change.added.contains(where: { $0.entry.name == "forbidden" }) {
             throw RoutingError.refused("not for everybody")
         }
+        if change.source == nil, !change.removed.isEmpty { throw RoutingError.refused("gone from nowhere") }
         self.words = change.stack.map { "\($0.value)" }
     }
 
@@ -101,11 +102,21 @@ struct NavigationTests {
     private let bus = MessageBus(configuration: .init(conventions: .navigation))
 
     @Test func `screens are pushed, presented, reused and restored`() async throws {
-        let presenter = await WordPresenter()
+        let presenter = WordPresenter()
         let navigator = try Navigator(bus: bus, presenter: presenter)
         try navigator.register("app://article/:id", ArticleScreen.self)
         try navigator.register("app://basket", BasketScreen.self, named: "basket")
         try navigator.register("app://secret", named: "forbidden") { _ in "secret" }
+        let kinds: [RouteTransition] = [
+            .push, .present, .back, .root, .show, .embed, .remove, "slide", RouteTransition(rawValue: "Fade"),
+        ]
+        #expect(kinds.map(\.description).joined() == "pushpresentbackrootshowembedremoveslidefade")
+        var conventions = RoutingConventions.navigation
+        conventions.host = .isIgnored
+        #expect(try Address("app://host/push/x", conventions: conventions).host == "host")
+        try bus.register("app://plain") { message in message.transition == .present }
+        #expect(try await bus.route("app://present/plain", as: Bool.self))
+        #expect(navigator.eventLoop === bus.eventLoop)
         let transition = try Address("app://push/article/1", conventions: .navigation).transition
         #expect(transition == .push && transition?.rawValue == "push" && "\(RouteTransition.root)" == "root")
         try await bus.route("app://root/article/1")
@@ -131,21 +142,25 @@ struct NavigationTests {
         #expect(await navigator.state == state && state.hashValue == Set([state]).first?.hashValue)
         #expect(try NavigationState(urls: state.urls) == state && "\(state)".contains(state.stack()[1].link))
         let second = try #require(await navigator.state.stack().dropFirst().first)
-        #expect(Set([second]).contains(second))
+        var hasher = Hasher()
+        second.hash(into: &hasher)
+        state.hash(into: &hasher)
+        #expect(second == state.stack()[1] && second.id != state.stack()[1].id)
         try await navigator.back(to: second.id)
         try await navigator.remove(second.id)
         let shown = await navigator.destinations()
         #expect(shown.map(\.id) == shown.map(\.entry.id) && shown.count == 1)
-        let other = await WordPresenter()
-        await navigator.setPresenter(other, named: "other")
-        try await navigator.activate("other")
-        try await bus.route("app://article/9", headers: [NavigationRequest.presenterHeader: "other"])
+        let side: NavigationState.PresenterID = "other"
+        let other = WordPresenter()
+        await navigator.setPresenter(other, named: side)
+        try await navigator.activate(side)
+        try await bus.route("app://article/9", headers: [NavigationRequest.presenterHeader: side])
         #expect(await other.words == ["article 9"] && NavigationState().stacks.isEmpty)
     }
 
     @Test func `inspectors, observers and a global handler see what happens`() async throws {
         struct Idle: NavigationInspector {}
-        let navigator = try Navigator(bus: bus, presenter: await WordPresenter(), schemes: ["app"])
+        let navigator = try Navigator(bus: bus, presenter: WordPresenter(), schemes: ["app"])
         let inspector = Guard()
         let log = Log()
         navigator.addInspector(inspector)
@@ -182,11 +197,12 @@ struct NavigationTests {
     }
 
     @Test func `an editor replies to its caller until it is closed`() async throws {
-        let navigator = try Navigator(bus: bus, presenter: await WordPresenter())
+        let navigator = try Navigator(bus: bus, presenter: WordPresenter())
         let editors = AsyncStream.makeStream(of: NoteScreen.self)
         try navigator.register("app://article/:id", ArticleScreen.self)
         try navigator.register("app://note/:name") { request in
-            #expect(try request.parameters.require("name") == "todo" && request.transition == .push)
+            let name: String = try request.parameters.require("name")
+            #expect(name == "todo" && request.transition == .push)
             let editor = NoteScreen(request)
             editors.continuation.yield(editor)
             return editor

@@ -17,8 +17,8 @@ final class BrowserWindow {
     /// Opens URLs, and browses until the customer leaves.
     func run(opening urls: [String]) async throws {
         let keyboard = Keyboard(resizes: try await WindowResizes(on: self.bus.eventLoop))
-        self.browser.asker = { [browser, unowned self] request in
-            let answer = try? await browser.ask(request) { try await self.takeKey(from: keyboard) }
+        self.browser.asker = { [unowned self] request in
+            let answer = try? await self.browser.ask(request) { try await self.takeKey(from: keyboard) }
             return answer ?? .cancel
         }
         try await FullScreen.run {

@@ -42,6 +42,12 @@ struct ScreenViewTests {
         #expect(marked[0].text.hasPrefix(" > link \(chosen) "))
     }
 
+    @Test func `the title of the page in front is in view, however many are below`() {
+        var view = self.view(links: 1, columns: 30, rows: 10)
+        view.layers[0].trail = ["Shop", "kitchen", "Copper Kettle", "Cart", "菜切包丁"]
+        #expect(view.lines[0].map(\.text).joined() == " … › Cart › 菜切包丁          ")
+    }
+
     @Test func `a sheet is in a frame, and only its links can be chosen`() {
         let lines = self.view(links: 3, sheet: true, columns: 40, rows: 14).lines
         let text = lines.map { $0.map(\.text).joined() }

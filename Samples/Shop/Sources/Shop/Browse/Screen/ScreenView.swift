@@ -48,9 +48,9 @@ struct ScreenView {
     private func page(_ layer: Layer, isCovered: Bool) -> [[Part]] {
         let rule = String(repeating: "─", count: self.columns)
         let front = self.layers[self.layers.count - 1]
-        let trail = " " + layer.trail.joined(separator: " › ")
         let height = max(1, self.rows - 5)
-        var lines = [[Part(text: trail.fitted(to: self.columns), style: isCovered ? .dim : .bold)]]
+        let trail = self.trail(of: layer).fitted(to: self.columns)
+        var lines = [[Part(text: trail, style: isCovered ? .dim : .bold)]]
         lines.append([Part(text: rule, style: .dim)])
         lines += self.body(layer, columns: self.columns, rows: height, isCovered: isCovered)
         lines.append([Part(text: rule, style: .dim)])
@@ -58,6 +58,17 @@ struct ScreenView {
         lines.append([Part(text: " \(note)".fitted(to: self.columns))])
         lines.append([Part(text: " \(front.url)".fitted(to: self.columns), style: .dim)])
         return Array(lines.suffix(self.rows))
+    }
+
+    /// The titles of the pages, without the first ones where there is no room for all.
+    private func trail(of layer: Layer) -> String {
+        var titles = layer.trail[...]
+        var text = " " + titles.joined(separator: " › ")
+        while text.displayWidth > self.columns, titles.count > 1 {
+            titles.removeFirst()
+            text = " … › " + titles.joined(separator: " › ")
+        }
+        return text
     }
 
     /// Lines and links in so many rows, scrolled to the link that is chosen.
