@@ -16,9 +16,14 @@ final class NavigationLife: Sendable {
     }
 
     private let message: Message
+    /// Waits until the step that is being taken is over.
+    private let waitForStep: @Sendable () async throws(RoutingError) -> Void
     private let state = Locked(State())
 
-    init(_ message: Message) { self.message = message }
+    init(_ message: Message, waitForStep: @escaping @Sendable () async throws(RoutingError) -> Void) {
+        self.message = message
+        self.waitForStep = waitForStep
+    }
 
     deinit {
         // A navigator that is released sends nothing any more.
@@ -26,6 +31,8 @@ final class NavigationLife: Sendable {
     }
 
     var isOver: Bool { self.state.withLock { $0.isOver } }
+
+    private var isThere: Bool { self.state.withLock { $0.close != nil } }
 
     func setResult(_ result: any Sendable) {
         self.state.withLock { if !$0.isOver { $0.result = result } }
@@ -38,6 +45,8 @@ final class NavigationLife: Sendable {
     }
 
     func close() async throws(RoutingError) {
+        // Before the destination is there, the step that brings it is being taken.
+        if !self.isThere, !self.isOver { try await self.waitForStep() }
         guard let close = self.state.withLock({ $0.close }) else {
             throw RoutingError(
                 .noHandler,

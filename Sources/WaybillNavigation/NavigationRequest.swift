@@ -128,7 +128,8 @@ extension NavigationRequest {
     /// - Parameter result: the value; the last one that was set before the destination goes.
     public func setResult(_ result: some Sendable) { self.life.setResult(result) }
 
-    /// Sets the result, and has the destination taken away.
+    /// Sets the result, and has the destination taken away; after the step that brings it, if that is still
+    /// being taken.
     ///
     /// - Parameter result: what the caller and the return URL get.
     /// - Throws: what ``Navigator/remove(_:)`` throws; the result stays set.

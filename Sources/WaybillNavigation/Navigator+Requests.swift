@@ -11,7 +11,9 @@ extension Navigator {
             transition: message.transition ?? .push,
             destinationName: factory?.name,
             presenter: message.headers[NavigationRequest.presenterHeader] ?? self.state.active,
-            life: NavigationLife(message)
+            life: NavigationLife(message) { [weak self] () async throws(RoutingError) in
+                try await self?.takeTurn(message.address.text) {}
+            }
         )
         if message.parameters.call[Restoration.parameter] is Restoration {
             guard let factory else { throw Self.noDestination(request) }

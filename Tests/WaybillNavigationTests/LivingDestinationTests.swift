@@ -68,6 +68,44 @@ struct LivingDestinationTests {
     }
 
     @Test
+    func `a destination that is closed before its step is over goes after it`() async throws {
+        let gate = Gate()
+        try self.screens.navigator.register("app://slow/editor") { [made] request async in
+            made.add(request)
+            await gate.wait()
+            return "slow editor"
+        }
+        try await self.screens.open("app://root/home")
+        let bus = self.bus
+        let caller = Task {
+            try await bus.route("app://push/slow/editor", as: String.self) { (_: String) in }
+        }
+        await gate.reached()
+        let request = try #require(self.made.entries.first)
+        let closing = Task { try await request.close(returning: "end") }
+        gate.open()
+        try await closing.value
+        #expect(try await caller.value == "end")
+        #expect(await self.screens.links() == ["app://root/home"])
+    }
+
+    @Test
+    func `a destination cannot wait for its own end while it is made`() async throws {
+        let failures = Journal<RoutingError.Code>()
+        try self.screens.navigator.register("app://hasty") { request in
+            do throws(RoutingError) {
+                try await request.close(returning: "end")
+            } catch {
+                failures.add(error.code)
+            }
+            return "hasty"
+        }
+        try await self.screens.open("app://root/home", "app://push/hasty")
+        #expect(failures.entries == [.refused])
+        #expect(await self.screens.links() == ["app://root/home", "app://push/hasty"])
+    }
+
+    @Test
     func `a caller that does not listen has the destination at once`() async throws {
         let editor: String = try await self.bus.route("app://root/editor/1")
         #expect(editor == "editor")

@@ -71,13 +71,13 @@ private struct UncheckedHost: @unchecked Sendable {
 }
 
 /// Runs each test of a suite on every kind of host: a bus keeps its promises whichever thread runs its loop.
-struct EveryHost: SuiteTrait, TestScoping {
+struct EveryHost: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
     func provideScope(
         for test: Test,
         testCase: Test.Case?,
-        performing function: @Sendable () async throws -> Void
+        performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         for host in LoopHost.allCases {
             try await LoopHost.$current.withValue(host) { try await function() }
