@@ -49,11 +49,10 @@ public struct FTRouterComponents: Sendable {
     ///   apart and leading verbs the first two are segments.
     public init(_ message: Message) {
         let address = message.address
-        let prefix = address.prefix
         self.scheme = address.scheme
-        self.host = prefix.host
+        self.host = address.host
         self.segments = address.segments
-        self.transition = prefix.verb
+        self.transition = message.transition?.rawValue
         self.query = message.parameters.query
         self.followedURL = message.returnURL
         self.parameters = message.parameters.call

@@ -11,11 +11,3 @@ struct Maker: ServiceRouter {
         Stopwatch()  // error: does not conform to 'Timer'
     }
 }
-
-struct StopwatchMaker: ServiceRouter {
-    func makeDestination() async throws -> Stopwatch? { Stopwatch() }
-}
-
-func provide(on bus: MessageBus) throws {
-    try bus.provide((any Timer).self, by: StopwatchMaker())  // error: to expected argument type
-}
