@@ -15,6 +15,7 @@ let waybill: [Target.Dependency] = [
     .product(name: "Waybill", package: "waybill"),
     .product(name: "WaybillEventLoop", package: "waybill"),
     .product(name: "WaybillRouting", package: "waybill"),
+    .product(name: "WaybillServe", package: "waybill"),
 ]
 
 // A package of its own, so that no user of the library downloads what it is compared with.

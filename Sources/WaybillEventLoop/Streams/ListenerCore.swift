@@ -90,7 +90,9 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         switch self.state.call() {
         case .wait(let watch):
             self.waiter = waiter
-            if watch, self.pauseTimer == nil { self.handle?.start() }
+            guard watch else { return }
+            // In a pause nothing is watched, and its end looks for a task that waits.
+            if self.pauseTimer == nil { self.handle?.start() } else { self.state.pause() }
         case .refuse:
             let message = "another task waits for connections of this listener"
             waiter.finish(.failure(StreamError(.alreadyWaiting, message: message, address: self.address)))

@@ -54,6 +54,17 @@ static void on_connection(uv_stream_t *listener, int status) {
     uv_read_start((uv_stream_t *)connection, on_buffer, on_read);
 }
 
+static void on_unix_connection(uv_stream_t *listener, int status) {
+    if (status < 0) return;
+    uv_pipe_t *connection = malloc(sizeof *connection);
+    uv_pipe_init(listener->loop, connection, 0);
+    if (uv_accept(listener, (uv_stream_t *)connection) != 0) {
+        uv_close((uv_handle_t *)connection, on_closed);
+        return;
+    }
+    uv_read_start((uv_stream_t *)connection, on_buffer, on_read);
+}
+
 static void serve(void *loop) { uv_run(loop, UV_RUN_DEFAULT); }
 
 int measure_uv_echo_server(void) {
@@ -71,6 +82,17 @@ int measure_uv_echo_server(void) {
     uv_tcp_getsockname(listener, (struct sockaddr *)&address, &length);
     if (uv_thread_create(&thread, serve, loop) != 0) return -1;
     return ntohs(address.sin_port);
+}
+
+int measure_uv_unix_echo_server(const char *path) {
+    uv_loop_t *loop = malloc(sizeof *loop);
+    uv_pipe_t *listener = malloc(sizeof *listener);
+    uv_thread_t thread;
+    uv_loop_init(loop);
+    uv_pipe_init(loop, listener, 0);
+    if (uv_pipe_bind(listener, path) != 0) return -1;
+    if (uv_listen((uv_stream_t *)listener, 128, on_unix_connection) != 0) return -1;
+    return uv_thread_create(&thread, serve, loop) == 0 ? 0 : -1;
 }
 
 // The client of both servers.

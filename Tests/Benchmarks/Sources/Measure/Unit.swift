@@ -3,13 +3,14 @@ public enum Unit: String, Sendable {
     case nanoseconds = "ns"
     case milliseconds = "ms"
     case megabytes = "MB"
+    case kilobytes = "KB"
     case allocations
     case instructions
 
     func text(_ value: Double) -> String {
         switch self {
         case .nanoseconds: Format.number(value, digits: value < 100 ? 1 : 0)
-        case .milliseconds, .megabytes: Format.number(value, digits: 1)
+        case .milliseconds, .kilobytes, .megabytes: Format.number(value, digits: 1)
         case .allocations: Format.number(value, digits: 2)
         case .instructions: Format.number(value, digits: 0)
         }

@@ -1,7 +1,15 @@
 import CMallocCount
 import Subjects
+import Waybill
 import WaybillEventLoop
 import WaybillRouting
+import WaybillServe
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
 
 // Does one thing N times and nothing else, for programs that count instructions and allocations: run it for N
 // and for 2N, and the difference is what N of them take. Prints what the malloc linked into it has counted.
@@ -36,6 +44,23 @@ func onOneLoop(
     try runOnCallingThread { loop in
         let office = try Office(on: loop)
         return { count in _ = try await work(office, count) }
+    }
+}
+
+/// A caller and a module on the main thread's loop, on which a server listens as well.
+func onServedLoop() throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop)
+        try office.bus.expose("app://user/**")
+        let path = "/tmp/waybill-workload-\(getpid())"
+        let server = RPCServer(office.bus, listening: .unix(path))
+        return { count in
+            try await server.start()
+            let serving = Task { try await server.run() }
+            _ = try await office.caller.route(Office.detail, on: office.bus, count)
+            server.beginGracefulShutdown()
+            try await serving.value
+        }
     }
 }
 
@@ -86,6 +111,7 @@ func match() throws -> Workload {
 
 let workloads: [String: () throws -> Workload] = [
     "same-loop": { try onOneLoop { try await $0.caller.route(Office.detail, on: $0.bus, $1) } },
+    "same-loop-served": { try onServedLoop() },
     "same-loop-closure": { try onOneLoop { try await $0.caller.route(Office.closure, on: $0.bus, $1) } },
     "same-loop-async": { try onOneLoop { try await $0.caller.route(Office.ready, on: $0.bus, $1) } },
     "same-loop-async-on": { try onOneLoop { try await $0.caller.route(Office.readyOn, on: $0.bus, $1) } },

@@ -40,6 +40,12 @@ enum Figures {
             Group(names: ["send", "send.off-loop", "send.memory"]) { try Self.send(isQuick: options.quick) },
             Group(names: ["publish.100"], make: Self.publish),
             Group(names: ["stream.echo", "stream.echo-64k"], make: Self.streams),
+            Group(
+                names: [
+                    "serve.call", "serve.call-64", "serve.progress", "serve.idle-memory", "serve.cancel",
+                ],
+                make: Self.serving
+            ),
             Group(names: ["publish.10k-patterns"], make: Self.publishAmongMany),
             Group(
                 names: ["match.github", "match.github-trie", "match.static", "match.query"],

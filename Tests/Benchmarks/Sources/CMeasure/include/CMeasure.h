@@ -31,6 +31,22 @@ uint64_t measure_echo_ping_pong(int descriptor, uint64_t round_trips);
 // Sends blocks of 64 KB as fast as the connection takes them, and reads them back; how long that took, or 0.
 uint64_t measure_echo_stream(int descriptor, uint64_t blocks);
 
+// Starts an echo server in C at a Unix socket, on a libuv loop of its own; 0, or -1.
+int measure_uv_unix_echo_server(const char *path);
+
+// Connects to a Unix socket; a descriptor, or -1.
+int measure_unix_connect(const char *path);
+
+// Sends lines and waits for as many, so many at a time; 8 bytes of each, from an offset on, become the digits of a number
+// of its own. How long that took, or 0 if the connection failed.
+uint64_t measure_line_calls(int descriptor, const char *line, size_t id_offset, uint64_t calls, uint64_t in_flight);
+
+// Sends a line; 0, or -1.
+int measure_line_send(int descriptor, const char *line);
+
+// Sends a line and waits for two. In the first, behind a text, stands when its sender wrote it; how much later it came, or 0.
+uint64_t measure_line_delay(int descriptor, const char *line, const char *before);
+
 // Closes a connection.
 void measure_echo_disconnect(int descriptor);
 

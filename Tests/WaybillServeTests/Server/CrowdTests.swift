@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// More connections than there are descriptors, and as many as the server admits: each in a process of its
+/// own, since descriptors are the process's.
+@Suite(.timeLimit(.minutes(3)))
+struct CrowdTests {
+    @Test(
+        .enabled(
+            if: hardDescriptorLimit >= clientDescriptors,
+            "this system allows fewer than 12,000 descriptors"
+        )
+    )
+    func `a server without descriptors serves those that it has, and the others when some are free`() async {
+        await #expect(processExitsWith: .success) {
+            try await withServer { served in
+                try served.bus.register("app://one") { _ in 1 }
+                try served.bus.expose("app://one")
+                // Counted from here: a test process has some of its own.
+                let inUse = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+                try limitDescriptors(to: inUse + 40)
+                let status = try await crowd(
+                    at: served.address,
+                    """
+                    all = [connect() for _ in range(60)]
+                    for one in all[:10]: call(one)
+                    for one in all: one.close()
+                    call(connect())
+                    """
+                )
+                precondition(status == 0)
+                let balances = await served.balances()
+                precondition(balances)
+            }
+        }
+    }
+
+    @Test(
+        .enabled(
+            if: hardDescriptorLimit >= clientDescriptors,
+            "this system allows fewer than 12,000 descriptors"
+        )
+    )
+    func `ten thousand connections at once are served, and their memory is bounded`() async {
+        await #expect(processExitsWith: .success) {
+            try limitDescriptors(to: 12_000)
+            var configuration = RPCServer.Configuration.quiet
+            // The last of them may be a while.
+            configuration.limits.messageTime = .seconds(120)
+            try await withServer(configuration: configuration) { served in
+                try served.bus.register("app://one") { _ in 1 }
+                try served.bus.expose("app://one")
+                let before = residentMemory()
+                let status = try await crowd(
+                    at: served.address,
+                    """
+                    all = [connect() for _ in range(\(Scale.of(10_000)))]
+                    for one in all: call(one)
+                    call(all[0])
+                    print("served", flush=True)
+                    sys.stdin.read()
+                    """
+                ) {
+                    precondition(served.server.statistics.openConnections == Scale.of(10_000))
+                    // 16 KiB each, half a megabyte apart for what is made once.
+                    let limit = 10_000 * 16_384 + (1 << 19)
+                    precondition(residentMemory() - before < limit || Scale.isSanitized)
+                }
+                precondition(status == 0)
+                let balances = await served.balances()
+                precondition(balances)
+            }
+        }
+    }
+}
+
+/// How many descriptors the clients may have.
+private let clientDescriptors = 12_000
+
+/// How many descriptors a process may have at most.
+private var hardDescriptorLimit: UInt64 {
+    var limit = rlimit()
+    // SAFETY: the call fills the structure it is given, and keeps no pointer to it.
+    guard unsafe getrlimit(descriptorLimit, &limit) == 0 else { return 0 }
+    return UInt64(limit.rlim_max)
+}
+
+#if canImport(Darwin)
+private let descriptorLimit = RLIMIT_NOFILE
+#else
+private let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+#endif
+
+/// Sets how many descriptors this process may have.
+private func limitDescriptors(to count: Int) throws {
+    var limit = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(hardDescriptorLimit))
+    // SAFETY: the call reads the structure it is given, and keeps no pointer to it.
+    guard unsafe setrlimit(descriptorLimit, &limit) == 0 else { throw CocoaError(.featureUnsupported) }
+}
+
+/// Bytes that the process has resident.
+private func residentMemory() -> Int {
+    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+    return (pages.flatMap { Int($0[1]) } ?? 0) * 4096
+}
+
+/// Runs clients in Python, in a process with descriptors of its own.
+///
+/// - Parameters:
+///   - address: The server's.
+///   - script: What they do, with `connect()` and `call(connection)`.
+///   - served: Runs when the script has printed something; afterwards its standard input ends.
+/// - Returns: The script's exit status.
+/// - Throws: What `served` throws.
+private func crowd(
+    at address: StreamAddress,
+    _ script: String,
+    served: (() async throws -> Void)? = nil
+) async throws -> Int32 {
+    guard case .unix(let path) = address else { return -1 }
+    let prelude = """
+        import resource, socket, sys
+        resource.setrlimit(resource.RLIMIT_NOFILE, (\(clientDescriptors), \(clientDescriptors)))
+
+        def connect():
+            one = socket.socket(socket.AF_UNIX)
+            one.connect("\(path)")
+            # Before, a full backlog would be an error instead of a wait.
+            one.settimeout(60)
+            return one
+
+        def call(one):
+            one.sendall(b'{"jsonrpc":"2.0","id":1,"method":"app://one"}\\n')
+            answer = one.recv(1000)
+            assert answer == b'{"jsonrpc":"2.0","id":1,"result":1}\\n', answer
+
+
+        """
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["python3", "-c", prelude + script]
+    let (input, output) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    process.terminationHandler = { _ in end.finish() }
+    try process.run()
+    if let served {
+        let (said, say) = AsyncStream.makeStream(of: Void.self)
+        output.fileHandleForReading.readabilityHandler = { _ in say.finish() }
+        for await _ in said {}
+        output.fileHandleForReading.readabilityHandler = nil
+        try await served()
+    }
+    try input.fileHandleForWriting.close()
+    for await _ in ended {}
+    return process.terminationStatus
+}
