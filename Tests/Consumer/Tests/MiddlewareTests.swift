@@ -4,6 +4,12 @@ import Waybill
 import WaybillMetrics
 import WaybillTracing
 
+struct Pages: Connector {
+    let destination: WebDestination
+
+    func route(_ message: Message) async throws -> any Sendable { try await self.destination.route(message) }
+}
+
 struct Memos: Connector {
     let texts: [String: String]
 
@@ -180,8 +186,7 @@ struct MiddlewareTests {
         let destination = WebDestination { message in message.address.text }
         try bus.connect("http", to: destination)
         #expect(try destination.canRoute(Address("http://example.com/")))
-        let forwarding = Forwarding(connector: destination)
-        try bus.connect("http", to: forwarding)
+        try bus.connect("http", to: Pages(destination: destination))
         #expect(try await bus.route("http://example.com/", as: String.self) == "http://example.com/")
         try bus.connect("native", to: NativeConnector(modulesOf: bus))
         #expect(try await bus.route("native://plain/double?number=4", as: Int.self) == 8)

@@ -3,6 +3,17 @@ import Testing
 import Waybill
 import WaybillNavigation
 
+/// What a program has saved.
+struct Saved: Decodable {
+    let state: NavigationState
+    init(from decoder: any Decoder) throws { self.state = try NavigationState(from: decoder) }
+}
+
+struct SavedEntry: Decodable {
+    let entry: NavigationEntry
+    init(from decoder: any Decoder) throws { self.entry = try NavigationEntry(from: decoder) }
+}
+
 /// Shows screens as words, and counts what it was asked for.
 @MainActor
 final class WordPresenter: Presenter {
@@ -138,7 +149,10 @@ struct NavigationTests {
         let saved = try JSONEncoder().encode(state)
         try await navigator.back(2)
         #expect(await presenter.removals == [state.stack()[2].id, state.stack()[1].id])
-        try await navigator.restore(JSONDecoder().decode(NavigationState.self, from: saved))
+        try await navigator.restore(JSONDecoder().decode(Saved.self, from: saved).state)
+        let entry = try JSONDecoder().decode(SavedEntry.self, from: JSONEncoder().encode(state.stack()[0]))
+            .entry
+        #expect(entry.name == "ArticleScreen" && !state.description.isEmpty)
         #expect(await navigator.state == state && state.hashValue == Set([state]).first?.hashValue)
         #expect(try NavigationState(urls: state.urls) == state && "\(state)".contains(state.stack()[1].link))
         let second = try #require(await navigator.state.stack().dropFirst().first)

@@ -31,8 +31,8 @@ struct Program: AsyncParsableCommand, RouteProviding {
 }
 
 /// A connector that passes everything on to one of another process.
-struct Forwarding<Inner: Connector>: Connector {
-    let connector: Inner
+struct Relay: Connector {
+    let connector: RPCConnector
 
     func route(_ message: Message) async throws -> any Sendable { try await connector.route(message) }
 }
@@ -236,7 +236,7 @@ struct ProductTests {
         connecting.frameSize = 1 << 16
         connecting.logger.logLevel = .error
         let connector = RPCConnector(.unix(path), configuration: connecting)
-        try near.connect("far", to: Forwarding(connector: connector))
+        try near.connect("far", to: Relay(connector: connector))
         #expect(try await near.route("far://double/4", as: Int.self) == 8)
         let statistics = server.statistics
         #expect(statistics.answers == statistics.requests && statistics.requestsInFlight == 0)

@@ -1,0 +1,52 @@
+// A fuzz target for libFuzzer, which .ci/fuzz compiles together with the frame reader and the scanner of JSON.
+
+/// Reads any bytes as frames, whole and in pieces.
+///
+/// The frames and the error have to be the same, and what the scanner accepts has to be readable throughout.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func readFrames(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    // SAFETY: the fuzzer passes so many bytes, and keeps them until this returns.
+    let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard let seed = input.first else { return 0 }
+    let bytes = Array(input.dropFirst())
+    let whole = frames(in: [bytes])
+    let size = Int(seed % 7) + 1
+    let pieces = stride(from: 0, to: bytes.count, by: size).map { start in
+        Array(bytes[start..<min(start + size, bytes.count)])
+    }
+    let cut = frames(in: pieces)
+    precondition(whole.texts == cut.texts && whole.error == cut.error, "pieces are read in another way")
+    for text in whole.texts {
+        guard let value = try? JSONText(text).validated(depthLimit: 32) else { continue }
+        walk(value, depth: 0)
+    }
+    return 0
+}
+
+/// The frames in some pieces of a stream, and why there are no more.
+private func frames(in pieces: [[UInt8]]) -> (texts: [[UInt8]], error: FrameError?) {
+    var reader = FrameReader(limit: 256)
+    var texts: [[UInt8]] = []
+    do throws(FrameError) {
+        for piece in pieces {
+            reader.append(piece)
+            while let frame = try reader.next() { texts.append(Array(frame.slice)) }
+        }
+        return (texts, nil)
+    } catch {
+        return (texts, error)
+    }
+}
+
+/// Reads everything that a value says.
+private func walk(_ value: JSONText, depth: Int) {
+    precondition(depth <= 32, "the limit of depth does not hold")
+    switch value.shape {
+    case .null: precondition(value.isNull)
+    case .bool: precondition(value.bool != nil)
+    case .number: _ = (value.int, value.double)
+    case .string: precondition(value.string != nil)
+    case .array: for element in value.elements ?? [] { walk(element, depth: depth + 1) }
+    case .object: for (_, member) in value.members ?? [] { walk(member, depth: depth + 1) }
+    }
+}
