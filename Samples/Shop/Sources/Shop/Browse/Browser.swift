@@ -85,7 +85,9 @@ final class Browser {
             self.presenter.visit.session = ["session": session.token]
             self.message = "signed in as \(session.user)"
             if self.layers.last?.url == "screen://sign-in" { try await self.bus.route("screen://back") }
-        case is User: self.presenter.visit.session = [:]
+        case let user as User where url.hasPrefix("app://accounts/sign-out"):
+            self.presenter.visit.session = [:]
+            self.message = "\(user.name) has signed out"
         case let order as Order where url.hasPrefix("app://orders/place"):
             try await self.bus.route("screen://push/order/\(order.id)")
         default: break
