@@ -1,3 +1,4 @@
+#if Macros
 import Testing
 import Waybill
 import WaybillTestSupport
@@ -35,3 +36,4 @@ struct SchemeModuleTests {
         #expect(try await self.bus.route("OrdersOfScheme://detail?id=7", as: Int.self) == 14)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import Testing
 import Waybill
 import WaybillCompatibility
@@ -112,3 +113,4 @@ private actor OrderController {
 private actor CatalogModule {
     @Route func product(id: Int) -> Int { id }
 }
+#endif

@@ -50,7 +50,10 @@ struct ServeCommand: AsyncParsableCommand {
         let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate, .hangUp)
         try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
             try await server.start()
-            print("serving at \(self.socket)")
+            // At once, also into a pipe: a script may wait for the line.
+            var output = FileOutput(1)
+            output.bytes.append(contentsOf: "serving at \(self.socket)\n".utf8)
+            try output.flush()
             try await Self.serve(server, routes, until: signals)
         }
     }

@@ -15,12 +15,13 @@ final class ServeTests {
         self.shop.executableURL = ShopProcess.executable
         try self.writeRoutes("\"app://kettle\": \"app://catalog/product?id=copper-kettle\"")
         self.shop.arguments = ["serve", "--socket", self.socket, "--routes", self.routes.path]
-        self.shop.standardOutput = FileHandle.nullDevice
+        let output = Pipe()
+        self.shop.standardOutput = output
         self.shop.standardError = FileHandle.nullDevice
         try self.shop.run()
-        for _ in 0..<500 where !FileManager.default.fileExists(atPath: self.socket) {
-            Thread.sleep(forTimeInterval: 0.02)
-        }
+        // A script waits for this line as well.
+        let line = output.fileHandleForReading.availableData
+        try #require(String(decoding: line, as: UTF8.self) == "serving at \(self.socket)\n")
     }
 
     deinit {
