@@ -71,6 +71,7 @@ struct ReconnectTests {
             let caller = Task { await failure { try await near.route("far://a") } }
             #expect(await eventually { exists("received") })
             kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
             #expect(await caller.value?.code == .unreachable)
             await near.shutDown()
         }

@@ -18,8 +18,8 @@ import Glibc
 struct CrowdTests {
     @Test(
         .enabled(
-            if: hardDescriptorLimit >= clientDescriptors,
-            "this system allows fewer than 12,000 descriptors"
+            if: hardDescriptorLimit >= clientDescriptors && !Scale.isSanitized,
+            "the system allows too few descriptors, or a sanitizer sees what a test process leaves behind"
         )
     )
     func `a server without descriptors serves those that it has, and the others when some are free`() async {
@@ -46,8 +46,8 @@ struct CrowdTests {
 
     @Test(
         .enabled(
-            if: hardDescriptorLimit >= clientDescriptors,
-            "this system allows fewer than 12,000 descriptors"
+            if: hardDescriptorLimit >= clientDescriptors && !Scale.isSanitized,
+            "the system allows too few descriptors, or a sanitizer sees what a test process leaves behind"
         )
     )
     func `ten thousand connections at once are served, and their memory is bounded`() async {

@@ -41,6 +41,7 @@ struct FaultTests {
             try process.run()
             #expect(await eventually { served.bus.statistics.inFlight == 1 })
             kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
             #expect(await served.bus.settles())
             #expect(await served.balances())
             #expect(served.server.statistics.abandoned == 1 && served.bus.statistics.cancelled == 1)
