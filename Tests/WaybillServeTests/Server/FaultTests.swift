@@ -149,6 +149,8 @@ struct FaultTests {
             }
             for client in clients { #expect(try await client.line()?.contains(#""result":"a""#) == true) }
             #expect(served.server.statistics.openConnections == count)
+            // Optimized code releases them after their last use, which closes them.
+            withExtendedLifetime(clients) {}
         }
     }
 
