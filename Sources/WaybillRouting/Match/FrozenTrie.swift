@@ -29,6 +29,56 @@ extension FrozenTrie {
 
     @usableFromInline
     func lookUp(_ text: consuming String) throws(RoutingError) -> RouteMatch {
+        guard !self.trie.paths.isEmpty else { return try self.scanAndSearch(text) }
+        let found = self.findPath(text)
+        guard found.leaf != RouteTrie.none else { return try self.scanAndSearch(text) }
+        return RouteMatch(
+            parameters: Parameters(
+                text: text,
+                layout: found.layout,
+                names: self.trie.leaves[Int(found.leaf)].names,
+                captures: Captures(),
+                route: self.trie.leaves[Int(found.leaf)].route
+            )
+        )
+    }
+
+    /// The leaf of a URL whose path is a pattern as it is written, and the URL's layout.
+    @inline(never)
+    private func findPath(_ text: borrowing String) -> (leaf: UInt32, layout: AddressLayout) {
+        let rules = self.trie.rules
+        let bytes = text.utf8.span
+        guard bytes.count >= ScannedPath.shortest, bytes.count <= rules.urlLength else {
+            return (RouteTrie.none, AddressLayout())
+        }
+        let path = ScannedPath(bytes)
+        let found = self.trie.paths.find(path, of: bytes, self.trie.texts)
+        guard !found.isFree else { return (RouteTrie.none, AddressLayout()) }
+        var flags = AddressLayout.Flags(rawValue: found.flags)
+        var tail = ScannedTail(queryEnd: path.end)
+        if path.end < bytes.count {
+            tail = ScannedTail(bytes, from: path.end, rules.fragmentByte)
+            if tail.queryEnd < bytes.count { flags.insert(.fragment) }
+            // What is encoded has to be checked, and many items counted.
+            guard !tail.hasEscapes, tail.queryEnd &- path.end <= 2 &* rules.queryItemLimit else {
+                return (RouteTrie.none, AddressLayout())
+            }
+        }
+        let schemeEnd = Int(found.schemeEnd)
+        return (
+            found.leaf,
+            AddressLayout(
+                schemeEnd: schemeEnd,
+                pathStart: schemeEnd == 0 ? 0 : schemeEnd &+ 1,
+                pathEnd: path.end,
+                queryEnd: tail.queryEnd,
+                flags: flags
+            )
+        )
+    }
+
+    @inline(never)
+    private func scanAndSearch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
         var scan = InlineScan()
         var state = InlineMatchState()
         let leaf = try self.find(text, &scan, &state)

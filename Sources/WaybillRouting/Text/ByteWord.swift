@@ -54,6 +54,20 @@ enum ByteWord {
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16 | UInt64(bytes[3]) &<< 24
     }
 
+    /// Whether two spans of one length, at least eight bytes, are equal.
+    @inline(__always)
+    static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        // The last eight bytes overlap those before.
+        guard self.last(left) == self.last(right) else { return false }
+        var (left, right) = (left, right)
+        while left.count > 8 {
+            if self.first(left) != self.first(right) { return false }
+            left = left.extracting(droppingFirst: 8)
+            right = right.extracting(droppingFirst: 8)
+        }
+        return true
+    }
+
     /// A mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
     ///
     /// Only the lowest set bit is exact.

@@ -50,6 +50,7 @@ extension RouteTrie {
                 )
             )
         }
+        self.insertPath(pattern, at: index)
     }
 
     /// The route of the same shape: it matches some of the same addresses with the same specificity.

@@ -17,6 +17,7 @@ extension RouteTrie {
     /// Removes a route, and the nodes and edges that led to it alone.
     mutating func remove(at index: UInt32) {
         guard let pattern = self.pattern(at: index) else { return }
+        self.removePath(pattern, at: index)
         for variant in pattern.variants { self.removeLeaf(variant, of: index, pattern.scheme) }
         self.texts.remove(self.routes[Int(index)].text)
         self.routes[Int(index)] = RouteRecord()

@@ -8,7 +8,9 @@ struct RouteTrie: Sendable {
 
     let rules: RoutingRules
     var nodes: [Node] = [Node()]
-    var edges = LiteralEdges()
+    var edges = SlotTable<LiteralEdge>()
+    /// The patterns that are URLs as they are written, which need no search.
+    var paths = LiteralPaths()
     /// The edges of compound segments, as one linked list per node, most specific first.
     var compoundEdges: [CompoundEdge] = [CompoundEdge()]
     var matchers = MatcherPool()

@@ -24,16 +24,19 @@ extension TextPool {
     @inline(never)
     func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
         guard segment.range.count == Int(text.end &- text.start) else { return false }
-        var left = self.bytes.span.extracting(text.range)
-        var right = other.extracting(segment.range.range)
-        // The last eight bytes overlap those before.
-        guard ByteWord.last(left) == ByteWord.last(right) else { return false }
-        while left.count > 8 {
-            if ByteWord.first(left) != ByteWord.first(right) { return false }
-            left = left.extracting(droppingFirst: 8)
-            right = right.extracting(droppingFirst: 8)
-        }
-        return true
+        return ByteWord.areEqual(
+            self.bytes.span.extracting(text.range),
+            other.extracting(segment.range.range)
+        )
+    }
+
+    /// Whether the text that starts at an offset equals the first bytes of a URL, at least eight.
+    @inline(never)
+    func equals(start: Int, _ other: Span<UInt8>, count: Int) -> Bool {
+        ByteWord.areEqual(
+            self.bytes.span.extracting(start..<start &+ count),
+            other.extracting(first: count)
+        )
     }
 
     /// Whether a text equals a segment that is percent-decoded, and folded if needed, for the comparison.

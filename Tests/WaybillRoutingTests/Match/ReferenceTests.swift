@@ -65,7 +65,7 @@ import WaybillTestSupport
         [
             trie.nodes.count - trie.freeNodes.count, trie.edges.count,
             trie.compoundEdges.count - trie.freeEdges.count,
-            trie.leaves.count - trie.freeLeaves.count,
+            trie.leaves.count - trie.freeLeaves.count, trie.paths.count,
         ]
     }
 

@@ -1,0 +1,161 @@
+/// The patterns that are URLs as they are written, as `app://user/detail`: a URL that begins with one of them
+/// is found by its bytes, without a look at its segments.
+///
+/// Only where a literal segment wins over all others, so that a search would find the same leaf. A URL of the
+/// same segments in another spelling is found by the search.
+struct LiteralPaths: Sendable {
+    private var table = SlotTable<LiteralPath>()
+
+    var count: Int { self.table.count }
+    var isEmpty: Bool { self.count == 0 }
+
+    /// One of the patterns.
+    struct LiteralPath: TableSlot {
+        /// The high half of ``hash``.
+        var key: UInt32 = 0
+        /// Where its text begins in the trie's pool.
+        var start: UInt32 = 0
+        /// The leaf; 0 marks a free slot.
+        var leaf: UInt32 = 0
+        /// The number of bytes.
+        var count: UInt16 = 0
+        /// The end of the scheme; 0 when there is none.
+        var schemeEnd: UInt8 = 0
+        /// What a scan finds out about the scheme.
+        var flags: UInt8 = 0
+
+        @inline(__always)
+        var isFree: Bool { self.leaf == RouteTrie.none }
+
+        @inline(__always)
+        var hash: UInt64 { UInt64(self.key) &<< 32 }
+    }
+
+    mutating func insert(_ text: TextRange, of texts: TextPool, _ layout: AddressLayout, leaf: UInt32) {
+        let path = ScannedPath(texts.bytes.span.extracting(text.range))
+        self.table.insert(
+            LiteralPath(
+                key: path.key,
+                start: text.start,
+                leaf: leaf,
+                count: UInt16(truncatingIfNeeded: path.end),
+                schemeEnd: UInt8(truncatingIfNeeded: layout.schemeEnd),
+                flags: layout.hasDefaultScheme ? AddressLayout.Flags.defaultScheme.rawValue : 0
+            )
+        )
+    }
+
+    mutating func remove(_ text: TextRange, of texts: TextPool) {
+        let path = ScannedPath(texts.bytes.span.extracting(text.range))
+        self.table.remove(UInt64(path.key) &<< 32) { $0.start == text.start && !$0.isFree }
+    }
+
+    /// The pattern that is the path of a URL, or a free slot.
+    @inline(__always)
+    func find(_ path: ScannedPath, of bytes: Span<UInt8>, _ texts: TextPool) -> LiteralPath {
+        var at = self.table.start(UInt64(path.key) &<< 32)
+        while true {
+            let slot = self.table.slots[at]
+            if slot.isFree { return slot }
+            if slot.key == path.key, Int(slot.count) == path.end,
+                texts.equals(start: Int(slot.start), bytes, count: path.end)
+            {
+                return slot
+            }
+            at = self.table.next(at)
+        }
+    }
+}
+
+/// The end of a URL's path, and a hash of the bytes before it.
+///
+/// A fragment without a query before it counts as path: no pattern has one.
+struct ScannedPath {
+    /// What the fewest bytes are; a scheme and a segment have as many.
+    static let shortest = 8
+
+    let end: Int
+    let key: UInt32
+
+    /// Scans a URL of at least ``shortest`` bytes.
+    @inline(__always)
+    init(_ bytes: Span<UInt8>) {
+        var index = 0
+        var hash: UInt64 = 0
+        while index &+ 8 <= bytes.count {
+            let word = ByteWord.first(bytes.extracting(index..<index &+ 8))
+            let ends = ByteWord.mask(word, UInt8(ascii: "?"))
+            if ends != 0 {
+                self.init(hash, word, from: index, length: ByteWord.firstIndex(ends))
+                return
+            }
+            hash = SegmentKey.mix(hash, word)
+            index &+= 8
+        }
+        // The last word overlaps the one before it, whose bytes are shifted out; a byte behind it ends the path.
+        let count = bytes.count & 7
+        let word = count == 0 ? 0 : ByteWord.last(bytes) &>> UInt64((8 &- count) &* 8)
+        let ends = ByteWord.mask(word, UInt8(ascii: "?")) | 0x80 &<< UInt64(count &* 8)
+        self.init(hash, word, from: index, length: ByteWord.firstIndex(ends))
+    }
+
+    @inline(__always)
+    private init(_ hash: UInt64, _ word: UInt64, from index: Int, length: Int) {
+        self.end = index &+ length
+        let hash = SegmentKey.mix(hash, ByteWord.prefix(word, length))
+        self.key = UInt32(
+            truncatingIfNeeded: SegmentKey.mix(hash, UInt64(truncatingIfNeeded: self.end)) &>> 32
+        )
+    }
+}
+
+extension RouteTrie {
+    /// Adds a pattern to those that need no search, if it is one of them.
+    mutating func insertPath(_ pattern: RoutePattern, at index: UInt32) {
+        guard let leaf = self.leafOfPath(pattern, at: index) else { return }
+        let text = self.routes[Int(index)].text
+        guard let layout = self.layoutOfPath(pattern.variants[0], text) else { return }
+        self.paths.insert(text, of: self.texts, layout, leaf: leaf)
+    }
+
+    /// The layout of a pattern's text as a URL; nil if it says something else as one.
+    private func layoutOfPath(_ segments: [PatternSegment], _ text: TextRange) -> AddressLayout? {
+        var scan = HeapScan()
+        let bytes = self.texts.bytes.span.extracting(text.range)
+        guard bytes.count >= ScannedPath.shortest, scan.read(bytes, self.rules) == nil,
+            scan.layout.pathEnd == bytes.count,
+            scan.layout.schemeEnd <= UInt8.max, !scan.layout.hasEscapes, scan.hasSegments(segments, bytes)
+        else { return nil }
+        return scan.layout
+    }
+
+    mutating func removePath(_ pattern: RoutePattern, at index: UInt32) {
+        let text = self.routes[Int(index)].text
+        guard text.range.count >= ScannedPath.shortest, self.leafOfPath(pattern, at: index) != nil else {
+            return
+        }
+        self.paths.remove(text, of: self.texts)
+    }
+
+    /// The leaf of a pattern that has literal segments only and would win over every other, or nil.
+    private func leafOfPath(_ pattern: RoutePattern, at index: UInt32) -> UInt32? {
+        guard self.rules.firstMatchIsBest, !self.rules.needsNormalization, pattern.variants.count == 1,
+            pattern.variants[0].allSatisfy(\.isLiteral),
+            let node = self.existingNode(for: pattern.variants[0], pattern.scheme)
+        else { return nil }
+        let leaf = self.nodes[Int(node)].leaf
+        return leaf != Self.none && self.leaves[Int(leaf)].index == index ? leaf : nil
+    }
+}
+
+extension HeapScan {
+    fileprivate mutating func hasSegments(_ segments: [PatternSegment], _ bytes: Span<UInt8>) -> Bool {
+        guard segments.count == self.count else { return false }
+        for (index, segment) in segments.enumerated() {
+            let range = self.range(index).range
+            guard case .literal(let text) = segment, text.count == range.count else { return false }
+            for offset in text.indices where text[offset] != bytes[range.lowerBound + offset] { return false }
+        }
+        return true
+    }
+}

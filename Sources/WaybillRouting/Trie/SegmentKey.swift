@@ -1,0 +1,53 @@
+/// The lookup key of a segment: its bytes and their count up to seven bytes, else a hash with the high bit
+/// set.
+///
+/// The key is the same whether the bytes arrive as words from the text or one by one from a decoder. Equal
+/// short keys mean equal segments, so only hashes need a comparison of texts.
+struct SegmentKey {
+    static let longFlag: UInt64 = 1 << 63
+
+    private(set) var value: UInt64 = 0
+    private(set) var count = 0
+    private var word: UInt64 = 0
+
+    /// Whether the key is a hash, so that equal keys do not imply equal segments.
+    @inline(__always)
+    static func isHash(_ key: UInt64) -> Bool { key & Self.longFlag != 0 }
+
+    /// The key of fewer than eight bytes.
+    @inline(__always)
+    static func short(_ word: UInt64, _ count: Int) -> UInt64 { word | UInt64(count) &<< 56 }
+
+    /// Mixes the next word, or the remainder after the last full word, into a hash.
+    @inline(__always)
+    static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+        let mixed = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
+        return mixed ^ (mixed &>> 32)
+    }
+
+    mutating func append(_ byte: UInt8) {
+        self.word |= UInt64(byte) &<< UInt64((self.count & 7) &* 8)
+        self.count += 1
+        if self.count & 7 == 0 {
+            self.value = Self.mix(self.value, self.word)
+            self.word = 0
+        }
+    }
+
+    mutating func finish() {
+        if self.count < 8 {
+            self.value = Self.short(self.word, self.count)
+        } else {
+            if self.count & 7 != 0 { self.value = Self.mix(self.value, self.word) }
+            self.value |= Self.longFlag
+        }
+    }
+
+    /// The key of bytes in their compared form: decoded and folded.
+    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var key = Self()
+        for byte in bytes { key.append(byte) }
+        key.finish()
+        return key.value
+    }
+}

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import WaybillRouting
+
+@Suite struct LiteralPathsTests {
+    @Test(arguments: [
+        "", "?a=1", "?a=1&b=2#next", "#next", "?", "#", "/", "//", "?a=%41", "?a=%ff", "?a=1#%41", "?#?",
+        "?a/b=c/d",
+        "?\(String(repeating: "a=1&", count: 2_000))",
+    ])
+    func `a URL that begins as the pattern is written is read as one that is searched for`(
+        rest: String
+    ) throws {
+        var written = RouteTable<Int>()
+        try written.insert("app://feed/detail", 1)
+        #expect(written.trie.paths.count == 1)
+        var searched = RouteTable<Int>()
+        try searched.insert("app:feed/detail", 1)
+        let url = "app://feed/detail" + rest
+        #expect(self.reading(of: url, in: written) == self.reading(of: url, in: searched))
+    }
+
+    private func reading(of url: String, in table: RouteTable<Int>) -> [String] {
+        do {
+            guard let match = try table.match(url) else { return ["none"] }
+            let address = match.parameters.address
+            let values = match.parameters.all.map { "\($0)=\($1)" }.sorted()
+            return [
+                address.scheme, address.path, address.query ?? "nil", address.fragment ?? "nil", address.text,
+                "\(address.segments)", "\(address.hasScheme)", "\(match.parameters.hasFragment)",
+            ] + values
+        } catch {
+            return ["\(error.code)"]
+        }
+    }
+
+    @Test(arguments: ["app://feed/:id", "app://feed/*", "app://feed(/detail)", "app://feed/caf%C3%A9", "a:b"])
+    func `a pattern that says something else as a URL is searched for`(pattern: String) throws {
+        var table = RouteTable<Int>()
+        try table.insert(pattern, 1)
+        #expect(table.trie.paths.isEmpty)
+    }
+
+    @Test func `a table whose literal segments do not win over others searches for every URL`() throws {
+        var conventions = RoutingConventions.waybill
+        conventions.bestMatch = .firstRegistered
+        var table = RouteTable<Int>(conventions: conventions)
+        try table.insert("app://feed/:id", 1)
+        try table.insert("app://feed/detail", 2)
+        #expect(table.trie.paths.isEmpty)
+        let match = try #require(try table.match("app://feed/detail"))
+        #expect(table[match] == 1)
+    }
+
+    @Test func `of many routes each is found until it is removed`() throws {
+        var table = RouteTable<Int>()
+        var ids: [RouteID] = []
+        for number in 0..<3_000 {
+            ids.append(try table.insert("app://module\(number % 50)/action/\(number)", number))
+        }
+        let copy = table
+        for (number, id) in ids.enumerated() where number % 3 != 0 { #expect(table.remove(id) == number) }
+        #expect(table.trie.paths.count == 1_000)
+        for number in 0..<3_000 {
+            let url = "app://module\(number % 50)/action/\(number)?page=1"
+            #expect(try table.match(url)?.route == (number % 3 == 0 ? ids[number] : nil))
+            #expect(try copy.match(url)?.route == ids[number])
+        }
+    }
+
+    @Test func `a pattern that replaces another takes its URLs`() throws {
+        var conventions = RoutingConventions.waybill
+        conventions.sameShape = .replaces
+        var table = RouteTable<Int>(conventions: conventions)
+        try table.insert("app://feed/detail", 1)
+        try table.insert("app:/feed/detail", 2)
+        for url in ["app://feed/detail", "app:/feed/detail", "app://feed//detail"] {
+            let match = try #require(try table.match(url))
+            #expect(table[match] == 2)
+        }
+    }
+}
