@@ -108,7 +108,7 @@ extension BusCore {
         if case .failed(let error) = outcome {
             self.show(id, url, error, isAwaited: true, at: handler, message())
         }
-        self.close(Outcome.Kind(outcome))
+        self.close(outcome.kind)
     }
 
     private func report(_ url: String, _ message: Message?, _ error: RoutingError) {

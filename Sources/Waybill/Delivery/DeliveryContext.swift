@@ -26,16 +26,34 @@ struct DeliveryContext: Sendable {
 
     private var object: ObjectIdentifier { ObjectIdentifier(self.source) }
 
-    /// The context that the calling task has inherited.
-    @TaskLocal static var inherited: DeliveryContext?
+    /// What the calling task has inherited.
+    @TaskLocal private static var task = Inherited(context: nil)
 
-    /// The same, for code that is inlined into the program.
-    @usableFromInline static var local: TaskLocal<DeliveryContext?> { self.$inherited }
+    /// A context as a task-local value: the runtime copies an optional by its type, which takes as long as
+    /// finding it, and a type of this module by a function that the compiler has written.
+    @usableFromInline
+    struct Inherited: Sendable {
+        fileprivate let context: DeliveryContext?
+    }
+
+    /// Where a handler's task finds the context, for code that is inlined into the program.
+    @usableFromInline static var local: TaskLocal<Inherited> { self.$task }
+
+    /// The context as what a task inherits.
+    @usableFromInline var inherited: Inherited { Inherited(context: self) }
+
+    /// Runs code in a context.
+    static func with<Result>(
+        _ context: DeliveryContext,
+        _ body: () throws -> Result
+    ) rethrows -> Result {
+        try self.$task.withValue(context.inherited) { try body() }
+    }
 
     /// The context of the calling code: of the handler that it is part of, or, in the body of a loop over the
     /// replies to a message, of the handler that has sent the reply and waits for the loop to come back.
     static var current: DeliveryContext? {
-        let inherited = self.inherited
+        let inherited = self.task.context
         return ReplyReaders.context(inside: inherited) ?? inherited
     }
 
@@ -82,7 +100,7 @@ struct DeliveryContext: Sendable {
         _ body: () async throws -> Result
     ) async rethrows -> Result {
         guard let context else { return try await body() }
-        return try await Self.$inherited.withValue(context.adopted()) {
+        return try await Self.$task.withValue(context.adopted().inherited) {
             // Captured, the parameter isolates the closure to the caller.
             _ = isolation
             return try await body()

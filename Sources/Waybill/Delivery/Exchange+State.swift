@@ -19,9 +19,6 @@ extension Exchange {
         }
         private var kept: Kept?
 
-        /// What the handler's task takes when it begins, so that nothing in it is copied.
-        var delivery: SuspendingDelivery?
-
         /// One word for what most exchanges never have.
         fileprivate indirect enum Kept {
             case kept(Waiting)
@@ -56,6 +53,8 @@ extension Exchange {
             fileprivate let kept: Kept?
 
             var waiting: Waiting? { self.kept?.waiting }
+            /// Whether the exchange was in the handler's list.
+            var wasAttached: Bool { self.kept != nil && self.waiting?.isAttached == true }
         }
 
         enum OfferAction {

@@ -26,6 +26,9 @@ final class Exchange: Sendable {
     let caller: DeliveryContext?
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
+    /// What the handler's task takes when it begins, so that nothing in it is copied: left here by the call
+    /// that starts the task, and taken within it.
+    private nonisolated(unsafe) var delivery: SuspendingDelivery?
 
     init(
         _ id: CorrelationID,
@@ -72,10 +75,15 @@ final class Exchange: Sendable {
             return
         }
         conclusion()
-        let outcome = outcome.at(effects.handler)
-        self.count(outcome, at: effects.handler, wasAttached: effects.waiting?.isAttached == true)
-        // Not before: a caller that has the reply finds it in the statistics.
-        self.close(outcome, effects)
+        // Counted first: a caller that has the reply finds it in the statistics.
+        if case .replied = outcome {
+            self.count(outcome, at: effects.handler, wasAttached: effects.wasAttached)
+            self.close(outcome, effects)
+        } else {
+            let failure = outcome.at(effects.handler)
+            self.count(failure, at: effects.handler, wasAttached: effects.wasAttached)
+            self.close(failure, effects)
+        }
     }
 
     /// Makes the outcome known, and releases what waited for the handler, or was kept for it.
@@ -96,12 +104,12 @@ final class Exchange: Sendable {
         // One of several attempts to deliver a message, which is counted elsewhere.
         case .attempt: return
         case .routed, .published:
-            let kind = Outcome.Kind(outcome)
+            let kind = outcome.kind
             if wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
             if kind == .replied { return self.core.close(.replied) }
             self.core.close(outcome, self.id, self.url, at: handler, self.unmatched)
         case .sent(let message):
-            let kind = Outcome.Kind(unawaited: outcome)
+            let kind = outcome.kindUnawaited
             if wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
             switch outcome {
             case .replied:
@@ -338,8 +346,10 @@ extension Exchange {
     ///
     /// Nothing can end the exchange but the handler before this returns, since its caller is here. So what
     /// frees the caller, and what frees others from it, is needed only if the handler has suspended then.
-    func start(_ message: Message, _ handler: Handler, _ code: any SuspendingCode, on watcher: EventLoop?) {
-        self.state.withLock { $0.delivery = SuspendingDelivery(message: message, handler: handler) }
+    func start(_ delivery: consuming SuspendingDelivery, _ code: any SuspendingCode, on watcher: EventLoop?) {
+        let handler = delivery.handler
+        // One thread leaves it and takes it.
+        unsafe self.delivery = consume delivery
         let task = self.core.startTask { code.start(self) }
         if !self.isOver { self.wait(for: task, of: handler, on: watcher) }
     }
@@ -356,7 +366,8 @@ extension Exchange {
     /// The message and its handler; for the task that is about to run it.
     @usableFromInline
     func takeDelivery() -> SuspendingDelivery {
-        guard let delivery = self.state.withLock({ $0.delivery.take() }) else {
+        // One thread leaves it and takes it.
+        guard let delivery = unsafe self.delivery.take() else {
             preconditionFailure("a message is delivered once")
         }
         return delivery

@@ -18,7 +18,7 @@ extension Handler {
         guard let code = self.code.suspending else { return self.runInPlace(message) }
         let context =
             exchange?.context() ?? .record(ContextRecord(message, inside: DeliveryContext.waiting))
-        return await DeliveryContext.$inherited.withValue(context) {
+        return await DeliveryContext.local.withValue(context.inherited) {
             // Captured, the parameter isolates the closure to the mailbox.
             _ = isolation
             do {
@@ -48,7 +48,7 @@ extension Handler {
     func runInPlace(_ message: Message) -> Outcome {
         guard let shard = self.core.currentShard else {
             // A loop that is none of the bus's: nothing is noted there.
-            return DeliveryContext.$inherited.withValue(.record(ContextRecord(message, inside: nil))) {
+            return DeliveryContext.with(.record(ContextRecord(message, inside: nil))) {
                 self.attempt(message)
             }
         }

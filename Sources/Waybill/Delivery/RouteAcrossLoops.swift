@@ -166,11 +166,11 @@ extension BusCore {
             handler.counters.begin()
             let outcome = await self.hop(message, handler).at(handler)
             if case .replied(let value) = outcome { self.conclude(message, value) }
-            handler.counters.end(Outcome.Kind(outcome))
+            handler.counters.end(outcome.kind)
             self.close(outcome, id, request.url, at: handler, message)
             return DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath)
         }
-        let exchange = self.begin(request, found, id)
+        let exchange = self.begin(request, found, id, for: .waiting)
         let outcome = await exchange.listen(listener)
         return DeliveryResult(id: id, outcome: outcome, returnPath: exchange.returnPath)
     }
@@ -193,23 +193,26 @@ extension BusCore {
     ///   - request: what the caller gave.
     ///   - found: the handler.
     ///   - id: the message's ID.
+    ///   - caller: the context of the handler that waits for the reply, if a handler does.
     ///   - isPublished: whether the message was published, so that no caller listens to this subscriber's
     ///     replies.
     ///   - chain: the middlewares around the handler, if there are any.
     /// - Returns: what the caller listens to.
     func begin(
         _ request: Request,
-        _ found: ResolvedRoute,
+        _ found: consuming ResolvedRoute,
         _ id: CorrelationID,
+        for caller: DeliveryContext?,
         isPublished: Bool = false,
         around chain: MiddlewareChain? = nil
     ) -> Exchange {
         let handler = found.handler
+        let parameters = found.takeParameters()
         let path =
             isPublished
             ? nil
             : self.returnPath(
-                of: found.parameters,
+                of: parameters,
                 id,
                 hops: request.hops,
                 from: request.extras?.external
@@ -223,23 +226,23 @@ extension BusCore {
             handler: handler,
             isPublished ? .published : .routed,
             returnPath: path,
-            caller: DeliveryContext.waiting
+            caller: caller
         )
-        var message =
+        let message =
             isPublished
-            ? request.message(id: id, parameters: found.parameters)
-            : request.message(id: id, parameters: found.parameters, exchange: exchange)
-        let watcher = self.currentShard?.eventLoop
-        if chain == nil, let code = handler.code.suspending, handler.mailbox.begin(message) {
+            ? request.message(id: id, parameters: parameters)
+            : request.message(id: id, parameters: parameters, exchange: exchange)
+        // Not the handler's loop, which the handler may block.
+        let watcher = request.expiry.exists ? self.currentShard?.eventLoop : nil
+        if chain == nil, let code = handler.code.suspending, handler.mailbox.begin(id) {
             if handler.isGone {
                 handler.mailbox.endTurn()
                 exchange.finish(.failed(handler.reason(exchange.url)))
             } else {
-                exchange.start(message, handler, code, on: watcher)
+                exchange.start(SuspendingDelivery(message: message, handler: handler), code, on: watcher)
             }
             return exchange
         }
-        if chain != nil { message.keepHeaders() }
         guard exchange.attach(to: handler) else {
             exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange
@@ -253,10 +256,11 @@ extension BusCore {
                 return exchange
             }
         }
-        // Not on the handler's loop, which the handler may block.
         if request.expiry.exists { exchange.expire(at: request.expiry, on: watcher) }
         if let chain {
             let stage = DeliveryBounds(deadline: request.expiry)
+            var message = message
+            message.keepHeaders()
             Delivery(chain, handler, stage).start(message, for: exchange)
         } else {
             handler.mailbox.start(message, handler, exchange, after: queued)

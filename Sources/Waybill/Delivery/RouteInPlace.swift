@@ -11,6 +11,17 @@ extension MessageBus {
         case started(Exchange)
         /// It did not get that far.
         case pending(Pending)
+        /// It has returned a value of another type than the one that is asked for.
+        case converted(OtherValue)
+    }
+
+    /// Such a value, behind one reference: an optional of the value itself would be destroyed by its type.
+    @usableFromInline
+    final class OtherValue: Sendable {
+        @usableFromInline let value: any Sendable
+
+        @inlinable
+        init(_ value: any Sendable) { self.value = value }
     }
 
     /// A request on its way.
@@ -62,30 +73,40 @@ extension MessageBus {
         return self.undelivered(attempt, of: request)
     }
 
-    /// The value of the reply, once there is one.
+    /// The value of a handler that has ended without suspending.
     @inlinable
-    @inline(__always)
-    nonisolated(nonsending) func value<Value: Sendable>(
-        of rest: Undelivered,
+    func value<Value: Sendable>(
+        atOnce rest: Undelivered,
         as type: Value.Type,
         url: String
-    ) async throws(RoutingError) -> Value {
-        let value: any Sendable
-        if let atOnce = try self.replyAtOnce(of: rest) {
-            value = atOnce
-        } else {
-            value = try await self.reply(of: rest)
-        }
+    ) throws(RoutingError) -> Value? {
+        guard let value = try self.reply(atOnce: rest) else { return nil }
         return if let value = unbox(value, as: type) { value } else {
             try self.convert(value, to: type, url: url)
         }
     }
 
-    /// The reply of a handler that has ended without suspending.
     @usableFromInline
-    func replyAtOnce(of rest: Undelivered) throws(RoutingError) -> (any Sendable)? {
-        guard case .started(let exchange) = rest, let outcome = exchange.takeOutcome() else { return nil }
-        return try outcome.value()
+    func reply(atOnce rest: Undelivered) throws(RoutingError) -> (any Sendable)? {
+        switch rest {
+        case .started(let exchange): try exchange.takeOutcome()?.value()
+        case .pending: nil
+        case .converted(let other): other.value
+        }
+    }
+
+    /// The value of the reply, once there is one: out of line, or its frame would be the caller's.
+    @inlinable
+    @inline(never)
+    nonisolated(nonsending) func value<Value: Sendable>(
+        of rest: Undelivered,
+        as type: Value.Type,
+        url: String
+    ) async throws(RoutingError) -> Value {
+        let value = try await self.reply(of: rest)
+        return if let value = unbox(value, as: type) { value } else {
+            try self.convert(value, to: type, url: url)
+        }
     }
 
     /// The reply, once there is one.
@@ -95,6 +116,7 @@ extension MessageBus {
         case .started(let exchange): try await exchange.listen(noListener).value()
         case .pending(let pending):
             try await self.core.route(pending.request, after: pending.attempt).outcome.value()
+        case .converted(let other): other.value
         }
     }
 
@@ -105,11 +127,11 @@ extension MessageBus {
     /// The value of a handler that answers with another type than the one that is asked for.
     @usableFromInline
     func convert<Value: Sendable>(
-        _ value: (any Sendable)?,
+        _ value: any Sendable,
         to type: Value.Type,
         url: String
     ) throws(RoutingError) -> Value {
-        try self.value(of: .replied(value ?? ()), as: type, url: url)
+        try self.value(of: .replied(value), as: type, url: url)
     }
 
     /// The value of a reply; one of another type than the one that is asked for is an error that names the
@@ -128,30 +150,34 @@ extension MessageBus {
     }
 }
 
-/// The value of a handler that is called in place, of the type that its caller asks for.
-@usableFromInline
-struct Answer<Value: Sendable> {
-    @usableFromInline var value: Value?
-    @usableFromInline var other: (any Sendable)?
-
-    @inlinable
-    init() {}
-
-    /// Calls a handler and keeps its value; a value of the right type is neither boxed nor cast.
+extension MessageBus {
+    /// Calls a handler in place; a value of the right type is neither boxed nor cast.
+    ///
+    /// - Parameters:
+    ///   - handler: what is called.
+    ///   - message: what it handles.
+    ///   - value: gets the handler's value, if it is of the type that the caller asks for.
+    ///   - other: gets the value of a handler that answers with another type.
+    /// - Throws: what the handler throws.
     @inlinable
     @inline(__always)
-    mutating func take(from handler: Handler, _ message: Message, on bus: MessageBus) throws {
+    func call<Value: Sendable>(
+        _ handler: Handler,
+        _ message: Message,
+        _ value: inout Value?,
+        _ other: inout OtherValue?
+    ) throws {
         // The handler's code holds the object beside this reference to it.
-        let value = try unsafe handler.code.object.withUnsafeObject(as: ImmediateBody<Value>.self) {
+        let answer = try unsafe handler.code.object.withUnsafeObject(as: ImmediateBody<Value>.self) {
             try $0.call(message)
         }
-        if let value {
-            if message.hasReturnURL { bus.followReturnURL(of: message, with: value) }
-            self.value = value
+        if let answer {
+            if message.hasReturnURL { self.followReturnURL(of: message, with: answer) }
+            value = answer
         } else {
-            let value = try handler.call(message)
-            if message.hasReturnURL { bus.followReturnURL(of: message, with: value) }
-            self.other = value
+            let answer = try handler.call(message)
+            if message.hasReturnURL { self.followReturnURL(of: message, with: answer) }
+            other = OtherValue(answer)
         }
     }
 }
@@ -271,17 +297,23 @@ extension LoopShard {
         _ url: String,
         _ request: Request?,
         _ id: CorrelationID,
-        to found: ResolvedRoute,
+        to found: consuming ResolvedRoute,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        let found = found.member(on: self.loop, request?.parameters)
+        if found.handler.instanceGroup != nil {
+            return self.deliver(url, request, id, to: found.member(on: self.loop, request?.parameters), call)
+        }
         let handler = found.handler
         guard handler.loop == self.loop, handler.mailbox.isClear else { return .handOver(found, id) }
         guard handler.isImmediate else {
-            return .started(handler.core.begin(request ?? Request(url: url), found, id))
+            // A caller that is part of a handler has a request, with what that inherits.
+            guard let request else {
+                return .started(handler.core.begin(Request(url: url), found, id, for: nil))
+            }
+            return .started(handler.core.begin(request, found, id, for: .waiting))
         }
         defer { withExtendedLifetime(handler) {} }
-        return self.deliverInPlace(url, request, id, to: Unretained(handler), found.parameters, call)
+        return self.deliverInPlace(url, request, id, to: Unretained(handler), found.takeParameters(), call)
     }
 
     /// Calls the handler of a request, which is on this loop and has no message waiting.

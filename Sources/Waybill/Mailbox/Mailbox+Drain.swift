@@ -45,7 +45,8 @@ extension Mailbox {
             return exchange.finish(.failed(handler.reason(exchange.url)))
         }
         if message.extras?.interception?.chain == nil, let code = handler.code.suspending {
-            exchange.start(message, handler, code, on: self.eventLoop)
+            let delivery = SuspendingDelivery(message: message, handler: handler)
+            exchange.start(delivery, code, on: self.eventLoop)
         } else {
             self.startIntercepted(message, handler, exchange)
         }

@@ -238,9 +238,9 @@ extension Mailbox {
 
     /// Begins a message here and now, if the calling thread runs the loop and no message is before it;
     /// ``endTurn()`` must follow.
-    nonisolated func begin(_ message: borrowing Message) -> Bool {
+    nonisolated func begin(_ id: CorrelationID) -> Bool {
         guard self.isClear else { return false }
-        return !self.isSerial || self.withQueue { $0.start(message.id) }
+        return !self.isSerial || self.withQueue { $0.start(id) }
     }
 
     /// Runs an admitted message, in the calling task.

@@ -62,7 +62,7 @@ extension BusCore {
         guard handler.isImmediate && !handler.mailbox.isSerial || handler.failure != nil,
             !request.expiry.exists
         else {
-            let exchange = self.begin(request, found, id, around: chain)
+            let exchange = self.begin(request, found, id, for: .waiting, around: chain)
             return self.delivered(
                 request,
                 await exchange.listen(listener),
@@ -76,7 +76,7 @@ extension BusCore {
         handler.counters.begin()
         let outcome = await Delivery(chain, handler, nil).outcome(of: message).at(handler)
         if case .replied(let value) = outcome { self.conclude(message, value) }
-        handler.counters.end(Outcome.Kind(outcome))
+        handler.counters.end(outcome.kind)
         self.close(outcome, id, request.url, at: handler, message)
         return self.delivered(request, outcome, id, message.extras?.returnPath, by: handler)
     }
@@ -185,7 +185,7 @@ extension LoopIsolation {
 
     private func run(_ delivery: Delivery, _ message: Message, for exchange: Exchange) async {
         guard !exchange.isOver else { return }
-        let outcome = await DeliveryContext.$inherited.withValue(exchange.context()) {
+        let outcome = await DeliveryContext.local.withValue(exchange.context().inherited) {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
             return await delivery.outcome(of: message)
@@ -207,7 +207,7 @@ extension Mailbox {
         }
         let stage = DeliveryBounds(deadline: message.expiry, hasWaited: true, attempts: attempts)
         let delivery = Delivery(chain, handler, stage)
-        return await DeliveryContext.$inherited.withValue(exchange.context()) {
+        return await DeliveryContext.local.withValue(exchange.context().inherited) {
             // Without a mention of the actor the closure would not be isolated to it.
             _ = self
             return await delivery.outcome(of: message)

@@ -142,7 +142,7 @@ struct MiddlewareFastPath: Sendable {
         // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
         let error = error.at(unsafe self.handler?.unsafeObject)
         let outcome = Outcome.failed(error)
-        unsafe self.handler?.unsafeObject.counters.count(Outcome.Kind(outcome))
+        unsafe self.handler?.unsafeObject.counters.count(outcome.kind)
         core.close(outcome, message.id, url, at: unsafe self.handler?.unsafeObject, message)
         self.unpin()
         return error

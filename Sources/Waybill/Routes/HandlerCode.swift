@@ -99,21 +99,26 @@ final class SuspendingClosure: SuspendingCode {
     }
 
     private func launch(_ exchange: Exchange, in mailbox: isolated Mailbox) -> Task<Void, Never> {
-        Task.immediate {
-            // Captured, the parameter isolates the task to the mailbox.
-            _ = mailbox
-            let delivery = exchange.takeDelivery()
-            let outcome: Outcome
-            do {
-                let value = try await DeliveryContext.$inherited.withValue(exchange.context()) {
-                    try await mailbox.run(delivery.message, self.body)
+        var task: Task<Void, Never>?
+        for _ in 0..<once() {
+            task = Task.immediate {
+                // Captured, the parameter isolates the task to the mailbox.
+                _ = mailbox
+                let delivery = exchange.takeDelivery()
+                let outcome: Outcome
+                do {
+                    let value = try await DeliveryContext.local.withValue(exchange.context().inherited) {
+                        try await mailbox.run(delivery.message, self.body)
+                    }
+                    outcome = .replied(value)
+                } catch {
+                    outcome = delivery.failure(error)
                 }
-                outcome = .replied(value)
-            } catch {
-                outcome = delivery.failure(error)
+                exchange.finish(outcome, of: delivery)
             }
-            exchange.finish(outcome, of: delivery)
         }
+        guard let task else { preconditionFailure("the loop has one turn") }
+        return task
     }
 
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {
@@ -149,21 +154,26 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value,
         on module: isolated Module
     ) -> Task<Void, Never> {
-        Task.immediate {
-            let delivery = exchange.takeDelivery()
-            let outcome: Outcome
-            do {
-                let value = try await DeliveryContext.local.withValue(
-                    exchange.context(),
-                    operation: { try await body(module, delivery.message) },
-                    isolation: module
-                )
-                outcome = .replied(value)
-            } catch {
-                outcome = delivery.failure(error)
+        var task: Task<Void, Never>?
+        for _ in 0..<once() {
+            task = Task.immediate {
+                let delivery = exchange.takeDelivery()
+                let outcome: Outcome
+                do {
+                    let value = try await DeliveryContext.local.withValue(
+                        exchange.context().inherited,
+                        operation: { try await body(module, delivery.message) },
+                        isolation: module
+                    )
+                    outcome = .replied(value)
+                } catch {
+                    outcome = delivery.failure(error)
+                }
+                exchange.finish(outcome, of: delivery)
             }
-            exchange.finish(outcome, of: delivery)
         }
+        guard let task else { preconditionFailure("the loop has one turn") }
+        return task
     }
 
     @usableFromInline

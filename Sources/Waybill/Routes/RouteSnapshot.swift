@@ -113,6 +113,10 @@ struct ResolvedRoute: Sendable {
     let handler: Handler
     let parameters: Parameters
 
+    /// Consumes the route and returns its parameters; reading the property would copy them.
+    @inline(__always)
+    consuming func takeParameters() -> Parameters { self.parameters }
+
     /// What handles the message in place of a handler that stands for others, with what a configured target
     /// says.
     ///

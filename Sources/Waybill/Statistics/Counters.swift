@@ -122,21 +122,6 @@ extension Outcome {
         case cancelled
         case deadLettered
 
-        init(_ outcome: Outcome) {
-            switch outcome {
-            case .replied: self = .replied
-            case .failed(let error): self = Self(error.code)
-            }
-        }
-
-        /// The counter of a message that no caller awaits, so that a failure makes it a dead letter.
-        init(unawaited outcome: Outcome) {
-            switch outcome {
-            case .replied: self = .replied
-            case .failed: self = .deadLettered
-            }
-        }
-
         init(_ code: RoutingError.Code) {
             switch code {
             case .deadlineExceeded: self = .expired
@@ -145,6 +130,22 @@ extension Outcome {
                 self = .deadLettered
             default: self = .failed
             }
+        }
+    }
+
+    /// The counter of a message whose caller gets the outcome.
+    var kind: Kind {
+        switch self {
+        case .replied: .replied
+        case .failed(let error): Kind(error.code)
+        }
+    }
+
+    /// The counter of a message that no caller awaits, so that a failure makes it a dead letter.
+    var kindUnawaited: Kind {
+        switch self {
+        case .replied: .replied
+        case .failed: .deadLettered
         }
     }
 }
@@ -226,7 +227,7 @@ extension BusCore {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
         let context = DeliveryContext.record(ContextRecord(hops: message.hops))
         self.primaryShard.eventLoop.execute {
-            DeliveryContext.$inherited.withValue(context) { uncaught.body(message) }
+            DeliveryContext.with(context) { uncaught.body(message) }
         }
         return true
     }

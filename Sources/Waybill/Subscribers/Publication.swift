@@ -107,7 +107,7 @@ extension BusCore {
             if handler.isImmediate, publication.chain == nil, self.canCall(handler) {
                 let outcome =
                     handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
-                handler.counters.count(Outcome.Kind(outcome))
+                handler.counters.count(outcome.kind)
                 self.close(outcome, message.id, message.parameters.url, at: handler, message)
                 publication.taken += self.took(message.parameters.url, outcome)
             } else {
@@ -117,6 +117,7 @@ extension BusCore {
                         publication.request,
                         found,
                         message.id,
+                        for: .waiting,
                         isPublished: true,
                         around: publication.chain
                     )
