@@ -313,7 +313,7 @@ let package = Package(
             name: "WaybillTests",
             dependencies: [
                 "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillTesting",
-                "WaybillTestSupport", "WaybillJSON", "CMeasure",
+                "WaybillTestSupport", "WaybillJSON", "WaybillServe", "CMeasure",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],

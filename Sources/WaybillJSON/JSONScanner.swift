@@ -141,14 +141,25 @@ struct JSONScanner {
 
     private mutating func skipString() throws(JSONError) {
         guard self.take(UInt8(ascii: "\"")) else { throw self.malformed }
-        while self.position < self.end {
+        while true {
+            self.position = self.endOfPlainCharacters
+            guard self.position < self.end else { throw self.malformed }
             let byte = self.bytes[self.position]
             self.position += 1
             if byte == UInt8(ascii: "\"") { return }
-            if byte < 0x20 { throw self.malformed }
-            if byte == UInt8(ascii: "\\") { try self.skipEscape() }
+            if byte != UInt8(ascii: "\\") { throw self.malformed }
+            try self.skipEscape()
         }
-        throw self.malformed
+    }
+
+    /// Where the next byte is that does not stand for itself in a string: most of a message does.
+    private var endOfPlainCharacters: Int {
+        let bytes = self.bytes.span
+        for position in self.position..<self.end {
+            let byte = bytes[position]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return position }
+        }
+        return self.end
     }
 
     private mutating func skipEscape() throws(JSONError) {

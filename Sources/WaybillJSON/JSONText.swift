@@ -58,9 +58,32 @@ extension JSONText {
     /// The text of a JSON string; nil for any other value.
     package var string: String? {
         guard self.shape == .string else { return nil }
-        let content = self.bytes[(self.range.lowerBound + 1)..<(self.range.upperBound - 1)]
-        guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
-        return JSONText.unescaped(content)
+        let content = self.bytes[self.content]
+        return self.isEscaped ? JSONText.unescaped(content) : String(decoding: content, as: UTF8.self)
+    }
+
+    /// Where the text of a string is.
+    private var content: Range<Int> { (self.range.lowerBound + 1)..<(self.range.upperBound - 1) }
+
+    /// Whether a string has escapes.
+    private var isEscaped: Bool {
+        let bytes = self.bytes.span
+        for index in self.content where bytes[index] == UInt8(ascii: "\\") { return true }
+        return false
+    }
+
+    /// Whether the value is a JSON string that says a text.
+    package func says(_ text: String) -> Bool {
+        guard self.shape == .string, self.content.count >= text.utf8.count else { return false }
+        // Few names are of the same length, and nearly none is escaped.
+        guard self.content.count == text.utf8.count else { return self.isEscaped && self.string == text }
+        let bytes = self.bytes.span
+        var index = self.content.lowerBound
+        for byte in text.utf8 {
+            if bytes[index] != byte { return false }
+            index += 1
+        }
+        return true
     }
 
     /// The value of a number without fraction and exponent that an `Int` can hold.
@@ -125,7 +148,7 @@ extension JSONText {
     /// The value of a member of an object; of several with the name, the last one.
     package func member(named name: String) -> JSONText? {
         var found: JSONText?
-        self.forEachMember { if $0.string == name { found = $1 } }
+        self.forEachMember { if $0.says(name) { found = $1 } }
         return found
     }
 

@@ -23,12 +23,12 @@ let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v26)],
     dependencies: [
-        // A link to the repository: a package is known by its folder, and a clone may be called anything. No
-        // traits: what macros would write is written by hand here, since swift-syntax takes ten minutes to
-        // build in release.
-        .package(name: "waybill", path: "../../Samples/waybill", traits: []),
+        // A link to the repository: a package is known by its folder, and a clone may be called anything. Of
+        // the traits the gateway's alone, since Hummingbird is built anyway: what macros would write is
+        // written by hand here, since swift-syntax takes ten minutes to build in release.
+        .package(name: "waybill", path: "../../Samples/waybill", traits: ["HTTP"]),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0", traits: []),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
@@ -38,13 +38,19 @@ let package = Package(
             providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
         ),
         // What has no name in Swift: the heap's size, and two bare libuv loops that wake each other.
-        .target(name: "CMeasure", dependencies: ["CUVPeer"]),
+        .target(
+            name: "CMeasure",
+            dependencies: ["CUVPeer"],
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]
+        ),
         // A malloc that counts. It would slow down what is timed, so only `Workload` is linked with it.
         .target(name: "CMallocCount"),
         .target(name: "Measure", dependencies: ["CMeasure"], swiftSettings: settings),
         .target(
             name: "Subjects",
-            dependencies: waybill + ["Measure", .product(name: "Logging", package: "swift-log")],
+            dependencies: waybill + [
+                "Measure", "CMeasure", .product(name: "Logging", package: "swift-log"),
+            ],
             resources: [.embedInCode("github-routes.txt")],
             swiftSettings: settings
         ),
@@ -52,6 +58,7 @@ let package = Package(
             name: "Bench",
             dependencies: waybill + [
                 "Measure", "Subjects", "CMeasure",
+                .product(name: "WaybillHTTP", package: "waybill"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Hummingbird", package: "hummingbird"),

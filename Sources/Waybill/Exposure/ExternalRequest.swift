@@ -84,6 +84,19 @@ final class ExternalCaller: Sendable {
     }
 }
 
+/// How far a peer's request got without suspending.
+package enum ExternalAttempt: Sendable {
+    /// Its handler has returned.
+    case replied(any Sendable)
+    case pending(Rest)
+
+    /// What is left to do for a request.
+    package struct Rest: Sendable {
+        fileprivate let request: Request
+        fileprivate let attempt: InPlaceResult
+    }
+}
+
 extension MessageBus {
     /// Routes what a peer asks for, and waits for the reply.
     ///
@@ -101,14 +114,54 @@ extension MessageBus {
             await core.yieldThread()
             throw core.refuse(request, error)
         }
-        let delivered = await core.route(core.keepingPath(request.content)) { value in
+        let rest = ExternalAttempt.Rest(request: core.keepingPath(request.content), attempt: .elsewhere)
+        return try await self.reply(of: rest, onReply: onReply)
+    }
+
+    /// Routes what a peer asks for as far as that goes without suspending.
+    ///
+    /// A handler on the caller's loop that cannot suspend has answered then, and has cost no task.
+    ///
+    /// - Parameter request: what the peer asks for.
+    /// - Returns: the reply, or what ``reply(of:onReply:)`` waits for.
+    /// - Throws: `noRoute` for what is not exposed, and the other reasons not to take a request.
+    package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
+        let core = self.core
+        if let error = core.objection(to: request, .calls) { throw core.refuse(request, error) }
+        let content = core.keepingPath(request.content)
+        var value: (any Sendable)?
+        let attempt = core.deliver(content.url, content) { handler, message in
+            let reply = try handler.call(message)
+            core.conclude(message, reply)
+            value = reply
+        }
+        // What is delivered in place is counted without a look at the phase.
+        if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
+        if case .called = attempt, let value { return .replied(value) }
+        return .pending(ExternalAttempt.Rest(request: content, attempt: attempt))
+    }
+
+    /// Waits for the reply of a request that has begun.
+    ///
+    /// - Parameters:
+    ///   - rest: what is left to do for it.
+    ///   - onReply: sees a progress reply, and answers it; nil if the peer does not listen.
+    /// - Returns: the last reply.
+    /// - Throws: what ``route(_:as:)`` throws.
+    package nonisolated(nonsending) func reply(
+        of rest: ExternalAttempt.Rest,
+        onReply: ((any Sendable) async throws -> any Sendable)?
+    ) async throws(RoutingError) -> Reply {
+        let core = self.core
+        let url = rest.request.url
+        let delivered = await core.route(rest.request, after: rest.attempt) { value in
             guard let onReply else { return try await noListener(value) }
             return value is ListenerProbe ? () : try await onReply(value)
         }
         do throws(RoutingError) {
-            return try delivered.reply(from: request.url)
+            return try delivered.reply(from: url)
         } catch {
-            throw core.asSeenOutside(error, at: request.url)
+            throw core.asSeenOutside(error, at: url)
         }
     }
 

@@ -198,6 +198,25 @@ extension StreamConnection {
         try await self.wait(written) { $0.write(bytes) }
     }
 
+    /// Writes bytes on the connection's loop without suspending, however many wait already.
+    ///
+    /// That writing has failed is told to the task that reads.
+    ///
+    /// - Parameter bytes: What to send.
+    /// - Returns: Whether more may be written at once; ``waitUntilWritable()`` waits until it may.
+    package func writeAtOnce(_ bytes: [UInt8]) -> Bool {
+        precondition(self.core.loop.isOnThread, "bytes are written at once on the connection's loop only")
+        if case .full = self.core.write(bytes) { return false }
+        return true
+    }
+
+    /// Waits while more than ``StreamOptions/highWaterMark`` bytes wait.
+    ///
+    /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
+    package nonisolated(nonsending) func waitUntilWritable() async throws(StreamError) {
+        try await self.wait(nil) { $0.write([] as [UInt8]) }
+    }
+
     /// Writes several buffers one after the other, in as few system calls as possible, as
     /// ``write(_:)-([UInt8])`` writes one.
     ///

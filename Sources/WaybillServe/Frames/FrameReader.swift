@@ -195,6 +195,7 @@ extension FrameReader.Framing {
     func append(_ body: [UInt8], to output: inout [UInt8]) {
         switch self {
         case .lines:
+            if output.isEmpty { output.reserveCapacity(body.count + 1) }
             output += body
             output.append(UInt8(ascii: "\n"))
         case .headers:

@@ -2,8 +2,8 @@ internal import WaybillEventLoop
 
 /// Writes frames in the order in which they were enqueued: all that wait go out together.
 ///
-/// One task writes at a time, and it belongs to no caller: a caller that is cancelled takes nothing with it
-/// of what others have enqueued.
+/// What the connection takes is written at once. For the rest one task waits at a time, and it belongs to no
+/// caller: a caller that is cancelled takes nothing with it of what others have enqueued.
 actor FrameWriter: LoopBound {
     nonisolated let eventLoop: EventLoop
     private let connection: StreamConnection
@@ -27,8 +27,8 @@ actor FrameWriter: LoopBound {
     /// A failure is not reported: the task that reads meets it as well.
     func flush() async {
         if !self.isWriting {
-            if self.output.isEmpty { return }
-            Task.immediate { await self.writeAll() }
+            if self.output.isEmpty || self.writeAtOnce() { return }
+            Task.immediate { await self.writeRest() }
         }
         guard self.isWriting else { return }
         let continuation = LoopContinuation<Void>(on: self.eventLoop)
@@ -42,18 +42,26 @@ actor FrameWriter: LoopBound {
         self.isFlushDue = true
         Task {
             self.isFlushDue = false
-            if !self.isWriting { await self.writeAll() }
+            if !self.isWriting, !self.writeAtOnce() { await self.writeRest() }
         }
     }
 
-    private func writeAll() async {
+    /// Writes what is enqueued.
+    ///
+    /// - Returns: Whether the connection takes more.
+    private func writeAtOnce() -> Bool {
+        let bytes = self.output
+        self.output = []
+        return self.connection.writeAtOnce(bytes)
+    }
+
+    /// Waits until the connection takes more, and writes what has been enqueued meanwhile.
+    private func writeRest() async {
         self.isWriting = true
-        while !self.output.isEmpty {
-            let bytes = self.output
-            self.output = []
+        repeat {
             self.stalledSince = self.eventLoop.time.instant
-            try? await self.connection.write(bytes)
-        }
+            try? await self.connection.waitUntilWritable()
+        } while !self.output.isEmpty && !self.writeAtOnce()
         self.stalledSince = nil
         self.isWriting = false
         let waiting = self.waiting

@@ -37,14 +37,18 @@ private struct RPCEnvelope {
     private var isAmbiguous = false
 
     mutating func note(_ name: JSONText, _ value: JSONText) {
-        switch name.string {
-        case "jsonrpc": self.set(\.version, value)
-        case "id": self.set(\.id, value)
-        case "method": self.set(\.method, value)
-        case "params": self.set(\.params, value)
-        case "result": self.set(\.result, value)
-        case "error": self.set(\.error, value)
-        default: break
+        if name.says("jsonrpc") {
+            self.set(\.version, value)
+        } else if name.says("id") {
+            self.set(\.id, value)
+        } else if name.says("method") {
+            self.set(\.method, value)
+        } else if name.says("params") {
+            self.set(\.params, value)
+        } else if name.says("result") {
+            self.set(\.result, value)
+        } else if name.says("error") {
+            self.set(\.error, value)
         }
     }
 
@@ -58,7 +62,7 @@ private struct RPCEnvelope {
         let id = self.id.map { RPCID($0) }
         let known = (id ?? nil) ?? .null
         if self.isAmbiguous { return .invalid(known, "a member is there twice") }
-        guard self.version?.string == "2.0" else { return .invalid(known, "`jsonrpc` is not \"2.0\"") }
+        guard self.version?.says("2.0") == true else { return .invalid(known, "`jsonrpc` is not \"2.0\"") }
         if case .some(.none) = id { return .invalid(.null, "`id` is neither a text nor a number nor null") }
         if let method { return self.call(id ?? nil, method) }
         if let error { return .failure(known, error) }

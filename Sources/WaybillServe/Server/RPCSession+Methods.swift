@@ -31,7 +31,7 @@ extension RPCSession {
         _ id: RPCID,
         _ number: ServedRequests.Number
     ) throws(RPCFailure) {
-        guard SystemMethod.isSystem(method) else { return self.call(method, parameters, id, number) }
+        guard SystemMethod.isSystem(method) else { return try self.call(method, parameters, id, number) }
         switch SystemMethod(rawValue: method) {
         case .authenticate:
             try self.authenticate(parameters.values["token"] as? String)
@@ -99,17 +99,25 @@ extension RPCSession {
         _ parameters: RPCParameters,
         _ id: RPCID,
         _ number: ServedRequests.Number
-    ) {
-        let request = self.request(url, parameters, id: id)
+    ) throws(RPCFailure) {
+        let rest: ExternalAttempt.Rest
+        do throws(RoutingError) {
+            switch try self.bus.begin(self.request(url, parameters, id: id)) {
+            case .replied(let value): return self.finish(number, with: try JSONText(encoding: value))
+            case .pending(let pending): rest = pending
+            }
+        } catch {
+            throw self.failure(error)
+        }
         let attachment = parameters.attachment
         self.answer(number) { session in
             guard attachment.wantsProgress else {
-                return try JSONText(encoding: await session.bus.route(request).value)
+                return try JSONText(encoding: await session.bus.reply(of: rest, onReply: nil).content)
             }
-            let reply = try await session.bus.route(request) { value in
+            let reply = try await session.bus.reply(of: rest) { value in
                 try await session.offer(value, number, id, attachment)
             }
-            return try JSONText(encoding: reply.value)
+            return try JSONText(encoding: reply.content)
         }
     }
 

@@ -4,9 +4,11 @@ import WaybillEventLoop
 import WaybillTestSupport
 
 /// Replies that are replied to.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .alsoBehindConnector)
 struct DialogTests {
-    let bus = MessageBus(configuration: .quiet)
+    let modules = CalledModules.underTest()
+    var bus: MessageBus { self.modules.bus }
+    var caller: MessageBus { self.modules.caller }
 
     /// Asks and asks, and goes on from what it hears; then tells where that led.
     private func register(rounds: Int) throws {
@@ -25,10 +27,10 @@ struct DialogTests {
         try self.register(rounds: 10)
         let receipts = Journal<Message>()
         try self.bus.register("app://home/receipt") { receipts.add($0) }
-        let bus = self.bus
-        let replies = try await RouteTests.run(place, bus) {
+        let caller = self.caller
+        let replies = try await RouteTests.run(place, caller) {
             var replies: [Reply] = []
-            for try await reply in bus.replies(to: "app://dialog#home/receipt") {
+            for try await reply in caller.replies(to: "app://dialog#home/receipt") {
                 replies.append(reply)
                 guard !reply.isLast else { break }
                 let question = try reply.value(as: Int.self)
@@ -47,23 +49,24 @@ struct DialogTests {
     @Test(arguments: RouteTests.Place.allCases)
     func `a dialog of many rounds, with a closure`(place: RouteTests.Place) async throws {
         try self.register(rounds: 10)
-        let bus = self.bus
-        let heard: [Int] = try await RouteTests.run(place, bus) {
-            try await bus.route("app://dialog") { (question: Int) in question * 2 }
+        let caller = self.caller
+        let heard: [Int] = try await RouteTests.run(place, caller) {
+            try await caller.route("app://dialog") { (question: Int) in question * 2 }
         }
         #expect(heard == [0, 2, 6, 14, 30, 62, 126, 254, 510, 1022, 2046])
     }
 
     @Test func `two handlers talk through one that is between them`() async throws {
         try self.register(rounds: 3)
-        let bus = self.bus
+        let (bus, caller) = (self.bus, self.caller)
         try bus.register("app://interpreter") { [weak bus] message -> [Int] in
             guard let bus else { throw CancellationError() }
             return try await bus.route("app://dialog") { (question: Int) in
                 try await message.reply(with: "\(question)?", expecting: Int.self)
             }
         }
-        let heard: [Int] = try await bus.route("app://interpreter") { (question: String) in question.count }
+        let heard: [Int] = try await caller.route("app://interpreter") { (question: String) in question.count
+        }
         #expect(heard == [0, 2, 2, 2])
     }
 
@@ -79,7 +82,7 @@ struct DialogTests {
             }
             return 0
         }
-        var replies = self.bus.replies(to: "app://ask").makeAsyncIterator()
+        var replies = self.caller.replies(to: "app://ask").makeAsyncIterator()
         let first = try #require(try await replies.next())
         #expect(first.answer(with: 10))
         #expect(!first.answer(with: 11))
@@ -103,11 +106,11 @@ struct DialogTests {
                 await message.reply(with: number)
             }
         }
-        let bus = self.bus
-        let worst = try await RouteTests.run(place, bus) {
+        let caller = self.caller
+        let worst = try await RouteTests.run(place, caller) {
             var read = 0
             var worst = 0
-            for try await reply in bus.replies(to: "app://fast") where !reply.isLast {
+            for try await reply in caller.replies(to: "app://fast") where !reply.isLast {
                 read += 1
                 // Time in which one that is not held up would have been far ahead.
                 for _ in 0..<5 { await Task.yield() }
@@ -135,7 +138,7 @@ struct DialogTests {
         }
         var read = 0
         var worst = 0
-        for try await reply in self.bus.replies(to: "app://fast") where !reply.isLast {
+        for try await reply in self.caller.replies(to: "app://fast") where !reply.isLast {
             read += 1
             await Task.yield()
             worst = max(worst, sent.count - read)

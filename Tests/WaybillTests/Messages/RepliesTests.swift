@@ -3,9 +3,11 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .alsoBehindConnector)
 struct RepliesTests {
-    let bus = MessageBus(configuration: .quiet)
+    let modules = CalledModules.underTest()
+    var bus: MessageBus { self.modules.bus }
+    var caller: MessageBus { self.modules.caller }
 
     @Test(arguments: RouteTests.Place.allCases)
     func `the sequence has every reply, the last one last`(place: RouteTests.Place) async throws {
@@ -13,25 +15,25 @@ struct RepliesTests {
             for number in 1...3 { await message.reply(with: number) }
             return "done"
         }
-        let bus = self.bus
-        let replies = try await RouteTests.run(place, bus) {
+        let caller = self.caller
+        let replies = try await RouteTests.run(place, caller) {
             var replies: [Reply] = []
-            for try await reply in bus.replies(to: "app://count") { replies.append(reply) }
+            for try await reply in caller.replies(to: "app://count") { replies.append(reply) }
             return replies
         }
         #expect(replies.map { "\($0.value)" } == ["1", "2", "3", "done"])
         #expect(replies.map(\.isLast) == [false, false, false, true])
         #expect(Set(replies.map(\.correlationID)).count == 1)
         #expect(replies.allSatisfy { $0.url == "app://count" })
-        #expect(self.bus.statistics.sent == 1 && self.bus.statistics.replied == 1)
+        #expect(self.caller.statistics.sent == 1 && self.caller.statistics.replied == 1)
     }
 
     @Test func `the request is made when the iteration begins, for each of them`() async throws {
         try self.bus.register("app://a") { _ in 1 }
-        let replies = self.bus.replies(to: "app://a")
-        #expect(self.bus.statistics.sent == 0)
+        let replies = self.caller.replies(to: "app://a")
+        #expect(self.caller.statistics.sent == 0)
         for _ in 1...2 { for try await _ in replies {} }
-        #expect(self.bus.statistics.sent == 2)
+        #expect(self.caller.statistics.sent == 2)
     }
 
     @Test func `the handler waits until the next reply is asked for`() async throws {
@@ -42,7 +44,7 @@ struct RepliesTests {
                 journal.add("went on after \(number)")
             }
         }
-        for try await reply in self.bus.replies(to: "app://count") where !reply.isLast {
+        for try await reply in self.caller.replies(to: "app://count") where !reply.isLast {
             journal.add("saw \(reply.value)")
         }
         #expect(journal.entries == ["saw 1", "went on after 1", "saw 2", "went on after 2"])
@@ -59,10 +61,10 @@ struct RepliesTests {
             }
             freed.open()
         }
-        for try await _ in self.bus.replies(to: "app://count") { break }
+        for try await _ in self.caller.replies(to: "app://count") { break }
         await cancelled.wait()
         await freed.wait()
-        #expect(self.bus.statistics.cancelled == 1 && self.bus.statistics.inFlight == 0)
+        #expect(self.caller.statistics.cancelled == 1 && self.caller.statistics.inFlight == 0)
     }
 
     @Test func `a deadline sets a handler free whose reply is not followed up`() async throws {
@@ -71,11 +73,11 @@ struct RepliesTests {
             while await message.reply(with: 1) {}
             freed.open()
         }
-        let bus = self.bus
+        let caller = self.caller
         // Where the caller is on the loop, the handler begins at once.
-        try await RouteTests.run(.home, bus) {
+        try await RouteTests.run(.home, caller) {
             let deadline = ContinuousClock.now + Scale.whileQuick / 4
-            var replies = bus.replies(to: "app://count", deadline: deadline).makeAsyncIterator()
+            var replies = caller.replies(to: "app://count", deadline: deadline).makeAsyncIterator()
             let first = try await replies.next()
             #expect(first?.isLast == false)
             await freed.wait()
@@ -92,10 +94,10 @@ struct RepliesTests {
         code: RoutingError.Code
     ) async throws {
         try self.bus.register("app://broken") { _ in throw CancellationError() }
-        var replies = self.bus.replies(to: url).makeAsyncIterator()
+        var replies = self.caller.replies(to: url).makeAsyncIterator()
         #expect(await failure { try await replies.next() }?.code == code)
         #expect(try await replies.next() == nil)
-        #expect(self.bus.statistics.sent == 1 && self.bus.statistics.inFlight == 0)
+        #expect(self.caller.statistics.sent == 1 && self.caller.statistics.inFlight == 0)
     }
 
     @Test func `a reader that is cancelled cancels the handler`() async throws {
@@ -109,7 +111,9 @@ struct RepliesTests {
                 cancelled.open()
             }
         }
-        let reader = Task { [bus] in await failure { for try await _ in bus.replies(to: "app://count") {} } }
+        let reader = Task { [caller] in
+            await failure { for try await _ in caller.replies(to: "app://count") {} }
+        }
         await started.wait()
         reader.cancel()
         #expect(await reader.value?.code == .cancelled)

@@ -4,9 +4,11 @@ import WaybillCompatibility
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .alsoBehindConnector)
 struct ReturnURLTests {
-    let bus = MessageBus(configuration: .quiet)
+    let modules = CalledModules.underTest()
+    var bus: MessageBus { self.modules.bus }
+    var caller: MessageBus { self.modules.caller }
     let heard = Journal<String>()
 
     init() throws {
@@ -41,24 +43,26 @@ struct ReturnURLTests {
         place: RouteTests.Place
     ) async throws {
         try self.register(kind)
-        let bus = self.bus
-        let reply = try await RouteTests.run(place, bus) { try await bus.route("app://pay#app://home/a") }
+        let caller = self.caller
+        let reply = try await RouteTests.run(place, caller) {
+            try await caller.route("app://pay#app://home/a")
+        }
         #expect(reply.value as? Int == 42)
         #expect(await eventually { self.heard.count == 1 })
         #expect(self.heard.entries == ["app://home/a 42 \(reply.correlationID)"])
-        let value = try await RouteTests.run(place, bus) {
-            try await bus.route("app://pay#home/b", as: Int.self)
+        let value = try await RouteTests.run(place, caller) {
+            try await caller.route("app://pay#home/b", as: Int.self)
         }
         #expect(value == 42)
         #expect(await eventually { self.heard.count == 2 })
-        #expect(await bus.settles())
-        #expect(bus.statistics.sent == 4 && bus.statistics.replied == 4)
+        #expect(await caller.settles())
+        #expect(caller.statistics.sent == 4 && caller.statistics.replied == 4)
     }
 
     @Test(arguments: Kind.allCases)
     func `a message that was sent has a return leg too`(kind: Kind) async throws {
         try self.register(kind)
-        self.bus.send("app://pay#home/a")
+        self.caller.send("app://pay#home/a")
         #expect(await eventually { self.heard.count == 1 })
     }
 
@@ -68,44 +72,44 @@ struct ReturnURLTests {
     ])
     func `the scheme is inherited where there is none`(fragment: String, url: String) async throws {
         try self.register(.now)
-        try await self.bus.route("app://pay#\(fragment)")
+        try await self.caller.route("app://pay#\(fragment)")
         #expect(await eventually { self.heard.entries.first?.hasPrefix("\(url) 42") == true })
     }
 
     @Test func `return URLs nest`() async throws {
         try self.register(.now)
         try self.bus.register("app://double") { try $0.payload(as: Int.self) * 2 }
-        try await self.bus.route("app://pay#app://double#app://double#app://home/a")
+        try await self.caller.route("app://pay#app://double#app://double#app://home/a")
         #expect(await eventually { self.heard.entries.first?.hasPrefix("app://home/a 168 ") == true })
     }
 
-    @Test(arguments: ["nobody/home", "tel://123", "broken"])
+    @Test(arguments: ["nobody/home", "tel://123", "broken/home"])
     func `a return leg that fails does not fail the first`(fragment: String) async throws {
         try self.register(.now)
-        try self.bus.register("app://broken") { _ in throw CancellationError() }
-        #expect(try await self.bus.route("app://pay#\(fragment)", as: Int.self) == 42)
-        #expect(await eventually { self.bus.statistics.deadLettered == 1 })
-        #expect(self.bus.statistics.replied == 1 && self.bus.statistics.sent == 2)
+        try self.bus.register("app://broken/home") { _ in throw CancellationError() }
+        #expect(try await self.caller.route("app://pay#\(fragment)", as: Int.self) == 42)
+        #expect(await eventually { self.caller.statistics.deadLettered == 1 })
+        #expect(self.caller.statistics.replied == 1 && self.caller.statistics.sent == 2)
     }
 
     @Test(arguments: ["chapter", "", "nobody", "a=b", "%"])
     func `a fragment that is no URL is left to the handler`(fragment: String) async throws {
         try self.bus.register("app://page") { $0.address.fragment ?? "none" }
-        let seen: String = try await self.bus.route("app://page#\(fragment)")
+        let seen: String = try await self.caller.route("app://page#\(fragment)")
         #expect(seen == fragment)
-        #expect(self.bus.statistics.sent == 1)
+        #expect(self.caller.statistics.sent == 1)
     }
 
     @Test func `one segment is a return URL if a route matches it`() async throws {
         try self.register(.now)
-        try await self.bus.route("app://pay#door")
+        try await self.caller.route("app://pay#door")
         #expect(await eventually { self.heard.entries == ["door 42"] })
     }
 
     @Test func `what fails has no return leg`() async throws {
         try self.bus.register("app://broken") { _ in throw CancellationError() }
-        _ = await failure { try await self.bus.route("app://broken#home/a") }
-        #expect(self.bus.statistics.sent == 1)
+        _ = await failure { try await self.caller.route("app://broken#home/a") }
+        #expect(self.caller.statistics.sent == 1)
     }
 
     @Test(arguments: [Kind.now, .later])
@@ -113,14 +117,14 @@ struct ReturnURLTests {
         try self.register(kind)
         let deadlines = Journal<ContinuousClock.Instant?>()
         try self.bus.register("app://after") { deadlines.add($0.deadline) }
-        try await self.bus.route("app://pay#after", deadline: .now + .seconds(60), as: Void.self)
+        try await self.caller.route("app://pay#after", deadline: .now + .seconds(60), as: Void.self)
         #expect(await eventually { deadlines.entries == [nil] })
     }
 
     @Test(arguments: [Kind.now, .later])
     func `a return leg owes nothing to the task that happens to run its message`(kind: Kind) async throws {
         try self.register(kind)
-        let bus = self.bus
+        let (bus, caller) = (self.bus, self.caller)
         let begun = Gate()
         let held = Gate()
         let deadlines = Journal<ContinuousClock.Instant?>()
@@ -131,15 +135,18 @@ struct ReturnURLTests {
             // On its way there it runs what has come for the module meanwhile.
             try await bus?.route("app://pay", as: Void.self)
         }
-        async let answer = bus.route("app://asks", deadline: .now + .seconds(60))
+        async let answer = caller.route("app://asks", deadline: .now + .seconds(60))
         await begun.wait()
-        bus.send("app://pay#late")
+        caller.send("app://pay#late")
         held.open()
         _ = try await answer
         #expect(await eventually { deadlines.entries == [nil] })
     }
 
-    @Test(arguments: [1, 16, 17, 4_000])
+    @Test(
+        .inProcessOnly("a handler sees a URL of the connector in place of a return URL"),
+        arguments: [1, 16, 17, 4_000]
+    )
     func `a fragment that was encoded over and over is looked into once for each hop`(
         times: Int
     ) async throws {
@@ -147,28 +154,31 @@ struct ReturnURLTests {
         let heard = self.heard
         try self.bus.register("app://home/a") { _ in heard.add("home") }
         let fragment = "home%" + String(repeating: "25", count: times - 1) + "2Fa"
-        #expect(try await self.bus.route("app://page#\(fragment)", as: String.self) == fragment)
-        #expect(await self.bus.settles())
+        #expect(try await self.caller.route("app://page#\(fragment)", as: String.self) == fragment)
+        #expect(await self.caller.settles())
         let limit = MessageBus.Configuration.quiet.hopLimit
         #expect(heard.entries == (times <= limit ? ["home"] : []))
     }
 
-    @Test(arguments: [
-        (RoutingConventions.Host.isFirstSegment, "order/list", "order/list"),
-        (.isFirstSegment, "v1.2/list", "v1.2/list"),
-        (.isFirstSegment, "//order/list", "order/list"),
-        (.isFirstSegment, "other://order/list", "order/list"),
-        (.isFirstSegmentUnlessDotted, "order/list", "order/list"),
-        (.isFirstSegmentUnlessDotted, "v1.2/list", "v1.2/list"),
-        (.isFirstSegmentUnlessDotted, "/v1.2/list", "v1.2/list"),
-        (.isFirstSegmentUnlessDotted, "//v1.2/list/all", "list/all"),
-        (.isFirstSegmentUnlessDotted, "other://v1.2/list/all", "list/all"),
-        (.isIgnored, "order/list", "order/list"),
-        (.isIgnored, "/order/list", "order/list"), (.isIgnored, "///order/list", "order/list"),
-        (.isIgnored, "//host/order/list", "order/list"),
-        (.isIgnored, "other://host/order/list", "order/list"),
-        (.isIgnored, "order%2Flist", "order/list"),
-    ])
+    @Test(
+        .inProcessOnly("it makes a bus of its own"),
+        arguments: [
+            (RoutingConventions.Host.isFirstSegment, "order/list", "order/list"),
+            (.isFirstSegment, "v1.2/list", "v1.2/list"),
+            (.isFirstSegment, "//order/list", "order/list"),
+            (.isFirstSegment, "other://order/list", "order/list"),
+            (.isFirstSegmentUnlessDotted, "order/list", "order/list"),
+            (.isFirstSegmentUnlessDotted, "v1.2/list", "v1.2/list"),
+            (.isFirstSegmentUnlessDotted, "/v1.2/list", "v1.2/list"),
+            (.isFirstSegmentUnlessDotted, "//v1.2/list/all", "list/all"),
+            (.isFirstSegmentUnlessDotted, "other://v1.2/list/all", "list/all"),
+            (.isIgnored, "order/list", "order/list"),
+            (.isIgnored, "/order/list", "order/list"), (.isIgnored, "///order/list", "order/list"),
+            (.isIgnored, "//host/order/list", "order/list"),
+            (.isIgnored, "other://host/order/list", "order/list"),
+            (.isIgnored, "order%2Flist", "order/list"),
+        ]
+    )
     func `a return URL loses no segment, whatever a host means`(
         host: RoutingConventions.Host,
         fragment: String,
@@ -191,7 +201,8 @@ struct ReturnURLTests {
         #expect(heard.entries == [segments])
     }
 
-    @Test func `a return URL of FTRouter keeps what looks like a host, and drops the verb`() async throws {
+    @Test(.inProcessOnly("it makes a bus of its own"))
+    func `a return URL of FTRouter keeps what looks like a host, and drops the verb`() async throws {
         var configuration = MessageBus.Configuration.quiet
         configuration.conventions = .ftRouter
         let bus = MessageBus(configuration: configuration)

@@ -1,5 +1,6 @@
 #include "CMeasure.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,4 +75,38 @@ uint64_t measure_line_delay(int descriptor, const char *line, const char *before
     if (value == NULL) return 0;
     written = strtoull(value + strlen(before), NULL, 10);
     return received > written ? received - written : 0;
+}
+
+uint64_t measure_parallel_calls(const int *descriptors, size_t count, const char *line, uint64_t *each, uint64_t calls) {
+    size_t length = strlen(line);
+    char in[4096];
+    uint64_t begun[256];
+    uint64_t started = measure_now();
+    if (count > sizeof begun / sizeof *begun) return 0;
+    for (uint64_t done = 0; done < calls;) {
+        size_t round = calls - done < count ? (size_t)(calls - done) : count;
+        for (size_t i = 0; i < round; i += 1) {
+            begun[i] = measure_now();
+            if (send_all(descriptors[i], line, length) != 0) return 0;
+        }
+        for (size_t i = 0; i < round; i += 1, done += 1) {
+            ssize_t received;
+            do {
+                received = recv(descriptors[i], in, sizeof in, 0);
+                if (received <= 0) return 0;
+            } while (in[received - 1] != '\n');
+            each[done] = measure_now() - begun[i];
+        }
+    }
+    return measure_now() - started;
+}
+
+int measure_stuff(int descriptor, const char *line) {
+    size_t length = strlen(line);
+    while (1) {
+        ssize_t sent = send(descriptor, line, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0) return errno == EAGAIN ? 0 : -1;
+        // The rest of a line has to follow, whenever there is room.
+        if ((size_t)sent < length) return 0;
+    }
 }

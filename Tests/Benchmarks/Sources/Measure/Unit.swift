@@ -4,6 +4,8 @@ public enum Unit: String, Sendable {
     case milliseconds = "ms"
     case megabytes = "MB"
     case kilobytes = "KB"
+    /// A factor.
+    case times
     case allocations
     case instructions
 
@@ -11,7 +13,7 @@ public enum Unit: String, Sendable {
         switch self {
         case .nanoseconds: Format.number(value, digits: value < 100 ? 1 : 0)
         case .milliseconds, .kilobytes, .megabytes: Format.number(value, digits: 1)
-        case .allocations: Format.number(value, digits: 2)
+        case .allocations, .times: Format.number(value, digits: 2)
         case .instructions: Format.number(value, digits: 0)
         }
     }

@@ -64,6 +64,25 @@ func onServedLoop() throws -> Workload {
     }
 }
 
+/// A module on the main thread's loop, and a client in C that calls it over a Unix socket.
+func overSocket() throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop)
+        try office.bus.expose("app://user/**")
+        let path = "/tmp/waybill-workload-\(getpid())"
+        var configuration = RPCServer.Configuration()
+        configuration.limits.requestsPerSecond = 100_000_000
+        let server = RPCServer(office.bus, listening: .unix(path), configuration: configuration)
+        return { count in
+            try await server.start()
+            let serving = Task { try await server.run() }
+            try LineClient(at: path).calls(count)
+            server.beginGracefulShutdown()
+            try await serving.value
+        }
+    }
+}
+
 /// A caller and a module on the main thread's loop, which is the second one of their bus.
 func onSecondLoop(middlewares: Int = 0) throws -> Workload {
     try runOnCallingThread { loop in
@@ -119,6 +138,7 @@ let workloads: [String: () throws -> Workload] = [
     "service-call": { try onOneLoop { try await $0.caller.call(try $0.service, $1) } },
     "typed-url": { try onOneLoop { try await $0.caller.routeTypedURLs(on: $0.bus, $1) } },
     "second-loop": { try onSecondLoop() },
+    "serve-call": { try overSocket() },
     "middleware-second-loop": { try onSecondLoop(middlewares: 2) },
     "middleware": {
         try onOneLoop { office, count in

@@ -15,6 +15,7 @@ extension Figures {
         let folder = try SocketFolder()
         let server = ServedOffice(in: folder)
         let peer = EchoOfLines(in: folder)
+        let redis = RedisServer(at: folder.path("redis"), connections: 64)
         return [
             Figure(
                 "serve.call",
@@ -30,6 +31,23 @@ extension Figures {
                 subject: Subject("64 calls at a time") { try await server.client.calls($0, inFlight: 64) },
                 peer: Subject("libuv echo in C") { try await peer.client.calls($0, inFlight: 64) }
             ),
+            Figure(
+                "serve.call-64-connections",
+                must: .ratio(2),
+                goal: .ratio(1),
+                subject: Subject("64 connections, a call over each") { try await server.callsOverMany($0) },
+                peer: redis?.pings
+            ),
+            Figure(
+                "serve.call-64-redis",
+                must: .ratio(2),
+                goal: .ratio(1),
+                subject: Subject("64 calls at a time") { try await server.client.calls($0, inFlight: 64) },
+                peer: redis?.pings
+            ),
+            Figure("serve.stopped-reader", unit: .times, must: .value(1.1), rounds: 15) {
+                try await server.slowdownByStoppedReader()
+            },
             Figure("serve.progress", unit: .milliseconds, must: .value(5), goal: .value(1), rounds: 21) {
                 try await server.client.delayOfProgress()
             },
@@ -43,19 +61,6 @@ extension Figures {
     }
 }
 
-/// A temporary folder for sockets, which is there as long as it is held.
-private final class SocketFolder: Sendable {
-    private let folder = "/tmp/waybill-bench-\(ProcessInfo.processInfo.processIdentifier)"
-
-    init() throws {
-        try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: self.folder) }
-
-    func path(_ name: String) -> String { "\(self.folder)/\(name)" }
-}
-
 /// A bus that is served.
 private actor ServedOffice {
     private let folder: SocketFolder
@@ -63,6 +68,7 @@ private actor ServedOffice {
     private var office: Office?
     private var server: RPCServer?
     private var connected: LineClient?
+    private var many: [LineClient] = []
     private let stays = Stays()
 
     init(in folder: SocketFolder) {
@@ -86,7 +92,7 @@ private actor ServedOffice {
         let office = try Office(on: EventLoop.quiet("office"))
         let stays = self.stays
         try office.bus.register("app://user/progress") { message async throws -> Int in
-            try await message.reply(with: Int(MonotonicTime.now))
+            await message.reply(with: Int(MonotonicTime.now))
             return 0
         }
         try office.bus.register("app://user/stay") { _ async throws -> Int in
@@ -108,6 +114,33 @@ private actor ServedOffice {
         Task.detached { try await server.run() }
         self.office = office
         self.server = server
+    }
+
+    /// Makes calls over 64 connections, one at a time over each.
+    func callsOverMany(_ count: Int) async throws -> UInt64 {
+        try await self.open()
+        while self.many.count < 64 { self.many.append(try LineClient(at: self.path)) }
+        return try LineClient.calls(count, over: self.many)
+    }
+
+    /// By how much the slowest hundredth of the calls of 50 clients gets slower when another client sends
+    /// calls without end and reads no answer: as a factor.
+    func slowdownByStoppedReader() async throws -> Double {
+        try await self.open()
+        let clients = try (0..<50).map { _ in try LineClient(at: self.path) }
+        let before = try Self.slowest(clients)
+        let stopped = try LineClient(at: self.path)
+        try stopped.stuff()
+        let meanwhile = try Self.slowest(clients)
+        let after = try withExtendedLifetime(stopped) { try Self.slowest(clients) }
+        // What the machine does meanwhile is the same for both: in turns, and the middle one is the figure's.
+        return (meanwhile + after) / 2 / before
+    }
+
+    /// The time that a hundredth of the calls exceeds.
+    private static func slowest(_ clients: [LineClient]) throws -> Double {
+        let times = try LineClient.latencies(20_000, over: clients).each.sorted()
+        return Double(times[times.count * 99 / 100])
     }
 
     /// How many kilobytes the heap grows by a connection that has asked once.
@@ -150,7 +183,7 @@ private actor ServedOffice {
     private static func wait(until condition: () -> Bool) async throws {
         let start = MonotonicTime.now
         while !condition() {
-            if MonotonicTime.now - start > 5_000_000_000 { throw ServeError() }
+            if MonotonicTime.now - start > 5_000_000_000 { throw ConnectionFailure() }
             await Task.yield()
         }
     }
@@ -188,58 +221,11 @@ private actor EchoOfLines {
     var client: LineClient {
         get throws {
             if let connected = self.connected { return connected }
-            if measure_uv_unix_echo_server(self.path) != 0 { throw ServeError() }
+            // The path is copied.
+            if unsafe measure_uv_unix_echo_server(self.path) != 0 { throw ConnectionFailure() }
             let client = try LineClient(at: self.path)
             self.connected = client
             return client
         }
     }
 }
-
-/// A connection of the client in C.
-private final class LineClient: Sendable {
-    private static let call =
-        "{\"jsonrpc\":\"2.0\",\"id\":12345678,\"method\":\"app://user/detail?uid=7\",\"params\":{}}\n"
-    private static let callWithProgress =
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"app://user/progress\","
-        + "\"params\":{\"$waybill\":{\"progress\":true}}}\n"
-    /// Where the digits of the ID begin.
-    private static let idOffset = 22
-
-    private let descriptor: Int32
-
-    init(at path: String) throws {
-        self.descriptor = measure_unix_connect(path)
-        if self.descriptor < 0 { throw ServeError() }
-    }
-
-    deinit { measure_echo_disconnect(self.descriptor) }
-
-    @discardableResult
-    func calls(_ count: Int, inFlight: Int = 1) throws -> UInt64 {
-        let time = measure_line_calls(
-            self.descriptor,
-            Self.call,
-            Self.idOffset,
-            UInt64(count),
-            UInt64(inFlight)
-        )
-        if time == 0 { throw ServeError() }
-        return time
-    }
-
-    /// How many milliseconds after a handler has sent a progress reply it is here.
-    func delayOfProgress() throws -> Double {
-        let delay = measure_line_delay(self.descriptor, Self.callWithProgress, "\"value\":")
-        if delay == 0 { throw ServeError() }
-        return Double(delay) / 1_000_000
-    }
-
-    /// Sends a line whose answer is not awaited.
-    func send(_ line: String) throws {
-        if measure_line_send(self.descriptor, line) != 0 { throw ServeError() }
-    }
-}
-
-/// A connection failed, or what has to happen did not.
-private struct ServeError: Error {}

@@ -42,10 +42,12 @@ enum Figures {
             Group(names: ["stream.echo", "stream.echo-64k"], make: Self.streams),
             Group(
                 names: [
-                    "serve.call", "serve.call-64", "serve.progress", "serve.idle-memory", "serve.cancel",
+                    "serve.call", "serve.call-64", "serve.call-64-connections", "serve.call-64-redis",
+                    "serve.stopped-reader", "serve.progress", "serve.idle-memory", "serve.cancel",
                 ],
                 make: Self.serving
             ),
+            Group(names: ["http.call-32", "http.call"], make: Self.web),
             Group(names: ["publish.10k-patterns"], make: Self.publishAmongMany),
             Group(
                 names: ["match.github", "match.github-trie", "match.static", "match.query"],

@@ -41,11 +41,32 @@ int measure_unix_connect(const char *path);
 // of its own. How long that took, or 0 if the connection failed.
 uint64_t measure_line_calls(int descriptor, const char *line, size_t id_offset, uint64_t calls, uint64_t in_flight);
 
+// Sends a line over each of some connections and waits for an answer on each, over and over; how long each call took, and
+// how long all of them took together, or 0 if a connection failed.
+uint64_t measure_parallel_calls(const int *descriptors, size_t count, const char *line, uint64_t *each, uint64_t calls);
+
+// Sends a line over and over until the socket takes no more; 0, or -1 if the connection failed.
+int measure_stuff(int descriptor, const char *line);
+
 // Sends a line; 0, or -1.
 int measure_line_send(int descriptor, const char *line);
 
 // Sends a line and waits for two. In the first, behind a text, stands when its sender wrote it; how much later it came, or 0.
 uint64_t measure_line_delay(int descriptor, const char *line, const char *before);
+
+// Starts redis-server at a Unix socket and connects to it with hiredis; NULL where one of them is missing.
+struct measure_redis *measure_redis_start(const char *path, size_t connections);
+
+// Sends a PING over each of the connections and waits for all replies, over and over; how long that took, or 0.
+uint64_t measure_redis_pings(struct measure_redis *redis, uint64_t calls);
+
+// Ends the server.
+void measure_redis_stop(struct measure_redis *redis);
+
+// Sends a request of HTTP over each of some connections and waits for the responses, over and over; their bodies have to
+// begin as expected. A connection that the server closes is made anew. How long that took, or 0.
+uint64_t measure_web_calls(
+    const char *path, int *descriptors, size_t count, const char *request, const char *expected, uint64_t calls);
 
 // Closes a connection.
 void measure_echo_disconnect(int descriptor);

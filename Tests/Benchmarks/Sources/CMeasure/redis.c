@@ -1,0 +1,97 @@
+#include "CMeasure.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// The peer: redis-server, asked through hiredis. Both are loaded when they are needed, and missed where they are not there.
+
+typedef struct redisContext redisContext;
+
+static redisContext *(*connect_unix)(const char *path);
+static int (*append_command)(redisContext *context, const char *format, ...);
+static int (*write_buffer)(redisContext *context, int *done);
+static int (*get_reply)(redisContext *context, void **reply);
+static void (*free_reply)(void *reply);
+
+static int load(void) {
+    const char *names[] = {"libhiredis.so", "libhiredis.so.1.1.0", "libhiredis.so.0.14"};
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && library == NULL; i += 1) library = dlopen(names[i], RTLD_NOW);
+    if (library == NULL) return -1;
+    *(void **)&connect_unix = dlsym(library, "redisConnectUnix");
+    *(void **)&append_command = dlsym(library, "redisAppendCommand");
+    *(void **)&write_buffer = dlsym(library, "redisBufferWrite");
+    *(void **)&get_reply = dlsym(library, "redisGetReply");
+    *(void **)&free_reply = dlsym(library, "freeReplyObject");
+    return connect_unix && append_command && write_buffer && get_reply && free_reply ? 0 : -1;
+}
+
+static void nap(void) {
+    struct timespec time = {0, 10 * 1000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+struct measure_redis {
+    pid_t server;
+    size_t count;
+    redisContext *contexts[];
+};
+
+struct measure_redis *measure_redis_start(const char *path, size_t connections) {
+    if (load() != 0) return NULL;
+    pid_t server = fork();
+    if (server < 0) return NULL;
+    if (server == 0) {
+        execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no",
+               "--logfile", "/dev/null", NULL);
+        _exit(127);
+    }
+    struct measure_redis *redis = calloc(1, sizeof *redis + connections * sizeof(redisContext *));
+    redis->server = server;
+    for (int tries = 0; access(path, F_OK) != 0 && tries < 500; tries += 1) {
+        if (waitpid(server, NULL, WNOHANG) == server) {
+            free(redis);
+            return NULL;
+        }
+        nap();
+    }
+    nap();
+    for (; redis->count < connections; redis->count += 1) {
+        redis->contexts[redis->count] = connect_unix(path);
+        if (redis->contexts[redis->count] == NULL) break;
+    }
+    if (redis->count == connections && measure_redis_pings(redis, connections) != 0) return redis;
+    measure_redis_stop(redis);
+    return NULL;
+}
+
+void measure_redis_stop(struct measure_redis *redis) {
+    kill(redis->server, SIGTERM);
+    waitpid(redis->server, NULL, 0);
+    free(redis);
+}
+
+uint64_t measure_redis_pings(struct measure_redis *redis, uint64_t calls) {
+    uint64_t started = measure_now();
+    for (uint64_t done = 0; done < calls;) {
+        size_t round = calls - done < redis->count ? (size_t)(calls - done) : redis->count;
+        for (size_t i = 0; i < round; i += 1) {
+            int is_written = 0;
+            if (append_command(redis->contexts[i], "PING") != 0) return 0;
+            while (!is_written) {
+                if (write_buffer(redis->contexts[i], &is_written) != 0) return 0;
+            }
+        }
+        for (size_t i = 0; i < round; i += 1, done += 1) {
+            void *reply = NULL;
+            if (get_reply(redis->contexts[i], &reply) != 0 || reply == NULL) return 0;
+            free_reply(reply);
+        }
+    }
+    return measure_now() - started;
+}
