@@ -111,7 +111,7 @@ public struct WaybillGateway: Sendable {
                 await self.respond(to: request) { try await self.call(request, context) }
             }
         }
-        for method: HTTPRequest.Method in [.put, .patch, .delete, .head, .trace, .connect] {
+        for method: HTTPRequest.Method in Self.refusedMethods {
             routes.on("**", method: method) { request, context in
                 await self.respond(to: request) {
                     throw self.methodNotAllowed(context.parameters.getCatchAll())
@@ -124,6 +124,11 @@ public struct WaybillGateway: Sendable {
             }
         }
         return routes
+    }
+
+    /// The methods that no URL takes; a router answers others as what does not exist.
+    private static var refusedMethods: [HTTPRequest.Method] {
+        [.put, .patch, .delete, .head, .trace, .connect] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
     }
 
     /// Answers a request that is one the gateway may answer.

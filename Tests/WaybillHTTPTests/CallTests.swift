@@ -107,7 +107,7 @@ struct CallTests {
     func `what is no request for the bus says so`() async throws {
         try await GatewayServer.run(self.bus, .with(\.bodyLimit, 100)) { server in
             #expect(try await server.send(.GET, "app/add?a=1&b=2").status == 405)
-            for method in [HTTPMethod.PUT, .TRACE, .OPTIONS] {
+            for method in [HTTPMethod.PUT, .TRACE, .OPTIONS, .RAW(value: "QUERY")] {
                 let add = try await server.send(method, "app/add?a=1&b=2")
                 #expect(add.status == 405 && add.headers.first(name: "Allow") == "POST")
                 let user = try await server.send(method, "app/user/1")

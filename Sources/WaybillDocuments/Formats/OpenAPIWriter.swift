@@ -146,9 +146,9 @@ struct OpenAPIWriter {
     private func stream(_ route: BusDocument.Route) -> JSONTree {
         guard self.hasStreams else {
             return [
+                // Without a type: some readers take it for the schema of each event.
                 "schema": [
-                    "type": "string",
-                    "description": "Events `progress`, and then `reply` or `failure`, whose data are JSON.",
+                    "description": "Events `progress`, and then `reply` or `failure`, whose data are JSON."
                 ]
             ]
         }
