@@ -53,6 +53,7 @@ let package = Package(
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
         .library(name: "WaybillConfiguration", targets: ["WaybillConfiguration"]),
+        .library(name: "WaybillDocuments", targets: ["WaybillDocuments"]),
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .library(name: "WaybillHTTP", targets: ["WaybillHTTP"]),
@@ -179,8 +180,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "WaybillDocuments",
+            dependencies: ["Waybill", "WaybillJSON", "WaybillRouting"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "WaybillCommands",
-            dependencies: ["Waybill", "WaybillRouting", argumentParser],
+            dependencies: ["Waybill", "WaybillDocuments", "WaybillRouting", argumentParser],
             swiftSettings: settings
         ),
         .target(
@@ -221,7 +227,7 @@ let package = Package(
         .target(
             name: "WaybillServe",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
+                "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ServiceLifecycle",
@@ -245,7 +251,8 @@ let package = Package(
         .target(
             name: "WaybillTool",
             dependencies: [
-                "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillServe",
+                "Waybill", "WaybillCommands", "WaybillCompatibility", "WaybillDocuments", "WaybillEventLoop",
+                "WaybillRouting", "WaybillServe",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
                 // How long calls took, as a distribution.
@@ -260,8 +267,8 @@ let package = Package(
         .testTarget(
             name: "WaybillToolTests",
             dependencies: [
-                "WaybillTool", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillServe",
-                "WaybillTestSupport",
+                "WaybillTool", "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillRouting",
+                "WaybillServe", "WaybillTestSupport",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -393,8 +400,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "WaybillDocumentsTests",
+            dependencies: [
+                "WaybillDocuments", "Waybill", "WaybillJSON", "WaybillRouting", "WaybillTestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "WaybillCommandsTests",
-            dependencies: ["WaybillCommands", argumentParser],
+            dependencies: ["WaybillCommands", "Waybill", "WaybillDocuments", argumentParser],
             swiftSettings: settings
         ),
         .testTarget(

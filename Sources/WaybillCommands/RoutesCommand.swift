@@ -2,8 +2,9 @@
 
 public import ArgumentParser
 internal import Waybill
+internal import WaybillDocuments
 
-/// `routes`: a subcommand that prints every route of a program, and checks them.
+/// `routes`: a subcommand that prints every route of a program, writes documents of them, and checks them.
 ///
 /// A program adds it in one line:
 ///
@@ -27,6 +28,8 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
                 EXAMPLES:
                   routes
                   routes --format markdown > ROUTES.md
+                  routes --openapi --exposed > openapi.json
+                  routes --site public
                   routes --check "app://order/pay#home/receipt"
                   routes --check --service TimeService --service Alarms
                 """
@@ -35,6 +38,14 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
 
     @Option(help: "How routes are printed: table, json or markdown.")
     var format: RouteListFormat = .table
+
+    @Flag(help: "Print the routes as JSON, as `--format json` does.")
+    var json = false
+
+    @OptionGroup(title: "Documents") var document: DocumentOptions
+
+    @Flag(help: "With a document: only the routes that peers of other processes reach.")
+    var exposed = false
 
     @Flag(help: "Check the routes, and the URLs given, instead of printing them.")
     var check = false
@@ -60,16 +71,27 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
                 + bus.validate(serviceNames: self.services) : []
         if self.check {
             for problem in problems { print(problem) }
+        } else if self.document.isAsked {
+            let title = self.document.title(or: Self.programName)
+            let scope: DocumentScope = self.exposed ? .exposed : .all
+            let document = bus.document(title: title, version: self.document.version, of: scope)
+            try self.document.write(document) { print($0) }
         } else {
-            print(try RouteList(bus.routeDescriptions).text(as: self.format))
+            print(try RouteList(bus.routeDescriptions).text(as: self.json ? .json : self.format))
         }
         await bus.shutDown()
         if !problems.isEmpty { throw ExitCode.failure }
     }
 
+    /// What the program is called, by its file.
+    private static var programName: String {
+        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "Waybill"
+    }
+
     /// Refuses URLs and services without `--check`, which would have no effect.
     public func validate() throws {
         if !self.check, !self.services.isEmpty { throw ValidationError("--service is for --check only.") }
+        if self.check, self.document.isAsked { throw ValidationError("Give --check or a document.") }
         if !self.check, !self.urls.isEmpty { throw ValidationError("URLs are for --check only.") }
     }
 }

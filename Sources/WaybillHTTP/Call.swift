@@ -48,7 +48,22 @@ extension WaybillGateway {
         let operations = self.bus.exposedOperations(of: url)
         // What is not exposed at all answers by the bus, as what does not exist.
         guard operations.contains(.calls), !operations.contains(.reads) else { return }
-        throw Problem(.methodNotAllowed, "this may change something: use POST")
+        var problem = Problem(.methodNotAllowed, "this may change something: use POST")
+        problem.allowed = "POST"
+        throw problem
+    }
+
+    /// The problem of a method that no URL takes.
+    ///
+    /// - Parameter path: the segments of the path behind that of the gateway.
+    /// - Returns: the problem, with the methods that the URL takes.
+    func methodNotAllowed(_ path: [Substring]) -> Problem {
+        let url = "\(path.first ?? "")://\(path.dropFirst().joined(separator: "/"))"
+        let operations = self.bus.exposedOperations(of: url)
+        let isWrite = operations.contains(.calls) && !operations.contains(.reads)
+        var problem = Problem(.methodNotAllowed, isWrite ? "use POST" : "use GET or POST")
+        if isWrite { problem.allowed = "POST" }
+        return problem
     }
 
     /// Answers with progress replies, reply or failure as events.

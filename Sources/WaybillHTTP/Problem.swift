@@ -14,6 +14,8 @@ struct Problem: Error {
     var code: String?
     /// What the log knows the failure by, if clients do not learn the reason.
     var id: String?
+    /// The methods that the URL takes, if it takes another than that of the request.
+    var allowed = "GET, POST"
 
     init(_ status: HTTPResponse.Status, _ detail: String) {
         self.status = status
@@ -27,30 +29,39 @@ struct Problem: Error {
             self.id = Self.newID()
             return
         }
-        let (status, detail) = Self.meaning(of: error)
+        let (status, detail) = (Self.status(of: error), Self.detail(of: error))
         self.init(status, detail ?? error.message)
         self.code = error.code.description
         if detail != nil, status.kind == .serverError, error.code != .shutDown { self.id = Self.newID() }
     }
 
-    /// The status of a code, and the sentence that stands for the error's own, if clients must not see that.
-    private static func meaning(of error: RoutingError) -> (HTTPResponse.Status, String?) {
+    /// The sentence that stands for the error's own, if clients must not see that.
+    private static func detail(of error: RoutingError) -> String? {
         switch error.code {
-        case .noRoute: (.notFound, nil)
-        case .invalidURL, .missingParameter, .invalidParameter: (.badRequest, nil)
-        case .refused: (.forbidden, nil)
-        case .mailboxFull: (.tooManyRequests, "too many messages wait")
-        case .deadlineExceeded: (.gatewayTimeout, "no reply arrived before the deadline")
-        case .shutDown: (.serviceUnavailable, "the server is shutting down")
-        case .noHandler: (.serviceUnavailable, "its handler is not there")
-        case .unreachable: (.badGateway, "its handler cannot be reached")
-        case .cancelled: (HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request"), nil)
-        case .deadlock, .hopLimitExceeded, .infiniteRecursion:
-            (
-                HTTPResponse.Status(code: 508, reasonPhrase: "Loop Detected"),
-                "the request leads back to itself"
-            )
-        default: (.internalServerError, "the handler failed")
+        case .noRoute, .invalidURL, .missingParameter, .invalidParameter, .refused, .cancelled: nil
+        case .mailboxFull: "too many messages wait"
+        case .deadlineExceeded: "no reply arrived before the deadline"
+        case .shutDown: "the server is shutting down"
+        case .noHandler: "its handler is not there"
+        case .unreachable: "its handler cannot be reached"
+        case .deadlock, .hopLimitExceeded, .infiniteRecursion: "the request leads back to itself"
+        default: "the handler failed"
+        }
+    }
+
+    /// The status of a code, with its words.
+    private static func status(of error: RoutingError) -> HTTPResponse.Status {
+        switch error.code.httpStatus {
+        case 400: .badRequest
+        case 403: .forbidden
+        case 404: .notFound
+        case 429: .tooManyRequests
+        case 499: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request")
+        case 502: .badGateway
+        case 503: .serviceUnavailable
+        case 504: .gatewayTimeout
+        case 508: HTTPResponse.Status(code: 508, reasonPhrase: "Loop Detected")
+        default: .internalServerError
         }
     }
 
@@ -77,7 +88,7 @@ struct Problem: Error {
         var response = Response(status: self.status, json: self.json)
         response.headers[.contentType] = "application/problem+json"
         if self.isTemporary { response.headers[.retryAfter] = "1" }
-        if self.status == .methodNotAllowed { response.headers[.allow] = "GET, POST" }
+        if self.status == .methodNotAllowed { response.headers[.allow] = self.allowed }
         return response
     }
 }

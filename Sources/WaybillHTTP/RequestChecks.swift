@@ -51,9 +51,9 @@ extension WaybillGateway.Configuration {
 
 extension WaybillGateway {
     /// Answers what a browser asks before a page of another origin makes a request.
-    func preflight(_ request: Request) throws(Problem) -> Response {
+    func preflight(_ request: Request, _ path: [Substring]) throws(Problem) -> Response {
         guard request.headers[.origin] != nil, !self.configuration.origins.isEmpty else {
-            throw Problem(.methodNotAllowed, "use GET or POST")
+            throw self.methodNotAllowed(path)
         }
         return Response(
             status: .noContent,

@@ -111,15 +111,24 @@ public struct WaybillGateway: Sendable {
                 await self.respond(to: request) { try await self.call(request, context) }
             }
         }
-        for method: HTTPRequest.Method in [.put, .patch, .delete, .head] {
-            routes.on("**", method: method) { request, _ in
-                await self.respond(to: request) { throw Problem(.methodNotAllowed, "use GET or POST") }
+        for method: HTTPRequest.Method in Self.refusedMethods {
+            routes.on("**", method: method) { request, context in
+                await self.respond(to: request) {
+                    throw self.methodNotAllowed(context.parameters.getCatchAll())
+                }
             }
         }
-        routes.on("**", method: .options) { request, _ in
-            await self.respond(to: request) { try self.preflight(request) }
+        routes.on("**", method: .options) { request, context in
+            await self.respond(to: request) {
+                try self.preflight(request, context.parameters.getCatchAll())
+            }
         }
         return routes
+    }
+
+    /// The methods that no URL takes; a router answers others as what does not exist.
+    private static var refusedMethods: [HTTPRequest.Method] {
+        [.put, .patch, .delete, .head, .trace, .connect] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
     }
 
     /// Answers a request that is one the gateway may answer.

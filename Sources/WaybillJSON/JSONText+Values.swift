@@ -59,7 +59,8 @@ extension JSONText: EncodedValue {
 
 extension JSONText {
     /// The value as a parameter of a message: text, `Int`, `Double`, `Bool` and nil as they are; arrays, objects
-    /// and whole numbers that neither type holds exactly stay JSON, for a reader that has a type for them.
+    /// and whole numbers that are no `Int` as they are spelled (`7.0`, `1e3`, 20 digits) stay JSON, for a reader
+    /// that has a type for them.
     package var parameter: any Sendable {
         switch self.shape {
         case .null: return Optional<any Sendable>.none
@@ -68,8 +69,7 @@ extension JSONText {
         case .string: return self.string ?? ""
         case .number:
             if let int = self.int { return int }
-            guard let double = self.double, double != double.rounded(.towardZero) || abs(double) < 0x1p53
-            else { return self }
+            guard let double = self.double, double != double.rounded(.towardZero) else { return self }
             return double
         }
     }

@@ -3,7 +3,8 @@ import PackageDescription
 
 let products = [
     "Waybill", "WaybillRouting", "WaybillEventLoop", "WaybillTesting", "WaybillServiceLifecycle",
-    "WaybillConfiguration", "WaybillCommands", "WaybillMetrics", "WaybillTracing", "WaybillPerformances",
+    "WaybillConfiguration", "WaybillDocuments", "WaybillCommands", "WaybillMetrics", "WaybillTracing",
+    "WaybillPerformances",
     "WaybillCompatibility", "WaybillServe", "WaybillNavigation",
 ]
 

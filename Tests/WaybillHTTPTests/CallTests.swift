@@ -39,6 +39,8 @@ struct CallTests {
             #expect(post.text == "{\"name\":\"a/b x\"}")
             let json = try await server.send(.POST, "app/add", body: "{\"a\":1,\"b\":2}")
             #expect(json.status == 200 && json.text == "3")
+            let whole = try await server.send(.POST, "app/add", body: "{\"a\":1.0,\"b\":2e0}")
+            #expect(whole.status == 200 && whole.text == "3")
             let type = "application/x-www-form-urlencoded; charset=utf-8"
             let form = try await server.send(.POST, "app/add", body: "a=%31&b=2", type: type)
             #expect(form.text == "3")
@@ -93,6 +95,7 @@ struct CallTests {
                     "\(path): \(answer.text)"
                 )
                 #expect(answer.headers.first(name: "Content-Type") == "application/problem+json")
+                #expect(!answer.text.contains("\"title\":\"\""))
                 #expect(!answer.text.contains("Secret") && !answer.text.contains("nowhere"))
                 #expect(!answer.text.contains("hidden"))
             }
@@ -104,8 +107,12 @@ struct CallTests {
     func `what is no request for the bus says so`() async throws {
         try await GatewayServer.run(self.bus, .with(\.bodyLimit, 100)) { server in
             #expect(try await server.send(.GET, "app/add?a=1&b=2").status == 405)
-            let put = try await server.send(.PUT, "app/add?a=1&b=2")
-            #expect(put.status == 405 && put.headers.first(name: "Allow") == "GET, POST")
+            for method in [HTTPMethod.PUT, .TRACE, .OPTIONS, .RAW(value: "QUERY")] {
+                let add = try await server.send(method, "app/add?a=1&b=2")
+                #expect(add.status == 405 && add.headers.first(name: "Allow") == "POST")
+                let user = try await server.send(method, "app/user/1")
+                #expect(user.status == 405 && user.headers.first(name: "Allow") == "GET, POST")
+            }
             #expect(try await server.send(.GET, "app/hidden").status == 404)
             #expect(try await server.send(.POST, "1app/add").status == 404)
             #expect(try await server.send(.POST, "app/add", body: "{\"a\":").status == 400)

@@ -98,12 +98,13 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         _ makeHandler: @escaping @Sendable (Module, BusCore) -> Handler
     ) {
         self.description = RouteDescription(
-            pattern: pattern,
-            module: "\(Module.self)",
-            action: action,
-            parameters: parameters,
-            reply: TypeName.of(reply),
-            documentation: documentation
+            pattern,
+            "\(Module.self)",
+            action,
+            parameters,
+            TypeName.of(reply),
+            DescribedType(reply),
+            documentation
         )
         self.makeHandler = makeHandler
     }

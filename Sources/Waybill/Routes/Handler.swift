@@ -65,7 +65,12 @@ final class Handler: Sendable {
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.init(boxed: { try await suspending($0) }, mailbox: mailbox, core: core)
+        self.init(
+            boxed: { try await suspending($0) },
+            replying: Value.self,
+            mailbox: mailbox,
+            core: core
+        )
     }
 
     /// A handler of an actor that may suspend.
@@ -76,11 +81,12 @@ final class Handler: Sendable {
     /// A handler that may suspend, and whose values may be anything.
     convenience init(
         boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
+        replying replyType: (any Any.Type)? = nil,
         mailbox: Mailbox,
         core: BusCore
     ) {
         self.init(
-            HandlerCode(suspending: SuspendingClosure(suspending, in: mailbox)),
+            HandlerCode(suspending: SuspendingClosure(suspending, replying: replyType, in: mailbox)),
             mailbox: mailbox,
             core: core
         )

@@ -18,6 +18,9 @@ struct HandlerCode: Sendable {
     /// Nothing that could be called.
     static let none = Self(NoCode.shared, isImmediate: false)
 
+    /// The type of what it returns; nil if it is not known.
+    var replyType: (any Any.Type)? { self.suspending?.replyType ?? self.immediate.replyType }
+
     /// Code that answers at once.
     init<Value: Sendable>(immediate: @escaping @Sendable (Message) throws -> Value) {
         self.init(ImmediateBody(immediate), isImmediate: true)
@@ -43,6 +46,8 @@ struct HandlerCode: Sendable {
 private final class NoCode: ImmediateCode {
     static let shared = NoCode()
 
+    var replyType: (any Any.Type)? { nil }
+
     func callBoxed(_ message: Message) throws -> any Sendable {
         preconditionFailure("only a handler that cannot suspend is called in place")
     }
@@ -62,12 +67,17 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
     func call(_ message: Message) throws -> Value { try self.body(message) }
 
     func callBoxed(_ message: Message) throws -> any Sendable { try self.body(message) }
+
+    var replyType: (any Any.Type)? { Value.self }
 }
 
 /// Code of a handler that answers at once, for callers that do not know the type of its answer.
 protocol ImmediateCode: AnyObject, Sendable {
     /// Calls it, and puts its value into a box.
     func callBoxed(_ message: Message) throws -> any Sendable
+
+    /// The type of its value; nil if it is not known.
+    var replyType: (any Any.Type)? { get }
 }
 
 /// Code of a handler that may suspend.
@@ -82,15 +92,24 @@ protocol SuspendingCode: AnyObject, Sendable {
 
     /// Runs it in the calling task, which is on the mailbox's loop.
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
+
+    /// The type of its value; nil if it is not known.
+    var replyType: (any Any.Type)? { get }
 }
 
 /// A closure that may suspend, which runs on the loop of its mailbox.
 final class SuspendingClosure: SuspendingCode {
     private let body: @Sendable (Message) async throws -> any Sendable
     private let mailbox: Mailbox
+    let replyType: (any Any.Type)?
 
-    init(_ body: @escaping @Sendable (Message) async throws -> any Sendable, in mailbox: Mailbox) {
+    init(
+        _ body: @escaping @Sendable (Message) async throws -> any Sendable,
+        replying replyType: (any Any.Type)?,
+        in mailbox: Mailbox
+    ) {
         self.body = body
+        self.replyType = replyType
         self.mailbox = mailbox
     }
 
@@ -145,6 +164,8 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
 
     @inlinable
     func start(_ exchange: Exchange) -> Task<Void, Never> { self.launch(exchange) }
+
+    @inlinable var replyType: (any Any.Type)? { Value.self }
 
     /// Starts a task that is isolated to the actor from its beginning: each change of isolation takes a tenth
     /// of the task, even on the same loop.

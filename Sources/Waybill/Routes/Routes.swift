@@ -44,6 +44,17 @@ extension MessageBus {
     public var routeDescriptions: [RouteDescription] {
         self.core.describedRoutes.map(\.description)
     }
+
+    /// The same with the patterns as they were read.
+    package var describedRoutes: [(pattern: RoutePattern, description: RouteDescription)] {
+        self.core.describedRoutes.map { ($0.route.pattern, $0.description) }
+    }
+
+    /// The routes that peers see, with the patterns as they were read.
+    package var describedExposedRoutes: [(pattern: RoutePattern, description: RouteDescription)] {
+        let table = self.core.exposures.visibleRoutes(of: self.core).table
+        return table.routes.compactMap { route in table.handler(for: route.id).map { (route.pattern, $0) } }
+    }
 }
 
 extension BusCore {
@@ -51,10 +62,9 @@ extension BusCore {
     var describedRoutes: [(route: Route, description: RouteDescription)] {
         let routes = try? self.registry.read { table throws(RoutingError) in
             table.routes.map { route in
-                if case .route(let description) = table.handler(for: route.id)?.description {
-                    return (route, description)
-                }
-                return (route, RouteDescription(of: route))
+                let handler = table.handler(for: route.id)
+                if case .route(let description) = handler?.description { return (route, description) }
+                return (route, RouteDescription(of: route, reply: handler?.code.replyType))
             }
         }
         return routes ?? []
@@ -75,12 +85,41 @@ public struct RouteDescription: Sendable, Hashable {
         /// none.
         public let defaultValue: String?
 
-        /// Describes a parameter.
+        private let knownType: DescribedType
+
+        /// The type itself; nil if only its name is known.
+        package var valueType: (any Any.Type)? { self.knownType.type }
+
+        /// Describes a parameter of which no document knows more than the name of its type.
         public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
+            self.init(name, type, DescribedType(nil), defaultValue)
+        }
+
+        /// Describes a parameter whose type documents can look into, as `@Route` does.
+        ///
+        /// - Parameters:
+        ///   - name: the name under which the value is looked for.
+        ///   - type: the type, as it is written in Swift.
+        ///   - valueType: the type itself: `Int.self`.
+        ///   - defaultValue: what stands in for a missing value, as it is written in Swift.
+        public init(
+            _ name: String,
+            _ type: String,
+            of valueType: any Any.Type,
+            default defaultValue: String? = nil
+        ) {
+            self.init(name, type, DescribedType(valueType), defaultValue)
+        }
+
+        init(_ name: String, _ type: String, _ knownType: DescribedType, _ defaultValue: String?) {
             self.name = name
             self.type = type
+            self.knownType = knownType
             self.defaultValue = defaultValue
         }
+
+        /// The same parameter under another name.
+        func named(_ name: String) -> Self { Self(name, self.type, self.knownType, self.defaultValue) }
 
         /// Whether a message without the parameter fails.
         public var isRequired: Bool {
@@ -121,6 +160,11 @@ public struct RouteDescription: Sendable, Hashable {
     /// The documentation comment, without its markers.
     public let documentation: String
 
+    private let knownReply: DescribedType
+
+    /// The type of the value that comes back itself; nil if only its name is known, or nothing.
+    package var replyType: (any Any.Type)? { self.knownReply.type }
+
     /// Describes a route.
     public init(
         pattern: String,
@@ -130,22 +174,50 @@ public struct RouteDescription: Sendable, Hashable {
         reply: String = "Void",
         documentation: String = ""
     ) {
+        self.init(pattern, module, action, parameters, reply, DescribedType(nil), documentation)
+    }
+
+    init(
+        _ pattern: String,
+        _ module: String?,
+        _ action: String?,
+        _ parameters: [Parameter],
+        _ reply: String,
+        _ knownReply: DescribedType,
+        _ documentation: String
+    ) {
         self.pattern = pattern
         self.module = module
         self.action = action
         self.parameters = parameters
         self.reply = reply
+        self.knownReply = knownReply
         self.documentation = documentation
     }
 }
 
+/// A type that a description knows; it takes no part in comparing descriptions, which compare what is written.
+struct DescribedType: Sendable, Hashable {
+    let type: (any Any.Type)?
+
+    init(_ type: (any Any.Type)?) { self.type = type }
+
+    static func == (left: Self, right: Self) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}
+
 extension RouteDescription {
-    /// What is known of a plain closure, from its pattern.
-    init(of route: Route) {
+    /// What is known of a plain closure, from its pattern and the type of what it returns.
+    init(of route: Route, reply: (any Any.Type)?) {
         self.init(
-            pattern: route.pattern.text,
-            parameters: route.parameters.map { Parameter($0.name, $0.type) },
-            reply: ""
+            route.pattern.text,
+            nil,
+            nil,
+            route.parameters.map { Parameter($0.name, $0.type) },
+            "",
+            DescribedType(reply),
+            ""
         )
     }
 
@@ -155,17 +227,17 @@ extension RouteDescription {
         if case .values(let values) = target {
             parameters = parameters.compactMap { parameter in
                 if values.fixed[parameter.name] != nil { return nil }
-                guard let name = values.renamed[parameter.name] else { return parameter }
-                return Parameter(name, parameter.type, default: parameter.defaultValue)
+                return values.renamed[parameter.name].map(parameter.named) ?? parameter
             }
         }
         return Self(
-            pattern: pattern,
-            module: self.module,
-            action: self.action,
-            parameters: parameters,
-            reply: self.reply,
-            documentation: self.documentation
+            pattern,
+            self.module,
+            self.action,
+            parameters,
+            self.reply,
+            self.knownReply,
+            self.documentation
         )
     }
 }

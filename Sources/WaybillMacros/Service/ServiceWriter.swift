@@ -109,8 +109,12 @@ struct ServiceWriter {
             "url + \(RoutePath.path(ofMethod: requirement.name).asLiteral)",
             "action: \(requirement.name.asLiteral)",
         ]
-        let parameters = requirement.parameters.map {
-            "\n        .init(\($0.name.asLiteral), \($0.type.trimmedDescription.asLiteral)),"
+        let parameters = requirement.parameters.map { parameter in
+            let type = ValueType.metatype(self.qualified(parameter.type, by: "Provider"))
+            let words = [
+                parameter.name.asLiteral, parameter.type.trimmedDescription.asLiteral, "of: \(type)",
+            ]
+            return "\n        .init(\(words.joined(separator: ", "))),"
         }
         if !parameters.isEmpty { lines.append("parameters: [\(parameters.joined())\n    ]") }
         if !requirement.documentation.isEmpty {

@@ -44,6 +44,7 @@ struct RouteEntry {
         let parameters = self.method.parameters.filter { !$0.isMessage }
             .map { parameter in
                 var words = [parameter.name.asLiteral, parameter.type.trimmedDescription.asLiteral]
+                words.append("of: \(ValueType.metatype(parameter.type))")
                 if let value = parameter.defaultValue {
                     words.append("default: \(value.trimmedDescription.asLiteral)")
                 }

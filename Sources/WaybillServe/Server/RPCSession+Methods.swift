@@ -14,6 +14,7 @@ enum SystemMethod: String {
     case answer = "$/answer"
     case cancelRequest = "$/cancelRequest"
     case routes = "$/routes"
+    case document = "$/document"
     case explain = "$/explain"
 
     // What a server sends.
@@ -46,6 +47,7 @@ extension RPCSession {
         case .answer: self.finish(number, with: JSONText(self.takeAnswer(parameters)))
         case .cancelRequest: self.finish(number, with: JSONText(self.cancelRequest(parameters)))
         case .routes: self.finish(number, with: self.describeRoutes())
+        case .document: self.finish(number, with: self.documentRoutes())
         case .explain: self.finish(number, with: self.explain(try parameters.text("url")))
         case nil:
             throw RPCFailure(
@@ -69,7 +71,7 @@ extension RPCSession {
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
             case .cancelRequest: _ = self.cancelRequest(parameters)
-            case .authenticate, .ping, .subscribe, .routes, .explain, nil: break
+            case .authenticate, .ping, .subscribe, .routes, .document, .explain, nil: break
             }
         } catch {
             self.logger.info("a notification failed", metadata: self.metadata("\(error)"))

@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillDocuments
 internal import WaybillJSON
 internal import WaybillRouting
 
@@ -14,6 +15,11 @@ extension RPCSession {
         }
         writer.raw("]")
         return JSONText(writer.bytes)
+    }
+
+    /// The exposed routes with their schemas, as `$/document` answers.
+    func documentRoutes() -> JSONText {
+        JSONText(Array(self.bus.document(of: .exposed).jsonLine.utf8))
     }
 
     /// Where a URL leads, as `$/explain` answers.

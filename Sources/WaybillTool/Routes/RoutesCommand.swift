@@ -1,6 +1,8 @@
 #if Tool
 internal import ArgumentParser
 internal import Foundation
+internal import WaybillCommands
+internal import WaybillDocuments
 internal import WaybillServe
 
 /// Checks a file of patterns and prints the table they make, or lists what a running program exposes.
@@ -15,6 +17,8 @@ struct RoutesCommand: AsyncParsableCommand {
             EXAMPLES:
               waybill routes patterns.txt
               waybill routes --connect shop.sock
+              waybill routes --connect shop.sock --openapi --gateway-path /bus
+              waybill routes --connect shop.sock --site shop-routes
             """
     )
 
@@ -30,6 +34,8 @@ struct RoutesCommand: AsyncParsableCommand {
     @Flag(help: "Prints the routes of a server as JSON.")
     var json = false
 
+    @OptionGroup(title: "Documents of a server's routes") var document: DocumentOptions
+
     @Argument(help: "The file.")
     var file: String?
 
@@ -38,6 +44,11 @@ struct RoutesCommand: AsyncParsableCommand {
             throw ValidationError("Give either a file or --connect ADDRESS.")
         }
         if self.connect != nil { _ = try self.connection() }
+        guard self.document.isAsked else { return }
+        if self.connect == nil {
+            throw ValidationError("Documents are made of a server's routes: --connect ADDRESS.")
+        }
+        if self.json { throw ValidationError("Give --json or one kind of document.") }
     }
 
     private func connection() throws -> ConnectionOptions {
@@ -51,11 +62,23 @@ struct RoutesCommand: AsyncParsableCommand {
         let connection = try self.connection()
         let client = try connection.client()
         defer { client.close() }
+        if self.document.isAsked {
+            let reply = try await connection.report { try await client.request("$/document") }
+            return try self.write(try BusDocument(json: reply))
+        }
         let reply = try await connection.report { try await client.request("$/routes") }
         if self.json { return try Output.write(json: reply) }
         let served = try JSONDecoder().decode(ServedRoutes.self, from: Data(reply.utf8))
         if served.routes.isEmpty { Output.complain("the server exposes nothing") }
         try Output.write(served.lines.map { $0 + "\n" }.joined())
+    }
+
+    private func write(_ document: BusDocument) throws {
+        let title = self.document.title(or: self.connect ?? "")
+        try self.document.write(document.named(title, version: self.document.version)) { text in
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            try Output.write(lines.map { Output.printable(String($0)) }.joined(separator: "\n") + "\n")
+        }
     }
 
     private func check(_ file: String) throws {

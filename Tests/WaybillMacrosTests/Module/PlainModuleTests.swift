@@ -41,8 +41,8 @@ struct PlainModuleTests {
                                 "app://user/detail",
                                 action: "detail",
                                 parameters: [
-                                    .init("uid", "Int"),
-                                    .init("name", "String", default: "\"\""),
+                                    .init("uid", "Int", of: Int.self),
+                                    .init("name", "String", of: String.self, default: "\"\""),
                                 ],
                                 documentation: "Who somebody is.",
                                 body

@@ -53,10 +53,10 @@ struct ParameterTests {
                                 "app://a/:x",
                                 action: "kinds",
                                 parameters: [
-                                    .init("x", "Int", default: "1 + 2"),
-                                    .init("in", "[A.Item]?"),
-                                    .init("done", "(@Sendable (Int) -> Void)?", default: "nil"),
-                                    .init("then", "@Sendable () -> Void", default: "{}"),
+                                    .init("x", "Int", of: Int.self, default: "1 + 2"),
+                                    .init("in", "[A.Item]?", of: [A.Item]?.self),
+                                    .init("done", "(@Sendable (Int) -> Void)?", of: (@Sendable (Int) -> Void)?.self, default: "nil"),
+                                    .init("then", "@Sendable () -> Void", of: (@Sendable () -> Void).self, default: "{}"),
                                 ],
                                 body
                             ))

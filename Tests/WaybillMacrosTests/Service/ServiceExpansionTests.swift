@@ -70,8 +70,8 @@ struct ServiceExpansionTests {
                                 url + "/time",
                                 action: "time",
                                 parameters: [
-                                    .init("city", "String"),
-                                    .init("offset", "Int?"),
+                                    .init("city", "String", of: String.self),
+                                    .init("offset", "Int?", of: Int?.self),
                                 ],
                                 documentation: "The time in a city.",
                                 reply: TimeServiceProxy.ReplyTypes.time.self

@@ -15,6 +15,21 @@ struct ServerTests {
     }
 
     @Test
+    func `a document of what is exposed is one line, and nothing else is in it`() async throws {
+        try await withServer { served in
+            try served.bus.register("app://user/:id") { _ in 1 }
+            try served.bus.register("app://user/:id/secret") { _ in 2 }
+            try served.bus.expose("app://user/:id")
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/document"}"#,
+                #"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#
+            )
+            #expect(lines[0].contains(#""pattern":"app://user/:id""#) && !lines[0].contains("secret"))
+            #expect(lines[1].contains("pong"))
+        }
+    }
+
+    @Test
     func `what is not exposed answers as what does not exist`() async throws {
         try await withServer { served in
             try served.bus.register("app://user/:id") { _ in 1 }

@@ -1,7 +1,7 @@
 /// What a customer has ordered.
 public struct Order: Codable, Hashable, Identifiable, Sendable {
     /// How far an order has come.
-    public enum Status: String, Codable, Sendable {
+    public enum Status: String, CaseIterable, Codable, Sendable {
         /// The goods are put aside, and wait for the money.
         case placed
         /// The money is there.

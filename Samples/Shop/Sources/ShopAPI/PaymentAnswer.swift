@@ -1,5 +1,5 @@
 /// What a customer answers to a ``PaymentRequest``.
-public enum PaymentAnswer: String, Codable, Sendable {
+public enum PaymentAnswer: String, CaseIterable, Codable, Sendable {
     /// Take the money.
     case confirm
     /// Leave it; the order stays as it is.

@@ -1,0 +1,93 @@
+#if Tool
+
+package import ArgumentParser
+internal import FoundationEssentials
+package import WaybillDocuments
+
+/// The options that ask for a document instead of a list of routes.
+package struct DocumentOptions: ParsableArguments {
+    /// The kinds of documents, each with a flag.
+    package enum Kind: String, EnumerableFlag {
+        case document, asyncapi, openapi, markdown
+
+        package static func name(for value: Self) -> NameSpecification { .customLong(value.rawValue) }
+
+        package static func help(for value: Self) -> ArgumentHelp? {
+            switch value {
+            case .document: "Print the routes with their schemas, for `waybill diff` and programs."
+            case .asyncapi: "Print AsyncAPI 3.0."
+            case .openapi: "Print OpenAPI of what an HTTP gateway answers."
+            case .markdown: "Print a page for people, with schemas."
+            }
+        }
+    }
+
+    @Flag var kind: Kind?
+
+    @Option(
+        help: ArgumentHelp("Write a page with a search into a folder, as index.html.", valueName: "folder")
+    )
+    var site: String?
+
+    @Option(
+        name: .customLong("openapi-version"),
+        help: "With --openapi: 3.1, or 3.2, which says what the events of streams are."
+    )
+    var openAPIVersion = "3.1"
+
+    @Option(help: "With --openapi: the path of the gateway.")
+    var gatewayPath = "/bus"
+
+    @Option(help: "What a document calls the program.")
+    var title: String?
+
+    @Option(help: "Which version of the program a document is about.")
+    var programVersion = "1.0.0"
+
+    package init() {}
+
+    package mutating func validate() throws {
+        guard ["3.1", "3.2"].contains(self.openAPIVersion) else {
+            throw ValidationError("--openapi-version is 3.1 or 3.2.")
+        }
+        if self.kind != nil, self.site != nil {
+            throw ValidationError("Give --site or one kind of document.")
+        }
+    }
+
+    /// Whether a document is asked for.
+    package var isAsked: Bool { self.kind != nil || self.site != nil }
+
+    /// The title, unless the user gives another.
+    package func title(or name: String) -> String { self.title ?? name }
+
+    /// Which version of the program it is.
+    package var version: String { self.programVersion }
+
+    /// Writes a document where the options say.
+    ///
+    /// - Parameters:
+    ///   - document: the document.
+    ///   - print: takes what is printed.
+    /// - Throws: an error if the folder of a site cannot be written.
+    package func write(_ document: BusDocument, _ print: (String) throws -> Void) throws {
+        if let site {
+            try FileManager.default.createDirectory(atPath: site, withIntermediateDirectories: true)
+            try Data(document.text(as: .site).utf8).write(
+                to: URL(filePath: site).appending(path: "index.html")
+            )
+            return try print("\(site)/index.html: \(document.routes.count) routes")
+        }
+        let format: DocumentFormat =
+            switch self.kind {
+            case .asyncapi: .asyncAPI
+            case .markdown: .markdown
+            case .openapi where self.openAPIVersion == "3.2": .openAPIWithStreams(path: self.gatewayPath)
+            case .openapi: .openAPI(path: self.gatewayPath)
+            case .document, nil: .json
+            }
+        try print(document.text(as: format))
+    }
+}
+
+#endif

@@ -1,0 +1,150 @@
+internal import Waybill
+
+/// What is different in a document since an older one.
+public struct DocumentChange: Sendable, Hashable {
+    /// Whether callers of the old routes fail, or get what they do not expect.
+    public let isBreaking: Bool
+
+    /// The pattern of the route that it is about.
+    public let pattern: String
+
+    /// What has changed, in a sentence.
+    public let message: String
+}
+
+extension DocumentChange: CustomStringConvertible {
+    /// `breaking: app://user/detail: the parameter `+"`name`"+` is required now`.
+    public var description: String {
+        "\(self.isBreaking ? "breaking" : "compatible"): \(self.pattern): \(self.message)"
+    }
+}
+
+extension BusDocument {
+    /// What is different since an older document, in the order of the patterns.
+    ///
+    /// A change breaks callers if a route is gone, takes less or exposes less than before, asks for more, or
+    /// answers with what they have not seen yet: a value that may be missing, another type, a case more. What
+    /// is opaque in both documents is taken to be the same.
+    ///
+    /// - Parameter old: the older document.
+    /// - Returns: what breaks callers, and what does not.
+    public func changes(since old: BusDocument) -> [DocumentChange] {
+        let routes = Dictionary(self.routes.map { ($0.identity, $0) }) { first, _ in first }
+        let oldRoutes = Dictionary(old.routes.map { ($0.identity, $0) }) { first, _ in first }
+        var changes: [DocumentChange] = []
+        for route in old.routes {
+            if let new = routes[route.identity] {
+                changes += RouteComparison(route, new, old: old, new: self).changes
+            } else {
+                changes.append(
+                    DocumentChange(isBreaking: true, pattern: route.pattern, message: "the route is gone")
+                )
+            }
+        }
+        for route in self.routes where oldRoutes[route.identity] == nil {
+            changes.append(DocumentChange(isBreaking: false, pattern: route.pattern, message: "a new route"))
+        }
+        return changes.sorted { ($0.pattern, $0.message) < ($1.pattern, $1.message) }
+    }
+}
+
+extension BusDocument.Route {
+    /// What makes it the same route as an older one: its URLs, whatever their parameters are called there.
+    fileprivate var identity: String { self.templates.map(\.identity).joined(separator: " ") }
+}
+
+extension BusDocument.AddressTemplate {
+    /// The address without the names in braces.
+    fileprivate var identity: String {
+        var types = self.parameters.map(\.type)[...]
+        var identity = "\(self.scheme)://"
+        var isName = false
+        for character in self.segments.joined(separator: "/") {
+            if character == "{" { identity += types.popFirst() == "path" ? "{**" : "{" }
+            if character == "{" || character == "}" { isName = character == "{" }
+            if !isName { identity.append(character) }
+        }
+        return identity
+    }
+}
+
+/// Compares two versions of one route.
+private struct RouteComparison {
+    private let pattern: String
+    private(set) var changes: [DocumentChange] = []
+
+    init(
+        _ old: BusDocument.Route,
+        _ new: BusDocument.Route,
+        old oldDocument: BusDocument,
+        new document: BusDocument
+    ) {
+        self.pattern = old.pattern
+        let requests = SchemaComparison(old: oldDocument.schemas, new: document.schemas, isRequest: true)
+        let replies = SchemaComparison(old: oldDocument.schemas, new: document.schemas, isRequest: false)
+        self.compare(old.parameters, new.parameters, requests)
+        self.compare(old, new, requests)
+        for difference in replies.differences(old.reply, new.reply, at: "the reply") {
+            self.note(difference.isBreaking, difference.message)
+        }
+        for name in old.exposure.names where !new.exposure.names.contains(name) {
+            self.note(true, "it is no longer exposed for \(name)")
+        }
+        for name in new.exposure.names where !old.exposure.names.contains(name) {
+            self.note(false, "it is exposed for \(name) now")
+        }
+    }
+
+    private mutating func note(_ isBreaking: Bool, _ message: String) {
+        self.changes.append(DocumentChange(isBreaking: isBreaking, pattern: self.pattern, message: message))
+    }
+
+    private mutating func compare(
+        _ old: [BusDocument.Parameter],
+        _ new: [BusDocument.Parameter],
+        _ schemas: SchemaComparison
+    ) {
+        for parameter in new {
+            guard let before = old.first(where: { $0.name == parameter.name }) else {
+                let word = parameter.isRequired ? "a new parameter `\(parameter.name)` that is required" : ""
+                self.note(parameter.isRequired, word.isEmpty ? "a new parameter `\(parameter.name)`" : word)
+                continue
+            }
+            let place = "the parameter `\(parameter.name)`"
+            if parameter.isRequired, !before.isRequired { self.note(true, "\(place) is required now") }
+            if !parameter.isRequired, before.isRequired { self.note(false, "\(place) may be missing now") }
+            if let value = before.defaultValue, let now = parameter.defaultValue, value != now {
+                self.note(false, "\(place) is \(now) if it is missing, and was \(value)")
+            }
+            // That nil is refused where a value is required, has been said.
+            let isNarrowed = parameter.isRequired && !before.isRequired
+            let schema = isNarrowed ? before.schema.withoutNull : before.schema
+            for difference in schemas.differences(schema, parameter.schema, at: place) {
+                self.note(difference.isBreaking, difference.message)
+            }
+        }
+        for parameter in old where !new.contains(where: { $0.name == parameter.name }) {
+            self.note(true, "the parameter `\(parameter.name)` is gone")
+        }
+    }
+
+    /// The values that the pattern takes.
+    private mutating func compare(
+        _ old: BusDocument.Route,
+        _ new: BusDocument.Route,
+        _ schemas: SchemaComparison
+    ) {
+        for (before, now) in zip(old.templates.flatMap(\.parameters), new.templates.flatMap(\.parameters)) {
+            if before.name != now.name, before.isCaptured {
+                self.note(true, "`\(before.name)` in the address is called `\(now.name)` now")
+            }
+            for difference in schemas.differences(
+                before.schema,
+                now.schema,
+                at: "`\(before.name)` in the address"
+            ) {
+                self.note(difference.isBreaking, difference.message)
+            }
+        }
+    }
+}

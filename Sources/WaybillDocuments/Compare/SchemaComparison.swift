@@ -1,0 +1,191 @@
+/// Compares the schemas of two documents.
+///
+/// For what callers send, a schema that takes less than before breaks them. For what they receive, it is one
+/// that gives more.
+struct SchemaComparison {
+    private let old: [String: ValueSchema]
+    private let new: [String: ValueSchema]
+    private let isRequest: Bool
+    private var found: [Difference] = []
+    /// The types that have been compared; those that hold themselves would be compared for ever.
+    private var seen: Set<[String]> = []
+
+    init(old: [String: ValueSchema], new: [String: ValueSchema], isRequest: Bool) {
+        self.old = old
+        self.new = new
+        self.isRequest = isRequest
+    }
+
+    struct Difference: Hashable {
+        let isBreaking: Bool
+        let message: String
+    }
+
+    /// What is different between two schemas.
+    func differences(_ old: ValueSchema, _ new: ValueSchema, at place: String) -> [Difference] {
+        var comparison = self
+        comparison.compare(old.tree, new.tree, place)
+        return comparison.found
+    }
+
+    /// Notes that fewer values are allowed.
+    private mutating func narrowed(_ message: String) {
+        self.found.append(Difference(isBreaking: self.isRequest, message: message))
+    }
+
+    /// Notes that more values are allowed.
+    private mutating func widened(_ message: String) {
+        self.found.append(Difference(isBreaking: !self.isRequest, message: message))
+    }
+
+    private mutating func breaking(_ message: String) {
+        self.found.append(Difference(isBreaking: true, message: message))
+    }
+
+    private mutating func compare(_ old: JSONTree, _ new: JSONTree, _ place: String) {
+        let before = PlainSchema(old, self.old)
+        let now = PlainSchema(new, self.new)
+        if let first = before.name, let second = now.name, !self.seen.insert([first, second]).inserted {
+            return
+        }
+        // What is opaque may be null as well.
+        if before.isNullable, !now.isNullable, now.type != nil {
+            self.narrowed("\(place) \(self.isRequest ? "may not be null any more" : "is never null now")")
+        }
+        if !before.isNullable, now.isNullable, before.type != nil { self.widened("\(place) may be null now") }
+        if before.type != now.type {
+            self.compareTypes(before, now, place)
+            return
+        }
+        self.compareValues(before.tree, now.tree, place)
+        self.compareBounds(before.tree, now.tree, place)
+        self.compareMembers(before.tree, now.tree, place)
+        for (name, words) in [("items", "an element"), ("additionalProperties", "a value")] {
+            if let first = before.tree[name], let second = now.tree[name] {
+                self.compare(first, second, "\(words) of \(place)")
+            }
+        }
+    }
+
+    private mutating func compareTypes(_ before: PlainSchema, _ now: PlainSchema, _ place: String) {
+        guard let first = before.type else {
+            return self.narrowed("\(place) is known to be \(now.type ?? "") now")
+        }
+        guard let second = now.type else { return self.widened("\(place) is opaque now, and was \(first)") }
+        let message = "\(place) is \(second) now, and was \(first)"
+        switch (first, second) {
+        case ("integer", "number"): self.widened(message)
+        case ("number", "integer"): self.narrowed(message)
+        default: self.breaking(message)
+        }
+    }
+
+    /// The values of enumerations, and what strings have to look like.
+    private mutating func compareValues(_ before: JSONTree, _ now: JSONTree, _ place: String) {
+        let first = before["enum"]?.elements?.filter { $0 != .null }
+        let second = now["enum"]?.elements?.filter { $0 != .null }
+        switch (first, second) {
+        case (let first?, let second?):
+            for value in first where !second.contains(value) {
+                self.narrowed("\(place) is no longer \(value.written(isPretty: false))")
+            }
+            for value in second where !first.contains(value) {
+                self.widened("\(place) may be \(value.written(isPretty: false)) now")
+            }
+        case (nil, .some): self.narrowed("\(place) is one of a list now")
+        case (.some, nil): self.widened("\(place) is no longer one of a list")
+        case (nil, nil): break
+        }
+        for name in ["format", "pattern", "contentEncoding", "x-waybill-regex"]
+        where before[name] != now[name] {
+            // The format of a number says how it is stored, and its bounds say the rest.
+            if name == "format", before["type"] != "string", now["type"] != "string" { continue }
+            let words = name.replacing("x-waybill-", with: "")
+            if before[name] == nil {
+                self.narrowed("\(place) has the \(words) \(now[name]?.text ?? "") now")
+            } else if now[name] == nil {
+                self.widened("\(place) has no \(words) any more")
+            } else {
+                self.breaking("\(place) has another \(words): \(now[name]?.text ?? "")")
+            }
+        }
+    }
+
+    private mutating func compareBounds(_ before: JSONTree, _ now: JSONTree, _ place: String) {
+        for name in ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] {
+            let isLower = name.hasPrefix("min")
+            let unbounded = isLower ? -Double.infinity : Double.infinity
+            let (first, second) = (before[name]?.double ?? unbounded, now[name]?.double ?? unbounded)
+            if first == second { continue }
+            let message = "the \(name) of \(place) is \(now[name]?.written(isPretty: false) ?? "none") now"
+            if isLower == (second > first) { self.narrowed(message) } else { self.widened(message) }
+        }
+    }
+
+    private mutating func compareMembers(_ before: JSONTree, _ now: JSONTree, _ place: String) {
+        guard let first = before["properties"]?.members, let second = now["properties"]?.members else {
+            return
+        }
+        let required = Set((before["required"]?.elements ?? []).compactMap(\.text))
+        let requiredNow = Set((now["required"]?.elements ?? []).compactMap(\.text))
+        for (name, schema) in first.sorted(by: { $0.key < $1.key }) {
+            let member = "`\(name)` of \(place)"
+            guard let other = second[name] else {
+                // What is sent in vain is ignored, but callers meant it.
+                self.breaking("\(member) is gone")
+                continue
+            }
+            let (was, isNow) = (required.contains(name), requiredNow.contains(name))
+            if !was, isNow { self.narrowed("\(member) is required now") }
+            if was, !isNow { self.widened("\(member) may be missing now") }
+            // A member that may be missing may be null as well: that has been said.
+            let hasSaid = was != isNow
+            self.compare(
+                hasSaid ? ValueSchema(schema).withoutNull.tree : schema,
+                hasSaid ? ValueSchema(other).withoutNull.tree : other,
+                member
+            )
+        }
+        for name in second.keys.sorted() where first[name] == nil {
+            let member = "`\(name)` of \(place)"
+            if requiredNow.contains(name), self.isRequest {
+                self.breaking("\(member) is new, and required")
+            } else {
+                self.found.append(Difference(isBreaking: false, message: "\(member) is new"))
+            }
+        }
+    }
+}
+
+/// A schema apart from references, and from what says that it may be null.
+private struct PlainSchema {
+    private(set) var tree: JSONTree
+    private(set) var isNullable = false
+    /// The type that it refers to, if it does.
+    private(set) var name: String?
+
+    init(_ tree: JSONTree, _ schemas: [String: ValueSchema]) {
+        self.tree = tree
+        // A reference may lead to another one, but not for ever.
+        for _ in 0..<8 {
+            if let name = ValueSchema(self.tree).referenced {
+                self.name = name
+                self.tree = schemas[name]?.tree ?? [:]
+            } else if let only = self.tree["allOf"]?.elements?.first {
+                self.tree = only
+            } else if let options = self.tree["anyOf"]?.elements, options.count <= 2,
+                let first = options.first(where: { $0 != ["type": "null"] })
+            {
+                self.isNullable = self.isNullable || options.count == 2
+                self.tree = first
+            }
+        }
+        if self.tree["type"]?.elements?.contains("null") == true {
+            self.isNullable = true
+            self.tree = ValueSchema(self.tree).withoutNull.tree
+        }
+    }
+
+    /// The JSON type; nil if it is not known.
+    var type: String? { self.tree["type"]?.text }
+}

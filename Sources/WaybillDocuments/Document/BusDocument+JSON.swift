@@ -1,0 +1,161 @@
+internal import Waybill
+
+// The document as JSON, which programs read back: to compare two versions, or to write another format.
+extension BusDocument {
+    /// The number of the format; a reader refuses a later one.
+    private static let format = 1
+
+    /// The document as JSON, which ``init(json:)`` reads.
+    public var json: String { self.tree.written() }
+
+    /// The same on one line, as messages of a protocol have to be.
+    package var jsonLine: String { self.tree.written(isPretty: false) }
+
+    /// Reads a document.
+    ///
+    /// - Parameter json: what ``json`` has written.
+    /// - Throws: an error that says what is not as a document has it.
+    public init(json: String) throws {
+        let tree = try JSONTree(json: json)
+        guard let format = tree["waybill"]?.double, format <= Double(Self.format) else {
+            throw DocumentError.notDocument("`waybill` is no format that this version reads")
+        }
+        self.title = try tree.text("title")
+        self.version = try tree.text("version")
+        self.routes = try (tree["routes"]?.elements ?? []).map { try Route($0) }
+        self.schemas = (tree["components"]?["schemas"]?.members ?? [:]).mapValues { ValueSchema($0) }
+    }
+
+    var tree: JSONTree {
+        [
+            "waybill": .int(Self.format), "title": .string(self.title), "version": .string(self.version),
+            "routes": .array(self.routes.map(\.tree)), "components": ["schemas": self.schemaTree],
+        ]
+    }
+
+    var schemaTree: JSONTree { .object(self.schemas.mapValues(\.tree)) }
+}
+
+/// Why a text is no document.
+enum DocumentError: Error, CustomStringConvertible {
+    case notDocument(String)
+
+    var description: String {
+        switch self {
+        case .notDocument(let reason): "this is no document of a bus: \(reason)"
+        }
+    }
+}
+
+extension JSONTree {
+    fileprivate func text(_ name: String) throws -> String {
+        guard let text = self[name]?.text else {
+            throw DocumentError.notDocument("there is no text `\(name)`")
+        }
+        return text
+    }
+
+    fileprivate func flag(_ name: String) throws -> Bool {
+        guard let flag = self[name]?.flag else { throw DocumentError.notDocument("there is no `\(name)`") }
+        return flag
+    }
+}
+
+extension BusDocument.Route {
+    fileprivate var tree: JSONTree {
+        var tree: JSONTree = [
+            "pattern": .string(self.pattern), "parameters": .array(self.parameters.map(\.tree)),
+            "reply": .string(self.replyType), "replySchema": self.reply.tree,
+            "exposed": .strings(self.exposure.names), "addresses": .array(self.templates.map(\.tree)),
+        ]
+        tree["module"] = self.module.map { .string($0) }
+        tree["action"] = self.action.map { .string($0) }
+        tree["documentation"] = self.documentation.isEmpty ? nil : .string(self.documentation)
+        return tree
+    }
+
+    fileprivate init(_ tree: JSONTree) throws {
+        self.init(
+            pattern: try tree.text("pattern"),
+            module: tree["module"]?.text,
+            action: tree["action"]?.text,
+            documentation: tree["documentation"]?.text ?? "",
+            parameters: try (tree["parameters"]?.elements ?? []).map { try BusDocument.Parameter($0) },
+            replyType: try tree.text("reply"),
+            reply: ValueSchema(tree["replySchema"] ?? [:]),
+            exposure: ExposedOperations(names: tree["exposed"]?.elements?.compactMap(\.text) ?? []),
+            templates: try (tree["addresses"]?.elements ?? []).map { try BusDocument.AddressTemplate($0) }
+        )
+    }
+}
+
+extension BusDocument.Parameter {
+    fileprivate var tree: JSONTree {
+        var tree: JSONTree = [
+            "name": .string(self.name), "type": .string(self.type), "required": .bool(self.isRequired),
+            "schema": self.schema.tree,
+        ]
+        tree["default"] = self.defaultValue.map { .string($0) }
+        return tree
+    }
+
+    fileprivate init(_ tree: JSONTree) throws {
+        self.init(
+            name: try tree.text("name"),
+            type: try tree.text("type"),
+            defaultValue: tree["default"]?.text,
+            isRequired: try tree.flag("required"),
+            schema: ValueSchema(tree["schema"] ?? [:])
+        )
+    }
+}
+
+extension BusDocument.AddressTemplate {
+    fileprivate var tree: JSONTree {
+        [
+            "scheme": .string(self.scheme), "segments": .strings(self.segments), "exact": .bool(self.isExact),
+            "parameters": .array(self.parameters.map(\.tree)),
+        ]
+    }
+
+    fileprivate init(_ tree: JSONTree) throws {
+        self.init(
+            scheme: try tree.text("scheme"),
+            segments: (tree["segments"]?.elements ?? []).compactMap(\.text),
+            parameters: try (tree["parameters"]?.elements ?? []).map { try BusDocument.Placeholder($0) },
+            isExact: try tree.flag("exact")
+        )
+    }
+}
+
+extension BusDocument.Placeholder {
+    fileprivate var tree: JSONTree {
+        [
+            "name": .string(self.name), "type": .string(self.type), "captured": .bool(self.isCaptured),
+            "schema": self.schema.tree,
+        ]
+    }
+
+    fileprivate init(_ tree: JSONTree) throws {
+        self.init(
+            name: try tree.text("name"),
+            type: try tree.text("type"),
+            isCaptured: try tree.flag("captured"),
+            schema: ValueSchema(tree["schema"] ?? [:])
+        )
+    }
+}
+
+extension ExposedOperations {
+    private static let named: [(name: String, operation: Self)] = [
+        ("calls", .calls), ("sends", .sends), ("publishing", .publishing), ("subscribing", .subscribing),
+        ("reads", .reads),
+    ]
+
+    /// The operations as documents name them.
+    var names: [String] { Self.named.filter { self.isSuperset(of: $0.operation) }.map(\.name) }
+
+    fileprivate init(names: [String]) {
+        self = Self.named.filter { names.contains($0.name) }.reduce(into: []) { $0.formUnion($1.operation) }
+    }
+}

@@ -1,0 +1,137 @@
+internal import Waybill
+internal import WaybillJSON
+
+/// Writes AsyncAPI 3.0.
+///
+/// A route is an operation that receives. Its reply is a channel without an address, whose three messages
+/// each have a constant `kind`: a message has to be valid against one of them alone.
+struct AsyncAPIWriter {
+    private let document: BusDocument
+
+    init(_ document: BusDocument) { self.document = document }
+
+    var tree: JSONTree {
+        var names = UniqueNames()
+        var channels: [String: JSONTree] = [:]
+        var operations: [String: JSONTree] = [:]
+        for route in self.document.routes {
+            for template in route.templates {
+                let name = names.name(for: template)
+                channels[name] = Self.channel(route, template)
+                channels["\(name).reply"] = Self.replyChannel(route)
+                operations[name] = Self.operation(route, name)
+            }
+        }
+        return [
+            "asyncapi": "3.0.0", "defaultContentType": "application/json",
+            "info": ["title": .string(self.document.title), "version": .string(self.document.version)],
+            "channels": .object(channels), "operations": .object(operations),
+            "components": [
+                "schemas": self.document.schemaTree,
+                "messages": ["Progress": Self.progress, "Failure": Self.failure],
+            ],
+        ]
+    }
+
+    private static func operation(_ route: BusDocument.Route, _ name: String) -> JSONTree {
+        func message(_ channel: String, _ message: String) -> JSONTree {
+            ["$ref": .string("#/channels/\(channel)/messages/\(message)")]
+        }
+        let reply = "\(name).reply"
+        var tree: JSONTree = [
+            "action": "receive", "channel": ["$ref": .string("#/channels/\(name)")],
+            "messages": [message(name, "Call")],
+            "reply": [
+                "channel": ["$ref": .string("#/channels/\(reply)")],
+                "messages": .array(["Value", "Progress", "Failure"].map { message(reply, $0) }),
+            ],
+            "x-waybill-exposed": .strings(route.exposure.names),
+        ]
+        if !route.summary.isEmpty { tree["summary"] = .string(route.summary) }
+        if !route.details.isEmpty { tree["description"] = .string(route.details) }
+        if let module = route.module { tree["tags"] = [["name": .string(module)]] }
+        return tree
+    }
+
+    private static func channel(
+        _ route: BusDocument.Route,
+        _ template: BusDocument.AddressTemplate
+    ) -> JSONTree {
+        var tree: JSONTree = [
+            "address": .string(template.address), "x-waybill-pattern": .string(route.pattern),
+            "messages": [
+                "Call": [
+                    "name": "Call",
+                    "payload": ValueSchema.object(of: route.parameters(besides: template)).tree,
+                ]
+            ],
+        ]
+        if !template.isExact {
+            let sentence =
+                "The pattern is `\(route.pattern)`, of which a name in braces does not say everything."
+            tree["description"] = .string(sentence)
+        }
+        if !template.parameters.isEmpty {
+            let parameters = template.parameters.map { ($0.name, Self.parameter($0, of: route)) }
+            tree["parameters"] = .object(Dictionary(parameters) { first, _ in first })
+        }
+        return tree
+    }
+
+    private static func parameter(
+        _ placeholder: BusDocument.Placeholder,
+        of route: BusDocument.Route
+    ) -> JSONTree {
+        let schema = route.schema(of: placeholder).tree
+        var tree: JSONTree = [:]
+        let values = (schema["enum"]?.elements ?? []).compactMap(\.text)
+        if !values.isEmpty { tree["enum"] = .strings(values) }
+        let type = route.parameters.first { $0.name == placeholder.name }?.type ?? placeholder.type
+        let expression = schema["x-waybill-regex"]?.text.map { " matched by `\($0)`" } ?? ""
+        let several = placeholder.type == "path" ? ", one segment or more" : ""
+        tree["description"] = .string("\(type)\(expression)\(several)")
+        return tree
+    }
+
+    private static func replyChannel(_ route: BusDocument.Route) -> JSONTree {
+        [
+            "address": .null,
+            "messages": [
+                "Value": ["name": "Value", "payload": self.payload("value", ["value": route.reply.tree])],
+                "Progress": ["$ref": "#/components/messages/Progress"],
+                "Failure": ["$ref": "#/components/messages/Failure"],
+            ],
+        ]
+    }
+
+    private static var progress: JSONTree {
+        [
+            "name": "Progress", "summary": "A reply before the last one, if the handler sends any.",
+            "payload": self.payload(
+                "progress",
+                ["value": ["description": "What the handler sends", "x-waybill-opaque": "progress"]]
+            ),
+        ]
+    }
+
+    private static var failure: JSONTree {
+        let codes = RoutingError.Code.all.map(\.description).sorted()
+        return [
+            "name": "Failure", "summary": "Why there is no value; the codes are open-ended.",
+            "payload": self.payload(
+                "failure",
+                ["code": ["type": "string", "examples": .strings(codes)], "message": ["type": "string"]]
+            ),
+        ]
+    }
+
+    /// An object of a constant kind.
+    private static func payload(_ kind: String, _ members: [String: JSONTree]) -> JSONTree {
+        var properties = members
+        properties["kind"] = ["const": .string(kind), "type": "string"]
+        return [
+            "type": "object", "properties": .object(properties),
+            "required": .strings(properties.keys.sorted()),
+        ]
+    }
+}

@@ -1,0 +1,167 @@
+/// A language that a document can be written in.
+///
+/// Each is text that depends on the document alone: sorted, without dates, the same bytes each time.
+public struct DocumentFormat: Sendable, Hashable {
+    enum Storage: Hashable {
+        case json, markdown, asyncAPI, site
+        case openAPI(streams: Bool, path: String)
+    }
+
+    let storage: Storage
+
+    /// JSON that ``BusDocument/init(json:)`` reads, for `waybill diff` and programs.
+    public static let json = Self(storage: .json)
+
+    /// A page with a section for each module, for people.
+    public static let markdown = Self(storage: .markdown)
+
+    /// AsyncAPI 3.0: each route as an operation that receives, its replies as a channel.
+    public static let asyncAPI = Self(storage: .asyncAPI)
+
+    /// One page of HTML with a search, that needs no network.
+    public static let site = Self(storage: .site)
+
+    /// OpenAPI 3.1 of what an HTTP gateway answers: the routes that are exposed for calls.
+    ///
+    /// - Parameter path: where the gateway is: `/bus`.
+    /// - Returns: the format.
+    public static func openAPI(path: String = "/bus") -> Self {
+        Self(storage: .openAPI(streams: false, path: path))
+    }
+
+    /// OpenAPI 3.2, which also says what the events of a stream are.
+    ///
+    /// - Parameter path: where the gateway is: `/bus`.
+    /// - Returns: the format.
+    public static func openAPIWithStreams(path: String = "/bus") -> Self {
+        Self(storage: .openAPI(streams: true, path: path))
+    }
+}
+
+extension BusDocument {
+    /// Writes the document.
+    public func text(as format: DocumentFormat) -> String {
+        switch format.storage {
+        case .json: self.json
+        case .markdown: self.markdown
+        case .asyncAPI: AsyncAPIWriter(self).tree.written()
+        case .site: self.site
+        case .openAPI(let streams, let path): OpenAPIWriter(self, path: path, streams: streams).tree.written()
+        }
+    }
+}
+
+extension BusDocument.Route {
+    /// The first paragraph of the documentation, on one line.
+    var summary: String {
+        self.documentation.split(separator: "\n", omittingEmptySubsequences: false)
+            .prefix { !$0.allSatisfy(\.isWhitespace) }
+            .joined(separator: " ")
+    }
+
+    /// The rest of the documentation.
+    var details: String {
+        let lines = self.documentation.split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { !$0.allSatisfy(\.isWhitespace) }
+            .drop { $0.allSatisfy(\.isWhitespace) }
+        return lines.joined(separator: "\n")
+    }
+
+    /// What a template's address does not say, and so comes with the query or the call.
+    func parameters(besides template: BusDocument.AddressTemplate) -> [BusDocument.Parameter] {
+        let names = Set(template.parameters.lazy.filter(\.isCaptured).map(\.name))
+        return self.parameters.filter { !names.contains($0.name) }
+    }
+
+    /// The schema of a value in the address; what the method reads says more than the pattern.
+    func schema(of placeholder: BusDocument.Placeholder) -> ValueSchema {
+        let parameter = self.parameters.first { $0.name == placeholder.name && placeholder.isCaptured }
+        guard let schema = parameter?.schema, placeholder.type == "string", !schema.isOpaque else {
+            return placeholder.schema
+        }
+        var tree = schema.withoutNull.tree
+        if tree["type"] == "string", tree["enum"] == nil, tree["format"] == nil { tree["minLength"] = 1 }
+        return ValueSchema(tree)
+    }
+}
+
+/// Names of operations and channels: the address with dots, and a number if there are several of one name.
+struct UniqueNames {
+    private var taken: Set<String> = []
+
+    mutating func name(for template: BusDocument.AddressTemplate) -> String {
+        let parts = ([template.scheme] + template.segments).map { segment in
+            String(
+                segment.unicodeScalars.map { scalar in
+                    let isPlain =
+                        scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+                    return isPlain ? Character(scalar) : "_"
+                }
+            )
+        }
+        let name = parts.map { part in
+            part.split(separator: "_").joined(separator: "_")
+        }.filter { !$0.isEmpty }.joined(separator: ".")
+        var unique = name
+        var number = 1
+        while !self.taken.insert(unique).inserted {
+            number += 1
+            unique = "\(name)_\(number)"
+        }
+        return unique
+    }
+}
+
+extension ValueSchema {
+    /// The same values but null.
+    var withoutNull: Self {
+        var tree = self.tree
+        if let types = tree["type"]?.elements {
+            let rest = types.filter { $0 != "null" }
+            tree["type"] = rest.count == 1 ? rest[0] : .array(rest)
+            if let values = tree["enum"]?.elements { tree["enum"] = .array(values.filter { $0 != .null }) }
+            return Self(tree)
+        }
+        guard let options = tree["anyOf"]?.elements else { return self }
+        let rest = options.filter { $0 != ["type": "null"] }
+        return rest.count == 1 ? Self(rest[0]) : self
+    }
+
+    /// The schema of an object that has a call's parameters as members.
+    static func object(of parameters: [BusDocument.Parameter]) -> Self {
+        var tree: JSONTree = ["type": "object"]
+        if !parameters.isEmpty {
+            let members = parameters.map { ($0.name, $0.describedSchema.tree) }
+            tree["properties"] = .object(Dictionary(members) { _, last in last })
+        }
+        let required = parameters.filter(\.isRequired).map(\.name).sorted()
+        if !required.isEmpty { tree["required"] = .strings(required) }
+        return Self(tree)
+    }
+}
+
+extension BusDocument.Parameter {
+    /// The schema, with what stands in for a missing value.
+    var describedSchema: ValueSchema {
+        guard let defaultValue, defaultValue != "nil" else { return self.schema }
+        var tree = self.schema.tree
+        if tree["$ref"] != nil { tree = ["allOf": [tree]] }
+        if let value = self.literal(defaultValue) {
+            tree["default"] = value
+        } else {
+            tree["description"] = .string("`\(defaultValue)` if it is missing")
+        }
+        return ValueSchema(tree)
+    }
+
+    /// A default value that is a literal, as JSON; nil for an expression.
+    private func literal(_ text: String) -> JSONTree? {
+        guard let tree = try? JSONTree(json: text) else { return nil }
+        return switch tree {
+        case .bool, .number: tree
+        // Swift's escapes are others than JSON's.
+        case .string: text.contains("\\") ? nil : tree
+        case .null, .array, .object: nil
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import Waybill
+
+extension BusDocument {
+    /// A section for each module, and one for the plain closures, and the types behind them.
+    var markdown: String {
+        let modules = Dictionary(grouping: self.routes) { $0.module ?? "" }
+        // Plain closures come last.
+        let names = modules.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
+        var parts = ["# \(self.title.onOneLine)", "Version \(self.version.onOneLine)"]
+        for name in names {
+            parts.append(name.isEmpty ? "## Other routes" : "## \(Self.cell(name))")
+            for route in modules[name] ?? [] { parts += Self.section(route) }
+        }
+        if !self.schemas.isEmpty { parts.append("## Types") }
+        for (name, schema) in self.schemas.sorted(by: { $0.key < $1.key }) {
+            parts += ["### \(name)", "```json\n\(schema.tree.written())\n```"]
+        }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private static func section(_ route: Route) -> [String] {
+        var parts = ["### `\(route.pattern.onOneLine)`"]
+        if !route.documentation.isEmpty { parts.append(route.documentation) }
+        if !route.parameters.isEmpty {
+            let rows = route.parameters.map { parameter in
+                let value =
+                    parameter.defaultValue.map { "`\($0)`" } ?? (parameter.isRequired ? "required" : "none")
+                return
+                    "| \(self.cell(parameter.name)) | `\(self.cell(parameter.type))` | \(self.cell(value)) |"
+            }
+            parts.append(
+                (["| parameter | type | default |", "| --- | --- | --- |"] + rows).joined(separator: "\n")
+            )
+        }
+        var reply = route.replyType.isEmpty ? [] : ["Replies with `\(route.replyType.onOneLine)`."]
+        if !route.exposure.isEmpty {
+            reply.append("Exposed for \(route.exposure.names.joined(separator: ", ")).")
+        }
+        if !reply.isEmpty { parts.append(reply.joined(separator: " ")) }
+        return parts
+    }
+
+    /// Text that does not break a table.
+    private static func cell(_ text: String) -> String { text.onOneLine.replacing("|", with: "\\|") }
+}

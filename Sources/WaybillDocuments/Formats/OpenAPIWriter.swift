@@ -1,0 +1,220 @@
+internal import Waybill
+internal import WaybillJSON
+
+/// Writes OpenAPI of what an HTTP gateway answers: 3.1, or 3.2 with the events of streams.
+struct OpenAPIWriter {
+    private let document: BusDocument
+    private let path: String
+    private let hasStreams: Bool
+
+    init(_ document: BusDocument, path: String, streams: Bool) {
+        self.document = document
+        self.path = path
+        self.hasStreams = streams
+    }
+
+    var tree: JSONTree {
+        var names = UniqueNames()
+        var paths: [String: JSONTree] = [:]
+        // Two paths that differ in the names of their parameters alone are one path for OpenAPI.
+        var shapes: [String: String] = [:]
+        for route in self.document.routes where route.exposure.isSuperset(of: .calls) {
+            for template in route.templates {
+                let path = "/\(template.scheme)/\(template.segments.joined(separator: "/"))"
+                if let other = shapes[Self.shape(path)] {
+                    let others = paths[other]?["x-waybill-others"]?.elements ?? []
+                    paths[other]?["x-waybill-others"] = .array(others + [.string(route.pattern)])
+                } else {
+                    shapes[Self.shape(path)] = path
+                    paths[path] = self.item(route, template, names.name(for: template))
+                }
+            }
+        }
+        return [
+            "openapi": self.hasStreams ? "3.2.0" : "3.1.0",
+            "info": ["title": .string(self.document.title), "version": .string(self.document.version)],
+            "servers": [["url": .string(self.path.isEmpty ? "/" : self.path)]],
+            "paths": .object(paths),
+            "components": ["schemas": self.schemas, "responses": .object(Self.problems)],
+        ]
+    }
+
+    private var schemas: JSONTree {
+        var schemas = self.document.schemaTree
+        schemas["WaybillProblem"] = Self.problem
+        return schemas
+    }
+
+    private static func shape(_ path: String) -> String {
+        var shape = ""
+        var depth = 0
+        for character in path {
+            if character == "{" { depth += 1 }
+            if depth == 0 || character == "{" { shape.append(character) }
+            if character == "}" { depth -= 1 }
+        }
+        return shape
+    }
+
+    private func item(
+        _ route: BusDocument.Route,
+        _ template: BusDocument.AddressTemplate,
+        _ name: String
+    ) -> JSONTree {
+        var item: JSONTree = ["x-waybill-pattern": .string(route.pattern)]
+        let segments = template.parameters.map { placeholder -> JSONTree in
+            [
+                "name": .string(placeholder.name), "in": "path", "required": true,
+                "schema": route.schema(of: placeholder).tree,
+            ]
+        }
+        if !segments.isEmpty { item["parameters"] = .array(segments) }
+        let others = route.parameters(besides: template)
+        var post = self.operation(route, "\(name).post")
+        if !others.isEmpty {
+            let schema = ValueSchema.object(of: others).tree
+            post["requestBody"] = [
+                "required": .bool(others.contains(where: \.isRequired)),
+                "content": ["application/json": ["schema": schema]],
+            ]
+        }
+        item["post"] = post
+        guard route.exposure.isSuperset(of: .reads), let query = self.query(others) else { return item }
+        var get = self.operation(route, "\(name).get")
+        if !query.isEmpty { get["parameters"] = .array(query) }
+        item["get"] = get
+        return item
+    }
+
+    /// Parameters as items of a query; nil if one that is required cannot be text.
+    private func query(_ parameters: [BusDocument.Parameter]) -> [JSONTree]? {
+        var query: [JSONTree] = []
+        for parameter in parameters {
+            let schema = ValueSchema(parameter.describedSchema.tree).withoutNull
+            guard self.isText(schema) else {
+                if parameter.isRequired { return nil }
+                continue
+            }
+            query.append([
+                "name": .string(parameter.name), "in": "query", "required": .bool(parameter.isRequired),
+                "schema": schema.tree,
+            ])
+        }
+        return query
+    }
+
+    private func isText(_ schema: ValueSchema) -> Bool {
+        if let name = schema.referenced { return self.document.schemas[name].map(self.isText) ?? false }
+        if let items = schema.tree["items"] { return self.isText(ValueSchema(items)) }
+        if let only = schema.tree["allOf"]?.elements?.first { return self.isText(ValueSchema(only)) }
+        return ["string", "integer", "number", "boolean"].contains(schema.tree["type"])
+    }
+
+    private func operation(_ route: BusDocument.Route, _ name: String) -> JSONTree {
+        var tree: JSONTree = ["operationId": .string(name), "responses": .object(self.responses(route))]
+        if !route.summary.isEmpty { tree["summary"] = .string(route.summary) }
+        if !route.details.isEmpty { tree["description"] = .string(route.details) }
+        if let module = route.module { tree["tags"] = [.string(module)] }
+        return tree
+    }
+
+    private func responses(_ route: BusDocument.Route) -> [String: JSONTree] {
+        var responses = Dictionary(
+            uniqueKeysWithValues: Self.problems.keys.map { name -> (String, JSONTree) in
+                (
+                    name == "Problem" ? "default" : String(name.dropFirst(7)),
+                    ["$ref": .string("#/components/responses/\(name)")]
+                )
+            }
+        )
+        let stream = ["text/event-stream": self.stream(route)]
+        if route.reply == .null {
+            responses["204"] = ["description": "It is done; there is nothing to say."]
+            responses["200"] = [
+                "description": "The events of a client that accepts a stream.", "content": .object(stream),
+            ]
+            return responses
+        }
+        responses["200"] = [
+            "description": .string("The reply: \(route.replyType.isEmpty ? "any value" : route.replyType)."),
+            "content": .object(stream.merging(["application/json": ["schema": route.reply.tree]]) { $1 }),
+        ]
+        if route.reply.isOpaque { responses["204"] = ["description": "There is nothing to say."] }
+        return responses
+    }
+
+    private func stream(_ route: BusDocument.Route) -> JSONTree {
+        guard self.hasStreams else {
+            return [
+                // Without a type: some readers take it for the schema of each event.
+                "schema": [
+                    "description": "Events `progress`, and then `reply` or `failure`, whose data are JSON."
+                ]
+            ]
+        }
+        func event(_ name: String, _ data: JSONTree) -> JSONTree {
+            [
+                "type": "object", "required": ["event", "data"],
+                "properties": [
+                    "event": ["const": .string(name)],
+                    "data": [
+                        "type": "string", "contentMediaType": "application/json", "contentSchema": data,
+                    ],
+                ],
+            ]
+        }
+        return [
+            "itemSchema": [
+                "oneOf": [
+                    event("progress", [:]), event("reply", route.reply.tree),
+                    event("failure", ["$ref": "#/components/schemas/WaybillProblem"]),
+                ]
+            ]
+        ]
+    }
+
+    private static var problem: JSONTree {
+        [
+            "type": "object", "description": "A failure (RFC 9457).",
+            "required": ["type", "title", "status", "detail"],
+            "properties": [
+                "type": ["type": "string"], "title": ["type": "string"], "detail": ["type": "string"],
+                "status": ["type": "integer", "minimum": 400, "maximum": 599],
+                "code": [
+                    "type": "string", "description": "The code of the bus, if it is one of its failures.",
+                ],
+                "id": ["type": "string", "description": "What the server's log knows the failure by."],
+            ],
+        ]
+    }
+
+    /// The failures of the gateway itself, which have no code.
+    private static let ownProblems: [Int: String] = [
+        405: "It may change something, so it takes POST.", 413: "The body is too large.",
+        415: "The body is neither JSON nor a form.", 421: "The host is not one of the server's.",
+    ]
+
+    /// The failures by status, each with the codes that it stands for.
+    private static let problems: [String: JSONTree] = {
+        func response(_ description: String, _ codes: [String]) -> JSONTree {
+            var schema: JSONTree = ["$ref": "#/components/schemas/WaybillProblem"]
+            if !codes.isEmpty {
+                schema = ["allOf": [schema, ["properties": ["code": ["examples": .strings(codes)]]]]]
+            }
+            return [
+                "description": .string(description),
+                "content": ["application/problem+json": ["schema": schema]],
+            ]
+        }
+        var problems = ["Problem": response("A failure.", [])]
+        let codes = Dictionary(grouping: RoutingError.Code.all, by: \.httpStatus)
+        for (status, codes) in codes {
+            let names = codes.map(\.description).sorted()
+            problems["Problem\(status)"] = response("Codes: \(names.joined(separator: ", ")).", names)
+        }
+        for (status, description) in OpenAPIWriter.ownProblems {
+            problems["Problem\(status)"] = response(description, [])
+        }
+        return problems
+    }()
+}

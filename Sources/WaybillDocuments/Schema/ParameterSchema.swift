@@ -1,0 +1,65 @@
+internal import Waybill
+internal import WaybillRouting
+
+extension SchemaRegistry {
+    /// The schema of a parameter: what a URL can say counts as well as what JSON can.
+    ///
+    /// - Parameters:
+    ///   - type: the type; nil if only the type's name in patterns is known.
+    ///   - name: the name of the type, as it is written.
+    /// - Returns: the schema.
+    mutating func parameter(of type: (any Any.Type)?, named name: String) -> ValueSchema {
+        guard let type else { return Self.pattern(type: name, expression: nil) ?? .opaque(name, "not known") }
+        if let optional = type as? any AnyOptional.Type {
+            return self.parameter(of: optional.wrapped, named: name).orNull
+        }
+        if let element = (type as? any ArrayOfValues.Type)?.elementType {
+            return .array(of: self.parameter(of: element, named: TypeName.of(element)))
+        }
+        if type is any Decodable.Type || type is any DocumentedValue.Type || Self.isEnumeration(type) {
+            return self.schema(of: type)
+        }
+        if let raw = (type as? any RawRepresentable.Type).flatMap({ Self.rawType(of: $0) }) {
+            return self.parameter(of: raw, named: TypeName.of(raw))
+        }
+        if type is any URLParameter.Type || type is any LosslessStringConvertible.Type {
+            let name = TypeName.of(type)
+            return ValueSchema([
+                "type": "string", "description": .string("\(name): text that it can be made of"),
+                "x-waybill-opaque": .string(name),
+            ])
+        }
+        return .opaque(TypeName.of(type), "passed with the call, within the process alone")
+    }
+
+    /// The schema of what a pattern captures; nil for a type that patterns do not have.
+    static func pattern(type: String, expression: String?) -> ValueSchema? {
+        switch type {
+        case "int": .integer(Int.self)
+        case "double": .number
+        case "bool": .boolean
+        case "uuid": .text(format: "uuid")
+        case "string", "path": ValueSchema(["type": "string", "minLength": 1])
+        case "regex":
+            ValueSchema(["type": "string", "minLength": 1, "x-waybill-regex": .string(expression ?? "")])
+        default: nil
+        }
+    }
+
+    private static func isEnumeration(_ type: any Any.Type) -> Bool {
+        (type as? any CaseIterable.Type).flatMap { EnumerationValues.all(of: $0) } != nil
+    }
+
+    private static func rawType<Raw: RawRepresentable>(of type: Raw.Type) -> (any Any.Type)? {
+        Raw.RawValue.self is any LosslessStringConvertible.Type ? Raw.RawValue.self : nil
+    }
+}
+
+/// An array without its generic parameter.
+private protocol ArrayOfValues {
+    static var elementType: any Any.Type { get }
+}
+
+extension Array: ArrayOfValues {
+    fileprivate static var elementType: any Any.Type { Element.self }
+}

@@ -1,0 +1,237 @@
+internal import FoundationEssentials
+internal import Waybill
+internal import WaybillRouting
+
+/// The schemas of the types of one document; types of the program have a name and stand in it once.
+struct SchemaRegistry {
+    /// The schemas that others refer to, by name.
+    private(set) var named: [String: ValueSchema] = [:]
+    private var known: [ObjectIdentifier: KnownType] = [:]
+    /// Types that are being looked into, and what refers to them meanwhile.
+    private var begun: [ObjectIdentifier: String] = [:]
+    private var isReferred: Set<ObjectIdentifier> = []
+
+    /// What is known of a type: its schema, and a value that a type around it can be made of.
+    private struct KnownType {
+        let schema: ValueSchema
+        let sample: Any?
+    }
+
+    /// The schema of values as they are written into JSON, and read from it.
+    mutating func schema(of type: any Any.Type) -> ValueSchema { self.look(into: type).schema }
+
+    /// A value of a type, and its schema; the value is nil if none could be made.
+    mutating func sample<Value>(of type: Value.Type) -> (schema: ValueSchema, value: Value?) {
+        let known = self.look(into: type)
+        return (known.schema, known.sample as? Value)
+    }
+
+    private mutating func look(into type: any Any.Type) -> KnownType {
+        let id = ObjectIdentifier(type)
+        if let known = self.known[id] { return known }
+        if let name = self.begun[id] {
+            self.isReferred.insert(id)
+            return KnownType(schema: .reference(name), sample: nil)
+        }
+        let known = self.describe(type, id)
+        self.known[id] = known
+        return known
+    }
+
+    private mutating func describe(_ type: any Any.Type, _ id: ObjectIdentifier) -> KnownType {
+        if let plain = Self.plain[id] { return KnownType(schema: plain.schema, sample: plain.sample) }
+        if let compound = type as? any CompoundSchema.Type {
+            return KnownType(schema: compound.schema(in: &self), sample: compound.sample)
+        }
+        let name = self.freeName(for: type)
+        if let documented = type as? any DocumentedValue.Type {
+            let stated = ValueSchema(stated: documented.documentedSchema, of: TypeName.of(type))
+            self.named[name] = stated
+            let sample = (type as? any Decodable.Type).flatMap { self.probe($0, name, id).sample }
+            self.named[name] = stated
+            return KnownType(schema: .reference(name), sample: sample)
+        }
+        if let cases = (type as? any CaseIterable.Type).flatMap({ EnumerationValues.all(of: $0) }) {
+            self.named[name] = cases.schema
+            return KnownType(schema: .reference(name), sample: cases.first)
+        }
+        guard let decodable = type as? any Decodable.Type else {
+            return KnownType(schema: .opaque(TypeName.of(type), "not Decodable"), sample: nil)
+        }
+        return self.probe(decodable, name, id)
+    }
+
+    /// Looks into a type by having it decode itself from nothing.
+    private mutating func probe(
+        _ type: any Decodable.Type,
+        _ name: String,
+        _ id: ObjectIdentifier
+    ) -> KnownType {
+        self.begun[id] = name
+        // Reserved, so that a type inside does not get the name.
+        self.named[name] = self.named[name] ?? .opaque(name, "")
+        let (found, sample) = SchemaProbe.look(into: type, &self)
+        self.begun[id] = nil
+        // What is not an object of its own, a number in a wrapper perhaps, needs no name unless it is
+        // recursive.
+        guard found.isNamed || self.isReferred.contains(id) else {
+            self.named[name] = nil
+            return KnownType(schema: found.schema, sample: sample)
+        }
+        self.named[name] = found.schema
+        return KnownType(schema: .reference(name), sample: sample)
+    }
+
+    /// The name of a type as formats allow it, with a number if another type has it.
+    private func freeName(for type: any Any.Type) -> String {
+        var name = ""
+        for character in "\(type)" {
+            let isPlain = character.isASCII && (character.isLetter || character.isNumber)
+            if isPlain || character == "." {
+                name.append(character)
+            } else if name.last != "_" {
+                name.append("_")
+            }
+        }
+        while name.last == "_" { name.removeLast() }
+        guard self.named[name] != nil else { return name }
+        var number = 2
+        while self.named["\(name)_\(number)"] != nil { number += 1 }
+        return "\(name)_\(number)"
+    }
+
+    /// The types of the standard library and of Foundation that are one JSON value.
+    private static let plain: [ObjectIdentifier: (schema: ValueSchema, sample: any Sendable)] = {
+        var plain: [ObjectIdentifier: (schema: ValueSchema, sample: any Sendable)] = [:]
+        func add<Value: Sendable>(_ sample: Value, _ schema: ValueSchema) {
+            plain[ObjectIdentifier(Value.self)] = (schema, sample)
+        }
+        func add<Integer: FixedWidthInteger & Sendable>(integer: Integer) {
+            add(integer, .integer(Integer.self))
+        }
+        add((), .null)
+        add(false, .boolean)
+        add("", .string)
+        add(Substring(""), .string)
+        add(0.0, .number)
+        add(Float(0), ValueSchema(["type": "number", "format": "float"]))
+        add(Decimal(0), ValueSchema(["type": "number"]))
+        add(integer: 0)
+        add(integer: Int8(0))
+        add(integer: Int16(0))
+        add(integer: Int32(0))
+        add(integer: Int64(0))
+        add(integer: UInt(0))
+        add(integer: UInt8(0))
+        add(integer: UInt16(0))
+        add(integer: UInt32(0))
+        add(integer: UInt64(0))
+        add(Date(timeIntervalSinceReferenceDate: 0), .text(format: "date-time"))
+        add(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), .text(format: "uuid"))
+        if let url = URL(string: "app://example") { add(url, .text(format: "uri-reference")) }
+        add(Data(), ValueSchema(["type": "string", "contentEncoding": "base64"]))
+        return plain
+    }()
+}
+
+/// A type that is made of values of others, as JSON has arrays and objects.
+private protocol CompoundSchema {
+    static func schema(in registry: inout SchemaRegistry) -> ValueSchema
+    static var sample: Any { get }
+}
+
+extension Optional: CompoundSchema {
+    static func schema(in registry: inout SchemaRegistry) -> ValueSchema {
+        registry.schema(of: Wrapped.self).orNull
+    }
+
+    static var sample: Any { Self.none as Any }
+}
+
+extension Array: CompoundSchema {
+    static func schema(in registry: inout SchemaRegistry) -> ValueSchema {
+        .array(of: registry.schema(of: Element.self))
+    }
+
+    static var sample: Any { Self() }
+}
+
+extension ContiguousArray: CompoundSchema {
+    static func schema(in registry: inout SchemaRegistry) -> ValueSchema {
+        .array(of: registry.schema(of: Element.self))
+    }
+
+    static var sample: Any { Self() }
+}
+
+extension Set: CompoundSchema {
+    static func schema(in registry: inout SchemaRegistry) -> ValueSchema {
+        .array(of: registry.schema(of: Element.self))
+    }
+
+    static var sample: Any { Self() }
+}
+
+extension Dictionary: CompoundSchema {
+    static func schema(in registry: inout SchemaRegistry) -> ValueSchema {
+        let value = registry.schema(of: Value.self)
+        if Key.self == String.self || Key.self is any CodingKeyRepresentable.Type {
+            return .dictionary(of: value)
+        }
+        if Key.self == Int.self {
+            return ValueSchema([
+                "type": "object", "additionalProperties": value.tree,
+                "propertyNames": ["pattern": "^(0|-?[1-9][0-9]{0,17})$"],
+            ])
+        }
+        let reason = "an array in which keys and values take turns"
+        return ValueSchema([
+            "type": "array", "description": .string(reason),
+            "x-waybill-opaque": .string(TypeName.of(Self.self)),
+        ])
+    }
+
+    static var sample: Any { Self() }
+}
+
+/// The values of an enumeration that lists its cases.
+struct EnumerationValues {
+    let schema: ValueSchema
+    let first: Any?
+
+    /// A type may be `CaseIterable` and have any number of values.
+    private static let limit = 1000
+
+    /// Nil unless each case has a raw value that is text or a whole number.
+    static func all<Enumeration: CaseIterable>(of type: Enumeration.Type) -> Self? {
+        guard type is any RawRepresentable.Type, type is any Decodable.Type || Self.isText(type) else {
+            return nil
+        }
+        var values: [JSONTree] = []
+        for one in type.allCases.prefix(Self.limit + 1) {
+            guard let value = (one as? any RawRepresentable).flatMap({ Self.tree(ofRawValue: $0) }) else {
+                return nil
+            }
+            values.append(value)
+        }
+        guard values.count <= Self.limit, let first = values.first else { return nil }
+        var tree: JSONTree = ["enum": .array(values), "type": "string"]
+        if case .number = first { tree["type"] = "integer" }
+        return Self(schema: ValueSchema(tree), first: type.allCases.first)
+    }
+
+    private static func isText(_ type: any Any.Type) -> Bool {
+        func check<Raw: RawRepresentable>(_ type: Raw.Type) -> Bool {
+            Raw.RawValue.self is any LosslessStringConvertible.Type
+        }
+        return (type as? any RawRepresentable.Type).map { check($0) } ?? false
+    }
+
+    static func tree<Value: RawRepresentable>(ofRawValue value: Value) -> JSONTree? {
+        switch value.rawValue {
+        case let text as String: .string(text)
+        case let number as any FixedWidthInteger: .number("\(number)")
+        default: nil
+        }
+    }
+}

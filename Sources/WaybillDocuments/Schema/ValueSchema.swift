@@ -1,0 +1,96 @@
+/// What JSON values of a type look like, as a JSON Schema.
+///
+/// Documents get it from the types of parameters and replies: structures by their properties, enumerations by
+/// their cases if they are `CaseIterable`, and the types of the standard library and Foundation. A type whose
+/// `init(from:)` hides what it reads is called opaque; one that knows better says so by
+/// ``DocumentedValue``.
+public struct ValueSchema: Sendable, Hashable {
+    /// The schema; types of a program are references to `#/components/schemas/`.
+    let tree: JSONTree
+
+    init(_ tree: JSONTree) { self.tree = tree }
+
+    /// A schema that a program has written; it is opaque if the text is no JSON object.
+    init(stated json: String, of type: String) {
+        if let tree = try? JSONTree(json: json), case .object = tree {
+            self.tree = tree
+        } else {
+            self = .opaque(type, "the schema that it states is no JSON object")
+        }
+    }
+
+    /// The schema as JSON, on one line.
+    public var json: String { self.tree.written(isPretty: false) }
+}
+
+/// A type that states its schema itself.
+///
+/// Use it where documents cannot see what a type's `init(from:)` accepts:
+///
+/// ```swift
+/// import WaybillDocuments
+///
+/// struct Temperature: Codable, DocumentedValue {
+///     static let documentedSchema = #"{"type": "object", "properties": {"celsius": {"minimum": -273.15}}}"#
+///
+///     let celsius: Double
+/// }
+/// ```
+public protocol DocumentedValue {
+    /// The schema of the type's values, a JSON Schema of version 2020-12; a text that is no JSON object is
+    /// called opaque.
+    static var documentedSchema: String { get }
+}
+
+extension ValueSchema {
+    /// Any value: nothing is known but the name of the type, and why.
+    static func opaque(_ type: String, _ reason: String) -> Self {
+        Self(["description": .string("\(type): \(reason)"), "x-waybill-opaque": .string(type)])
+    }
+
+    static let null = Self(["type": "null"])
+    static let boolean = Self(["type": "boolean"])
+    static let string = Self(["type": "string"])
+    static let number = Self(["type": "number", "format": "double"])
+
+    static func text(format: String) -> Self { Self(["type": "string", "format": .string(format)]) }
+
+    static func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Self {
+        var tree: JSONTree = [
+            "type": "integer", "minimum": .int(Integer.min), "maximum": .int(Integer.max),
+        ]
+        if Integer.isSigned, Integer.bitWidth >= 32 { tree["format"] = .string("int\(Integer.bitWidth)") }
+        return Self(tree)
+    }
+
+    static func array(of element: ValueSchema) -> Self { Self(["type": "array", "items": element.tree]) }
+
+    static func dictionary(of value: ValueSchema) -> Self {
+        Self(["type": "object", "additionalProperties": value.tree])
+    }
+
+    static let referencePrefix = "#/components/schemas/"
+
+    static func reference(_ name: String) -> Self { Self(["$ref": .string(Self.referencePrefix + name)]) }
+
+    /// The name of the schema that this refers to.
+    var referenced: String? {
+        guard let text = self.tree["$ref"]?.text, text.hasPrefix(Self.referencePrefix) else { return nil }
+        return String(text.dropFirst(Self.referencePrefix.count))
+    }
+
+    /// The same values, or null.
+    var orNull: Self {
+        if case .string(let type) = self.tree["type"] {
+            if type == "null" { return self }
+            var tree = self.tree
+            tree["type"] = [.string(type), "null"]
+            if let values = tree["enum"]?.elements { tree["enum"] = .array(values + [.null]) }
+            return Self(tree)
+        }
+        if self.tree["type"] != nil || self.isOpaque || self.tree["anyOf"] != nil { return self }
+        return Self(["anyOf": [self.tree, ["type": "null"]]])
+    }
+
+    var isOpaque: Bool { self.tree["x-waybill-opaque"] != nil && self.tree["type"] == nil }
+}

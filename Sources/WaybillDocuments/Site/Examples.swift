@@ -1,0 +1,118 @@
+internal import Waybill
+
+/// Values that schemas allow, for examples.
+struct ExampleValues {
+    private let schemas: [String: ValueSchema]
+
+    init(_ schemas: [String: ValueSchema]) { self.schemas = schemas }
+
+    /// A value; `depth` ends those that hold themselves.
+    func value(of schema: JSONTree, depth: Int = 4) -> JSONTree {
+        if let name = ValueSchema(schema).referenced {
+            return depth > 0 ? self.value(of: self.schemas[name]?.tree ?? [:], depth: depth - 1) : .null
+        }
+        if let first = schema["examples"]?.elements?.first ?? schema["enum"]?.elements?.first { return first }
+        if let first = schema["allOf"]?.elements?.first ?? schema["anyOf"]?.elements?.first {
+            return self.value(of: first, depth: depth)
+        }
+        switch ValueSchema(schema).withoutNull.tree["type"]?.text {
+        case "string": return .string(Self.text(schema["format"]?.text))
+        case "integer": return 1
+        case "number": return .number("1.5")
+        case "boolean": return true
+        case "array": return schema["items"].map { [self.value(of: $0, depth: depth)] } ?? []
+        case "object":
+            let members = schema["properties"]?.members ?? [:]
+            return .object(members.mapValues { self.value(of: $0, depth: depth) })
+        default: return .null
+        }
+    }
+
+    private static func text(_ format: String?) -> String {
+        switch format {
+        case "uuid": "6f1f0d0e-7a52-4c43-9d0e-0d4e3f1a2b3c"
+        case "date-time": "2026-11-21T08:30:00Z"
+        case "uri-reference": "https://example.com"
+        default: "text"
+        }
+    }
+}
+
+/// Calls of a route that can be copied.
+struct RouteExamples {
+    /// The URL, with what a query can say.
+    let url: String
+    /// What the query cannot say, as members of an object.
+    let others: [String: JSONTree]
+    private let route: BusDocument.Route
+
+    init(_ route: BusDocument.Route, _ values: ExampleValues) {
+        self.route = route
+        let template = route.templates.first
+        var address = template?.address ?? route.pattern
+        for placeholder in template?.parameters ?? [] {
+            let value = values.value(of: route.schema(of: placeholder).tree)
+            let isRegex = placeholder.type == "regex"
+            address = address.replacing(
+                "{\(placeholder.name)}",
+                with: isRegex ? "{\(placeholder.name)}" : Self.text(of: value) ?? "text"
+            )
+        }
+        var query: [String] = []
+        var others: [String: JSONTree] = [:]
+        let parameters = template.map(route.parameters(besides:)) ?? route.parameters
+        for parameter in parameters where parameter.isRequired {
+            let value = values.value(of: parameter.schema.tree)
+            if let text = Self.text(of: value) {
+                query.append("\(parameter.name)=\(text)")
+            } else {
+                others[parameter.name] = value
+            }
+        }
+        self.url = query.isEmpty ? address : "\(address)?\(query.joined(separator: "&"))"
+        self.others = others
+    }
+
+    /// A value as it stands in a URL; nil for one that cannot.
+    private static func text(of value: JSONTree) -> String? {
+        switch value {
+        case .string(let text): text.replacing(":", with: "%3A").replacing("/", with: "%2F")
+        case .number(let text): text
+        case .bool(let flag): "\(flag)"
+        case .null, .array, .object: nil
+        }
+    }
+
+    /// A call in Swift.
+    var swift: String {
+        let names = self.others.keys.sorted().map { "\"\($0)\": \($0)" }
+        let parameters = names.isEmpty ? "" : ", parameters: [\(names.joined(separator: ", "))]"
+        let call = "try await bus.route(\"\(self.url)\"\(parameters))"
+        if self.route.reply == .null || self.route.replyType.isEmpty { return call }
+        return "let reply: \(self.route.replyType) = \(call)"
+    }
+
+    /// A call by the command, to a server at a socket.
+    var command: String {
+        let json =
+            self.others.isEmpty ? "" : " --json '\(JSONTree.object(self.others).written(isPretty: false))'"
+        return "waybill call '\(self.url)'\(json) --connect SOCKET"
+    }
+
+    /// A call over HTTP, to a gateway at `/bus`.
+    var curl: String? {
+        guard self.route.exposure.isSuperset(of: .calls), let scheme = self.url.range(of: "://") else {
+            return nil
+        }
+        let path = "\(self.url[..<scheme.lowerBound])/\(self.url[scheme.upperBound...])"
+        let body = JSONTree.object(self.others).written(isPretty: false)
+        let isRead = self.route.exposure.isSuperset(of: .reads) && self.others.isEmpty
+        let data = self.others.isEmpty ? "-X POST" : "-H 'Content-Type: application/json' -d '\(body)'"
+        return "curl 'http://localhost:8080/bus/\(path)'" + (isRead ? "" : " \(data)")
+    }
+}
+
+extension String {
+    /// The first place of a text.
+    fileprivate func range(of text: String) -> Range<Index>? { self.firstRange(of: text) }
+}

@@ -1,0 +1,28 @@
+"""Sends values that hypothesis makes of the documented schemas to a gateway, which has to accept each: what a handler
+says of them is its own affair, but no parameter may be refused.
+
+    values.py OPENAPI BASE-URL COUNT
+"""
+import sys
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+schema = schemathesis.openapi.from_path(sys.argv[1])
+operations = [result.ok() for result in schema.get_all_operations()]
+each = max(1, int(sys.argv[3]) // len(operations))
+sent = 0
+for operation in operations:
+
+    @settings(max_examples=each, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))
+    @given(operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE))
+    def accepts(case):
+        global sent
+        response = case.call(base_url=sys.argv[2])
+        sent += 1
+        assert response.status_code < 500 and response.status_code not in (400, 415), \
+            (case.as_curl_command(), response.status_code, response.text)
+
+    accepts()
+print(f"values: {sent} for {len(operations)} operations, none refused")

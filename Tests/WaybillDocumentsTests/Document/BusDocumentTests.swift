@@ -1,0 +1,106 @@
+import Testing
+import Waybill
+import WaybillDocuments
+import WaybillTestSupport
+
+/// What a document knows of routes.
+struct BusDocumentTests {
+    struct User: Codable, Equatable, Sendable {
+        let uid: Int
+        var name: String?
+    }
+
+    /// The users of a program.
+    @Module("app://user")
+    actor UserModule {
+        /// The details of a user.
+        @Route("/:uid/detail") func detail(uid: Int, name: String = "", tags: [String]) -> User {
+            User(uid: uid, name: name)
+        }
+
+        @Route func watch(_ then: @Sendable () -> Void) async {}
+
+        @Route("/files/**path") func files(_ message: Message) -> [String: User] { [:] }
+    }
+
+    @Test func `a module's route says its parameters, types and documentation`() async throws {
+        let bus = MessageBus()
+        try await bus.install { UserModule() }
+        let document = bus.document(title: "Users", version: "2.0.0")
+        #expect(document.title == "Users" && document.version == "2.0.0")
+        #expect(document.routes.map(\.pattern) == bus.routes.map(\.pattern.text).sorted())
+        let route = try #require(document.routes.first { $0.action == "detail" })
+        #expect(route.module == "UserModule" && route.documentation == "The details of a user.")
+        #expect(route.parameters.map(\.name) == ["uid", "name", "tags"])
+        #expect(route.parameters.map(\.isRequired) == [true, false, false])
+        #expect(route.parameters[1].schema.json == #"{"type":["string","null"]}"#)
+        #expect(route.parameters[1].defaultValue == "\"\"" && route.parameters[1].type == "String")
+        #expect(route.reply.json == ##"{"$ref":"#/components/schemas/User"}"##)
+        #expect(route.replyType == "User")
+        #expect(document.schemas["User"]?.json.contains(#""required":["uid"]"#) == true)
+        let files = try #require(document.routes.first { $0.action == "files" })
+        #expect(files.parameters.map(\.name) == ["path"])
+        let watch = try #require(document.routes.first { $0.action == "watch" })
+        #expect(watch.parameters[0].schema.json.contains("within the process alone"))
+        #expect(watch.reply.json == #"{"type":"null"}"#)
+        await bus.shutDown()
+    }
+
+    @Test func `of a closure the pattern and the type of the reply are known`() async throws {
+        let bus = MessageBus()
+        try bus.register("app://plain/<int:id>(/:tab)") { _ in User(uid: 1) }
+        try bus.register("app://slow") { _ async in [1] }
+        try bus.register("app://config", object: "text")
+        try bus.register("app://any") { message -> any Sendable in message.id }
+        let routes = bus.document().routes
+        #expect(routes.map(\.replyType) == ["any Sendable", "String", "User", "[Int]"])
+        #expect(routes[2].parameters.map(\.name) == ["id", "tab"])
+        #expect(routes[2].parameters.map(\.isRequired) == [true, false])
+        #expect(routes[2].parameters[0].schema.json.contains("integer"))
+        #expect(routes[0].reply.json.contains("opaque"))
+        await bus.shutDown()
+    }
+
+    @Test func `what is exposed is said, and is a document of its own`() async throws {
+        let bus = MessageBus()
+        try await bus.install { UserModule() }
+        try bus.register("app://hidden") { _ in }
+        try bus.expose("app://user/:uid/detail", for: .reads)
+        try bus.expose("app://user/files/**", for: [.calls, .publishing])
+        let all = bus.document().routes
+        #expect(all.first { $0.action == "detail" }?.exposure == .reads)
+        #expect(all.first { $0.action == "files" }?.exposure == [.calls, .publishing])
+        #expect(all.first { $0.pattern == "app://hidden" }?.exposure == [])
+        #expect(bus.document(of: .exposed).routes.compactMap(\.action) == ["detail", "files"])
+        await bus.shutDown()
+    }
+
+    @Test func `a document is the same each time, and reads itself back`() async throws {
+        func make(_ patterns: [String]) async throws -> BusDocument {
+            let bus = MessageBus()
+            for pattern in patterns { try bus.register(pattern) { _ in User(uid: 1) } }
+            let document = bus.document()
+            await bus.shutDown()
+            return document
+        }
+        let patterns = (0..<50).map { "app://shop/part\($0)/:id(/:page)" }
+        let document = try await make(patterns)
+        #expect(document.json == (try await make(patterns.reversed())).json)
+        #expect(try BusDocument(json: document.json) == document)
+        #expect(throws: (any Error).self) { try BusDocument(json: #"{"waybill": 99}"#) }
+        #expect(throws: (any Error).self) { try BusDocument(json: "[") }
+    }
+
+    @Test func `a thousand routes are documented at once`() async throws {
+        let bus = MessageBus()
+        for index in 0..<1000 {
+            try bus.register("app://part\(index % 40)/item\(index)/<int:id>") { _ in User(uid: 1) }
+        }
+        let elapsed = ContinuousClock().measure { _ = bus.document().json }
+        #expect(bus.document().routes.count == 1000)
+        // An optimized build takes a fraction of it; this one runs beside others.
+        #expect(elapsed < .seconds(5))
+        print("1,000 routes: \(elapsed)")
+        await bus.shutDown()
+    }
+}

@@ -1,0 +1,115 @@
+import Testing
+import Waybill
+
+@testable import WaybillDocuments
+
+/// What the formats say of routes.
+struct FormatTests {
+    struct Item: Codable { let id: Int }
+
+    @Module("app://shop")
+    actor ShopModule {
+        /// One item.
+        ///
+        /// It is on the shelf.
+        @Route("/item/:id") func item(id: Int, page: Int = 1) -> Item { Item(id: id) }
+        @Route("/list(/:page)") func list(page: Int?) -> [Item] { [] }
+        @Route func add(item: Item) {}
+        @Route("/files/**path") func file(path: String) -> String { path }
+    }
+
+    private func withDocument(_ body: (BusDocument, MessageBus) throws -> Void) async throws {
+        let bus = MessageBus()
+        try await bus.install { ShopModule() }
+        try bus.expose("app://shop/item/:id", for: .reads)
+        try bus.expose("app://shop/add")
+        try body(bus.document(title: "shop"), bus)
+        await bus.shutDown()
+    }
+
+    @Test func `each route is an operation of AsyncAPI, and an optional group two`() async throws {
+        try await self.withDocument { document, bus in
+            let tree = try JSONTree(json: document.text(as: .asyncAPI))
+            let operations = try #require(tree["operations"]?.members)
+            #expect(
+                operations.keys.sorted() == [
+                    "app.shop.add", "app.shop.files.path", "app.shop.item.id", "app.shop.list",
+                    "app.shop.list.page",
+                ]
+            )
+            #expect(operations.values.allSatisfy { $0["action"] == "receive" })
+            let channels = try #require(tree["channels"]?.members)
+            #expect(channels["app.shop.item.id"]?["address"] == "app://shop/item/{id}")
+            #expect(channels["app.shop.item.id"]?["parameters"]?["id"]?["description"] == "Int")
+            #expect(channels["app.shop.files.path"]?["x-waybill-pattern"] == "app://shop/files/**path")
+            #expect(channels["app.shop.files.path"]?["description"] != nil)
+            let patterns = Set(channels.values.compactMap { $0["x-waybill-pattern"]?.text })
+            #expect(patterns == Set(bus.routes.map(\.pattern.text)))
+            let reply = channels["app.shop.item.id.reply"]
+            #expect(reply?["address"] == .null)
+            let value = reply?["messages"]?["Value"]?["payload"]
+            #expect(value?["properties"]?["kind"]?["const"] == "value")
+            #expect(value?["properties"]?["value"] == ["$ref": "#/components/schemas/Item"])
+            #expect(operations["app.shop.item.id"]?["summary"] == "One item.")
+            #expect(operations["app.shop.item.id"]?["description"] == "It is on the shelf.")
+        }
+    }
+
+    @Test func `OpenAPI has what is exposed for calls, by GET where nothing changes`() async throws {
+        try await self.withDocument { document, bus in
+            let tree = try JSONTree(json: document.text(as: .openAPI(path: "/bus")))
+            #expect(tree["openapi"] == "3.1.0")
+            #expect(tree["servers"] == [["url": "/bus"]])
+            let paths = try #require(tree["paths"]?.members)
+            #expect(paths.keys.sorted() == ["/app/shop/add", "/app/shop/item/{id}"])
+            let item = try #require(paths["/app/shop/item/{id}"])
+            #expect(item["parameters"]?.elements?.map { $0["name"] } == ["id"])
+            #expect(item["get"]?["parameters"]?.elements?.map { $0["name"] } == ["page"])
+            #expect(item["get"]?["parameters"]?.elements?.first?["schema"]?["default"] == 1)
+            let body = item["post"]?["requestBody"]?["content"]?["application/json"]?["schema"]
+            #expect(body?["properties"]?["page"] != nil)
+            #expect(paths["/app/shop/add"]?["get"] == nil)
+            #expect(paths["/app/shop/add"]?["post"]?["responses"]?["204"] != nil)
+            let problems = tree["components"]?["responses"]
+            #expect(problems?["Problem404"]?["description"] == "Codes: noRoute.")
+            #expect(bus.exposedOperations(of: "app://shop/add") == .calls)
+        }
+    }
+
+    @Test func `OpenAPI 3.2 says what the events of a stream are`() async throws {
+        try await self.withDocument { document, _ in
+            let tree = try JSONTree(json: document.text(as: .openAPIWithStreams()))
+            #expect(tree["openapi"] == "3.2.0")
+            let responses = tree["paths"]?["/app/shop/item/{id}"]?["post"]?["responses"]
+            let events = responses?["200"]?["content"]?["text/event-stream"]?["itemSchema"]?["oneOf"]?
+                .elements
+            #expect(events?.count == 3)
+            #expect(
+                events?[1]["properties"]?["data"]?["contentSchema"] == ["$ref": "#/components/schemas/Item"]
+            )
+        }
+    }
+
+    @Test func `Markdown and the page name every route once, and the page loads nothing`() async throws {
+        try await self.withDocument { document, bus in
+            let markdown = document.text(as: .markdown)
+            let site = document.text(as: .site)
+            for route in bus.routes {
+                #expect(markdown.contains("### `\(route.pattern.text)`"))
+                #expect(site.contains(route.pattern.text))
+            }
+            #expect(!site.contains("src=") && !site.contains("@import") && !site.contains("url("))
+            #expect(site.contains("default-src 'none'"))
+            #expect(site == document.text(as: .site))
+        }
+    }
+
+    @Test func `what a program says in the page is text`() async throws {
+        let bus = MessageBus()
+        try bus.register("app://x/<b>") { _ in 1 }
+        let site = bus.document(title: "<script>alert(1)</script>{{sections}}").text(as: .site)
+        #expect(!site.contains("<script>alert"))
+        #expect(site.contains("app://x/&lt;b&gt;"))
+        await bus.shutDown()
+    }
+}

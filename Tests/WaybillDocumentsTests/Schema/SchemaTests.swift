@@ -1,0 +1,216 @@
+import Foundation
+import Testing
+import Waybill
+
+@testable import WaybillDocuments
+
+/// The schemas of types, by their JSON.
+struct SchemaTests {
+    struct Address: Codable {
+        let street: String
+        var postcode: Int16?
+    }
+    struct Person: Codable {
+        let name: String
+        let home: Address
+        var others: [Address] = []
+    }
+    struct Node: Codable {
+        let value: Int
+        var children: [Node]
+    }
+    final class Link: Codable {
+        var next: Link?
+        var label = ""
+    }
+    enum Side: String, Codable, CaseIterable { case left, right }
+    enum Level: Int, Codable, CaseIterable {
+        case low = 1
+        case high = 9
+    }
+    enum Hidden: String, Codable { case first, second }
+    struct Boxed: Codable {
+        let side: Hidden
+        let after: Bool
+    }
+    enum Payload: Codable {
+        case text(String)
+        case number(Int)
+    }
+    struct WithPayload: Codable {
+        let payload: Payload
+        let after: Bool
+    }
+    struct Page<Element: Codable>: Codable {
+        let items: [Element]
+        let next: Int?
+    }
+    struct Money: Codable {
+        let cents: Int
+        init(from decoder: any Decoder) throws {
+            self.cents = try decoder.singleValueContainer().decode(Int.self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(self.cents)
+        }
+    }
+    struct NotEmpty: Codable {
+        let text: String
+        enum CodingKeys: CodingKey { case text }
+        init(from decoder: any Decoder) throws {
+            self.text = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .text)
+            if self.text.isEmpty { throw CancellationError() }
+        }
+    }
+    struct Picky: Decodable {
+        let code: String
+        enum CodingKeys: CodingKey { case code }
+        init(from decoder: any Decoder) throws {
+            self.code = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .code)
+            if self.code != "open sesame" { throw CancellationError() }
+        }
+    }
+    struct Stated: Codable, DocumentedValue {
+        static let documentedSchema = #"{"type": "string", "maxLength": 3}"#
+        let text: String
+    }
+    struct Nested: Decodable {
+        let city: String
+        enum Outer: CodingKey { case place }
+        enum Inner: CodingKey { case city }
+        init(from decoder: any Decoder) throws {
+            let place = try decoder.container(keyedBy: Outer.self).nestedContainer(
+                keyedBy: Inner.self,
+                forKey: .place
+            )
+            self.city = try place.decode(String.self, forKey: .city)
+        }
+    }
+    struct Opaque {}
+
+    private func schemas(of type: any Any.Type) -> (String, [String: String]) {
+        var registry = SchemaRegistry()
+        let schema = registry.schema(of: type)
+        return (schema.json, registry.named.mapValues(\.json))
+    }
+
+    /// A type, and its schema; a test cannot take a type by itself.
+    struct Plain: Sendable {
+        let type: any Any.Type
+        let json: String
+
+        init(_ type: any Any.Type, _ json: String) {
+            self.type = type
+            self.json = json
+        }
+    }
+
+    private static let plain: [Plain] = [
+        Plain(Void.self, #"{"type":"null"}"#),
+        Plain(Bool.self, #"{"type":"boolean"}"#),
+        Plain(Int8.self, #"{"maximum":127,"minimum":-128,"type":"integer"}"#),
+        Plain(
+            UInt64.self,
+            #"{"maximum":18446744073709551615,"minimum":0,"type":"integer"}"#
+        ),
+        Plain(Double?.self, #"{"format":"double","type":["number","null"]}"#),
+        Plain([String].self, #"{"items":{"type":"string"},"type":"array"}"#),
+        Plain([String: Bool].self, #"{"additionalProperties":{"type":"boolean"},"type":"object"}"#),
+        Plain(Date.self, #"{"format":"date-time","type":"string"}"#),
+        Plain(UUID.self, #"{"format":"uuid","type":"string"}"#),
+        Plain(Data.self, #"{"contentEncoding":"base64","type":"string"}"#),
+        Plain(
+            Money.self,
+            #"{"format":"int64","maximum":9223372036854775807,"minimum":-9223372036854775808,"type":"integer"}"#
+        ),
+        Plain(Opaque.self, #"{"description":"Opaque: not Decodable","x-waybill-opaque":"Opaque"}"#),
+    ]
+
+    @Test(arguments: plain)
+    func `plain types are one JSON value`(plain: Plain) {
+        let (schema, named) = self.schemas(of: plain.type)
+        #expect(schema == plain.json)
+        #expect(named.isEmpty)
+    }
+
+    @Test func `a structure is an object, whose structures stand in the document once`() {
+        let (schema, named) = self.schemas(of: [Person].self)
+        #expect(schema == ##"{"items":{"$ref":"#/components/schemas/Person"},"type":"array"}"##)
+        #expect(
+            named["Person"] == ##"""
+                {"properties":{"home":{"$ref":"#/components/schemas/Address"},"name":{"type":"string"},\##
+                "others":{"items":{"$ref":"#/components/schemas/Address"},"type":"array"}},\##
+                "required":["home","name","others"],"type":"object"}
+                """##
+        )
+        #expect(named["Address"]?.contains(#""required":["street"]"#) == true)
+        #expect(named["Address"]?.contains(#""type":["integer","null"]"#) == true)
+        #expect(named.count == 2)
+    }
+
+    @Test func `a type that holds itself refers to itself`() {
+        let (schema, named) = self.schemas(of: Node.self)
+        #expect(schema == ##"{"$ref":"#/components/schemas/Node"}"##)
+        #expect(
+            named["Node"]?.contains(##""children":{"items":{"$ref":"#/components/schemas/Node"}"##) == true
+        )
+        #expect(
+            self.schemas(of: Link.self).1["Link"]?.contains(##"{"$ref":"#/components/schemas/Link"}"##)
+                == true
+        )
+    }
+
+    @Test func `enumerations that list their cases have them as values`() {
+        #expect(self.schemas(of: Side.self).1["Side"] == #"{"enum":["left","right"],"type":"string"}"#)
+        #expect(self.schemas(of: Level.self).1["Level"] == #"{"enum":[1,9],"type":"integer"}"#)
+    }
+
+    @Test func `an enumeration that does not is opaque text, and hides nothing around it`() {
+        let named = self.schemas(of: Boxed.self).1
+        #expect(named["Hidden"]?.contains(#""examples":["first"]"#) == true)
+        #expect(named["Hidden"]?.contains(#""x-waybill-opaque":"Hidden""#) == true)
+        #expect(named["Boxed"]?.contains(#""required":["after","side"]"#) == true)
+    }
+
+    @Test func `cases with values are opaque, and hide nothing around them`() {
+        let named = self.schemas(of: WithPayload.self).1
+        #expect(named["Payload"]?.contains(#""x-waybill-opaque":"Payload""#) == true)
+        #expect(named["WithPayload"]?.contains(#""required":["after","payload"]"#) == true)
+        #expect(named["WithPayload"]?.contains("opaque") == false)
+    }
+
+    @Test func `a generic type has a name for each of its arguments`() {
+        var registry = SchemaRegistry()
+        _ = registry.schema(of: Page<Int>.self)
+        _ = registry.schema(of: Page<Side>.self)
+        #expect(registry.named.keys.sorted() == ["Page_Int", "Page_Side", "Side"])
+    }
+
+    @Test func `two types of one name have two schemas`() {
+        enum Other { struct Address: Codable { let ip: String } }
+        var registry = SchemaRegistry()
+        _ = registry.schema(of: Address.self)
+        _ = registry.schema(of: Other.Address.self)
+        #expect(registry.named.keys.sorted() == ["Address", "Address_2"])
+    }
+
+    @Test func `a type that refuses what was tried is opaque, with what was seen of it`() {
+        #expect(self.schemas(of: NotEmpty.self).1["NotEmpty"]?.contains("opaque") == false)
+        let picky = self.schemas(of: Picky.self).1["Picky"] ?? ""
+        #expect(picky.contains(#""x-waybill-opaque":"Picky""#))
+        #expect(picky.contains(#""code":{"type":"string"}"#))
+    }
+
+    @Test func `objects inside of objects are seen`() {
+        #expect(
+            self.schemas(of: Nested.self).1["Nested"]
+                == #"{"properties":{"place":{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"}},"required":["place"],"type":"object"}"#
+        )
+    }
+
+    @Test func `a type may state its schema`() {
+        #expect(self.schemas(of: Stated.self).1 == ["Stated": #"{"maxLength":3,"type":"string"}"#])
+        #expect(ValueSchema(stated: "[1]", of: "Stated").isOpaque)
+    }
+}

@@ -1,0 +1,44 @@
+#if Tool
+import ArgumentParser
+import Foundation
+import Testing
+import Waybill
+import WaybillDocuments
+
+@testable import WaybillTool
+
+/// The exit status of `waybill diff`.
+struct DiffCommandTests {
+    private func withFiles(_ body: (_ old: String, _ new: String) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID())").path()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let bus = MessageBus()
+        try bus.register("app://a") { _ in 1 }
+        try bus.document().json.write(toFile: "\(folder)/old", atomically: true, encoding: .utf8)
+        try bus.register("app://b") { _ in 1 }
+        try bus.document().json.write(toFile: "\(folder)/new", atomically: true, encoding: .utf8)
+        await bus.shutDown()
+        try await body("\(folder)/old", "\(folder)/new")
+    }
+
+    @Test func `a route more breaks nobody, and a route less exits with 1`() async throws {
+        try await self.withFiles { old, new in
+            try await DiffCommand.parse([old, new]).run()
+            try await DiffCommand.parse([old, old]).run()
+            await #expect(throws: ExitCode.failure) { try await DiffCommand.parse([new, old]).run() }
+        }
+    }
+
+    @Test func `a file that is no document is named`() async throws {
+        try await self.withFiles { old, _ in
+            try "[]".write(toFile: "\(old).list", atomically: true, encoding: .utf8)
+            for file in ["\(old).list", "\(old).absent"] {
+                await #expect(throws: ValidationError.self) {
+                    try await DiffCommand.parse([old, file]).run()
+                }
+            }
+        }
+    }
+}
+#endif
