@@ -4,11 +4,11 @@ package import WaybillRouting
 
 /// Carries the messages that no route of this process takes to other nodes.
 ///
-/// Locks of the bus may be held when ``canRoute(_:)`` and ``noRoute(for:)`` are called, so neither may call
-/// the bus.
+/// Locks of the bus may be held when ``canRoute(_:)`` and ``suggestions(for:)`` are called, so neither may
+/// call the bus.
 package protocol Cluster: Connector {
-    /// The error of a URL that no node takes, if it says more than this bus could say alone.
-    func noRoute(for address: Address) -> RoutingError?
+    /// Patterns of other nodes that are like an address.
+    func suggestions(for address: Address) -> [String]
 
     /// Publishes a message to the subscribers of other nodes; it must not block.
     ///
@@ -29,6 +29,24 @@ extension MessageBus {
         onChange: @escaping @Sendable () -> Void
     ) throws(RoutingError) -> Registration {
         try self.core.join(cluster, onChange)
+    }
+
+    /// An empty table for the patterns of other nodes, which are read as this bus reads its own.
+    package func clusterTable<Handler: Sendable>(
+        of handler: Handler.Type = Handler.self
+    ) -> RouteTable<Handler> {
+        var configuration = self.core.currentConfiguration
+        configuration.conventions.fallsBack = false
+        configuration.conventions.schemeMustBeRegistered = false
+        return configuration.table()
+    }
+
+    /// A pattern with its scheme, since another node may have another default scheme.
+    package func withScheme(_ pattern: String) -> String {
+        guard let scheme = (try? self.core.currentConfiguration.pattern(pattern))?.scheme else {
+            return pattern
+        }
+        return self.core.complete(pattern, scheme: scheme)
     }
 
     /// Whether a route of this process takes a URL, whatever connectors may do.

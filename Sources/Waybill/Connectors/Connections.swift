@@ -143,11 +143,11 @@ extension RouteTable where Handler == Waybill.Handler {
     ) -> RoutingError {
         let scheme = address.scheme
         let name = scheme.onShortLine
-        // Of a URL that is known on no node, the routes of all nodes are suggested.
-        let elsewhere = (connections.cluster?.connector as? any Cluster)?.noRoute(for: address)
-        let failure = failure ?? elsewhere ?? self.noRoute(for: address)
+        let failure = (failure ?? self.noRoute(for: address)).suggesting(
+            (connections.cluster?.connector as? any Cluster)?.suggestions(for: address) ?? []
+        )
         let withRoutes = self.schemesWithRoutes
-        guard elsewhere == nil, !withRoutes.contains(scheme) else { return failure }
+        guard !withRoutes.contains(scheme), connections.cluster == nil else { return failure }
         let known = withRoutes.union(connections.schemes).sorted()
         let list =
             known.isEmpty
@@ -160,5 +160,14 @@ extension RouteTable where Handler == Waybill.Handler {
                 "\(failure.message); the scheme `\(name)` has no routes and no connector (\(list)\(more))"
                 + (name == scheme ? ", and `bus.connect(\"\(scheme)\", to:)` connects it" : "")
         )
+    }
+}
+
+extension RoutingError {
+    /// The same with patterns of other nodes.
+    fileprivate func suggesting(_ patterns: [String]) -> RoutingError {
+        guard !patterns.isEmpty else { return self }
+        let list = patterns.joined(separator: " or ")
+        return RoutingError(self.code, url: self.url, message: "\(self.message); other nodes have \(list)")
     }
 }

@@ -48,3 +48,49 @@ extension MessageBus {
         (try? self.core.shares.operations(at: url)) ?? []
     }
 }
+
+extension BusCore {
+    /// The routes that are shared and whose values cannot cross to another node, as far as types are known.
+    func problemsWithShares() -> [RoutingError] {
+        let shared = Set(self.shares.visibleRoutes(of: self).descriptions.map(\.pattern))
+        guard !shared.isEmpty else { return [] }
+        let problems = try? self.registry.read { table throws(RoutingError) in
+            table.routes.compactMap { route -> RoutingError? in
+                guard shared.contains(route.pattern.text),
+                    let type = table.handler(for: route.id)?.members.first?.code.replyType,
+                    !Self.isTransferable(type)
+                else { return nil }
+                return RoutingError(
+                    .notTransferable,
+                    url: route.pattern.text,
+                    message:
+                        "it is shared with other nodes, and returns \(TypeName.of(type)), which is not Codable"
+                )
+            }
+        }
+        return problems ?? []
+    }
+
+    /// Whether values of a type can be sent to another node, or may turn out to be such values.
+    private static func isTransferable(_ type: any Any.Type) -> Bool {
+        if type == Void.self || type == (any Sendable).self || type is any EncodedValue.Type { return true }
+        if type is any Encodable.Type || type is any CollectionOfAny.Type { return true }
+        if let wrapping = type as? any OptionalType.Type { return self.isTransferable(wrapping.wrapped) }
+        return false
+    }
+}
+
+/// An optional type, whose values are transferable if what it wraps is.
+private protocol OptionalType {
+    static var wrapped: any Any.Type { get }
+}
+
+extension Optional: OptionalType {
+    fileprivate static var wrapped: any Any.Type { Wrapped.self }
+}
+
+/// Collections that are written element by element.
+private protocol CollectionOfAny {}
+
+extension [any Sendable]: CollectionOfAny {}
+extension [String: any Sendable]: CollectionOfAny {}

@@ -57,6 +57,8 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
 
     init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
 
+    var replyType: (any Any.Type)? { Value.self }
+
     @inlinable
     @inline(__always)
     func call(_ message: Message) throws -> Value { try self.body(message) }
@@ -68,6 +70,20 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
 protocol ImmediateCode: AnyObject, Sendable {
     /// Calls it, and puts its value into a box.
     func callBoxed(_ message: Message) throws -> any Sendable
+
+    /// The type of what it answers, as far as it is known.
+    var replyType: (any Any.Type)? { get }
+}
+
+extension ImmediateCode {
+    var replyType: (any Any.Type)? { nil }
+}
+
+extension HandlerCode {
+    /// The type of the values, as far as it is known.
+    var replyType: (any Any.Type)? {
+        self.isImmediate ? self.immediate.replyType : self.suspending?.replyType
+    }
 }
 
 /// Code of a handler that may suspend.
@@ -82,12 +98,16 @@ protocol SuspendingCode: AnyObject, Sendable {
 
     /// Runs it in the calling task, which is on the mailbox's loop.
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
+
+    /// The type of the values, as far as it is known.
+    var replyType: (any Any.Type)? { get }
 }
 
 /// A closure that may suspend, which runs on the loop of its mailbox.
 final class SuspendingClosure: SuspendingCode {
     private let body: @Sendable (Message) async throws -> any Sendable
     private let mailbox: Mailbox
+    var replyType: (any Any.Type)? { nil }
 
     init(_ body: @escaping @Sendable (Message) async throws -> any Sendable, in mailbox: Mailbox) {
         self.body = body
@@ -129,6 +149,7 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     @usableFromInline let module: Module
     @usableFromInline let body: @Sendable (isolated Module, Message) async throws -> Value
     @usableFromInline let launch: @Sendable (Exchange) -> Task<Void, Never>
+    @usableFromInline var replyType: (any Any.Type)? { Value.self }
 
     @inlinable
     init(_ module: Module, _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value) {

@@ -17,6 +17,21 @@ struct Subjects: Sendable {
     /// What nodes say about themselves.
     var nodes: String { "\(self.prefix).nodes" }
 
+    /// What is said about nodes to one of them.
+    func members(_ id: NodeID) -> String { "\(self.prefix).nodes.\(id)" }
+
+    /// Where it is said that a node cannot be asked, since there is none.
+    func asking(_ id: NodeID, _ own: NodeID) -> String { "\(self.prefix).inbox.\(own).ask-\(id)" }
+
+    /// The node in a subject of ``asking(_:_:)``.
+    func asked(in subject: String) -> NodeID? {
+        let prefix = "\(self.prefix).inbox."
+        guard subject.utf8.starts(with: prefix.utf8),
+            let token = subject.dropFirst(prefix.count).split(separator: ".").last, token.hasPrefix("ask-")
+        else { return nil }
+        return NodeID(String(token.dropFirst(4)))
+    }
+
     /// What is said to one node: frames about requests that it handles.
     func node(_ id: NodeID) -> String { "\(self.prefix).node.\(id)" }
 
@@ -53,6 +68,11 @@ struct Subjects: Sendable {
     func publication(_ address: Address) -> String {
         let tokens = [Self.token(address.scheme)] + address.segments.map(Self.token)
         return self.subject("pub", tokens) ?? self.longPublications
+    }
+
+    /// Whether a message of a subject is a publication.
+    func isPublication(_ subject: String) -> Bool {
+        subject == self.longPublications || subject.utf8.starts(with: "\(self.prefix).pub.".utf8)
     }
 
     /// The publications whose URL is too long for a subject.

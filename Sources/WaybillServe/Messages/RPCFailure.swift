@@ -33,6 +33,15 @@ package struct RPCFailure: Error, Sendable {
         RPCFailure(code: Self.invalidRequest, message: message)
     }
 
+    /// No node of a cluster has a route for a URL.
+    package static var unrouted: Self {
+        RPCFailure(
+            code: RoutingError.Code.noRoute.rpcCode,
+            message: "no node of the cluster has a route for it",
+            name: RoutingError.Code.noRoute.description
+        )
+    }
+
     /// A limit of the server that the peer has reached.
     static func limit(_ message: String) -> Self {
         RPCFailure(code: RoutingError.Code.mailboxFull.rpcCode, message: message, name: "mailboxFull")

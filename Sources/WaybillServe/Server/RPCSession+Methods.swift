@@ -17,7 +17,7 @@ package enum SystemMethod: String, Sendable {
     case explain = "$/explain"
 
     // What a server sends.
-    static let progress = "$/progress"
+    package static let progress = "$/progress"
     static let message = "$/message"
     /// A node tells the one that has sent a request that it is being handled.
     package static let accepted = "$/accepted"
