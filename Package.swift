@@ -269,6 +269,7 @@ let package = Package(
             name: "WaybillTool",
             dependencies: [
                 "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillServe",
+                .target(name: "WaybillNATS", condition: .when(traits: ["NATS"])),
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
                 // How long calls took, as a distribution.

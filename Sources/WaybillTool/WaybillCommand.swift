@@ -10,8 +10,14 @@ package struct WaybillCommand: AsyncParsableCommand {
             "Explains where URLs lead, checks files of routes, and talks to programs that serve their bus.",
         subcommands: [
             ExplainCommand.self, RoutesCommand.self, CallCommand.self, WatchCommand.self, BenchCommand.self,
-        ]
+        ] + Self.clusterCommands
     )
+
+    #if NATS
+    private static let clusterCommands: [any ParsableCommand.Type] = [NodesCommand.self]
+    #else
+    private static let clusterCommands: [any ParsableCommand.Type] = []
+    #endif
 
     package init() {}
 }
