@@ -24,6 +24,8 @@ struct Announcement: Sendable, Equatable {
     let node: NodeID
     var name = ""
     var epoch = 0
+    /// How often it says that it lives, in milliseconds.
+    var interval = 1000
     /// Patterns of routes.
     var routes: [String] = []
     /// Patterns of publications that it takes.
@@ -36,6 +38,9 @@ struct Announcement: Sendable, Equatable {
         self.kind = kind
         self.node = node
     }
+
+    /// How long an interval may be: a node must not be able to say that it lives for ever.
+    static let longestInterval = 60_000
 
     /// The most bytes of one that is read, and the most patterns in it.
     static let limit = 8 << 20
@@ -53,6 +58,9 @@ struct Announcement: Sendable, Equatable {
         else { return nil }
         self.init(kind, of: node)
         self.epoch = epoch
+        if let interval = values["interval"]?.int {
+            self.interval = min(max(interval, 1), Self.longestInterval)
+        }
         self.name = values["name"]?.string ?? ""
         for (name, list) in [
             ("routes", \Self.routes), ("topics", \Self.topics), ("removedRoutes", \Self.removedRoutes),
@@ -77,6 +85,8 @@ struct Announcement: Sendable, Equatable {
         writer.string(self.name)
         writer.name("epoch")
         writer.raw(String(self.epoch))
+        writer.name("interval")
+        writer.raw(String(self.interval))
         for (name, texts) in [
             ("routes", self.routes), ("topics", self.topics), ("removedRoutes", self.removedRoutes),
             ("removedTopics", self.removedTopics),

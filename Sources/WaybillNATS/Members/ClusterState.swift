@@ -13,6 +13,8 @@ struct ClusterState: Sendable {
         /// How often what it shares has changed; nil while its state is not known.
         var epoch: Int?
         var lastHeard: Instant
+        /// How often it says that it lives.
+        var interval = Duration.seconds(1)
         var routes: Set<String> = []
         var topics: Set<String> = []
     }
@@ -53,6 +55,7 @@ struct ClusterState: Sendable {
         var member =
             self.members[id] ?? Member(id: id, name: announcement.name, epoch: nil, lastHeard: now)
         member.lastHeard = now
+        member.interval = .milliseconds(announcement.interval)
         var actions: [Action] = []
         switch announcement.kind {
         case .hello, .state:
@@ -90,9 +93,9 @@ struct ClusterState: Sendable {
         member.topics = topics
     }
 
-    /// Forgets the nodes that have been silent for longer than a limit.
-    mutating func expire(silentSince limit: Instant) -> [Member] {
-        let silent = self.members.values.filter { $0.lastHeard < limit }.map(\.id).sorted()
+    /// Forgets the nodes that have been silent for two and a half of their intervals.
+    mutating func expire(at now: Instant) -> [Member] {
+        let silent = self.members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()
         return silent.compactMap { self.drop($0) }
     }
 

@@ -149,12 +149,15 @@ extension ClusterCore {
         var announcement = Announcement(kind, of: self.id)
         announcement.name = self.configuration.name
         announcement.epoch = self.offer.epoch
+        announcement.interval = self.interval
         if kind == .hello || kind == .state {
             announcement.routes = self.offer.routes.sorted()
             announcement.topics = self.offer.topics.sorted()
         }
         self.send(announcement, to: node)
     }
+
+    private var interval: Int { max(1, Int(self.configuration.heartbeatInterval / .milliseconds(1))) }
 
     private func send(_ announcement: Announcement, to node: NodeID?) {
         let subject = node.map { self.subjects.members($0) } ?? self.subjects.nodes
@@ -202,6 +205,7 @@ extension ClusterCore {
         var change = Announcement(.change, of: self.id)
         change.name = self.configuration.name
         change.epoch = self.offer.epoch
+        change.interval = self.interval
         change.routes = routes.subtracting(self.offer.routes).sorted()
         change.removedRoutes = self.offer.routes.subtracting(routes).sorted()
         change.topics = topics.subtracting(self.offer.topics).sorted()
@@ -242,7 +246,7 @@ extension ClusterCore {
         }
         self.scheduleBeat()
         self.announce(.beat)
-        let silent = self.state.withLock { $0.expire(silentSince: self.now - interval * 2.5) }
+        let silent = self.state.withLock { $0.expire(at: self.now) }
         for member in silent { self.lose(member, "has not been heard of") }
     }
 }

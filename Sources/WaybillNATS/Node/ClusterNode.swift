@@ -27,7 +27,8 @@ public final class ClusterNode: Sendable {
 
         /// How often the node says that it lives; one second by default.
         ///
-        /// A node that is silent for two and a half times as long is taken for dead.
+        /// The others take it for dead when it has been silent for two and a half times as long. It is at most a
+        /// minute.
         public var heartbeatInterval = Duration.seconds(1)
 
         /// How long joining waits for what the other nodes share; 200 milliseconds by default.

@@ -69,8 +69,8 @@ struct ClusterStateTests {
         let node = NodeID.random()
         let start = Instant.now
         _ = state.receive(Self.announcement(.state, node, epoch: 4, routes: ["app://a"]), at: start)
-        #expect(state.expire(silentSince: start).isEmpty)
-        #expect(state.expire(silentSince: start + .seconds(1)).map(\.id) == [node])
+        #expect(state.expire(at: start + .seconds(2)).isEmpty)
+        #expect(state.expire(at: start + .seconds(3)).map(\.id) == [node])
         #expect(state.shape(for: "app://a") == nil)
         #expect(state.receive(Self.announcement(.beat, node, epoch: 4), at: start) == [.ask(node)])
     }

@@ -72,7 +72,9 @@ final class MemoryServer: Sendable {
 
     func publish(_ subject: String, _ reply: String?, _ payload: [UInt8], from client: Int) {
         let (takers, observer) = self.state.withLock { state in
-            guard !state.silenced.contains(client) else {
+            // A test itself is client 0.
+            let isThere = client == 0 || state.clients[client] != nil
+            guard isThere, !state.silenced.contains(client) else {
                 return (
                     [] as [(MemoryTransport, TransportEvent)],
                     nil as (@Sendable (String, String?, [UInt8]) -> Void)?
