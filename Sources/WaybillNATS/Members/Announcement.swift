@@ -2,8 +2,8 @@ internal import WaybillJSON
 
 /// What a node says about itself to the others.
 ///
-/// Its epoch counts the changes of what it shares: a change tells what is different from the epoch before, and
-/// a node that has missed one asks for the whole state.
+/// Its epoch counts the changes of what it shares: a change tells what is different from the epoch before,
+/// and a node that has missed one asks for the whole state.
 struct Announcement: Sendable, Equatable {
     enum Kind: String, Sendable {
         /// It has joined, and wants the state of the others.

@@ -43,7 +43,7 @@ extension ClusterCore {
         } else if self.subjects.isPublication(message.subject) {
             self.receivePublication(frame, message)
         } else {
-            self.note { $0.received += 1 }
+            if self.subjects.isCall(message.subject) { self.note { $0.received += 1 } }
             self.receiveRequest(frame, message.reply)
         }
     }
@@ -160,6 +160,15 @@ extension ClusterCore {
     private nonisolated func sweep(_ key: String) {
         self.assumeOnLoop { core in
             if let session = core.sessions[key] { core.endIfIdle(session, key) }
+        }
+    }
+
+    /// Forgets the conversations in which nothing is going on: a client could make up any number of nodes.
+    func sweepSessions() {
+        for (key, session) in self.sessions { self.endIfIdle(session, key) }
+        if self.publicationsSeen.count > 10_000 {
+            let members = self.state.withLock { $0.members }
+            self.publicationsSeen = self.publicationsSeen.filter { members[$0.key] != nil }
         }
     }
 

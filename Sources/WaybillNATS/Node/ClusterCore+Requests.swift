@@ -185,8 +185,8 @@ extension ClusterCore {
         self.loseUnclaimed(of: member, text)
     }
 
-    /// Requests that no node has claimed, and that the lost one may have had: a node that lives claims what it
-    /// gets at once, so a moment later they are lost.
+    /// Requests that no node has claimed, and that the lost one may have had: a node that lives claims what
+    /// it gets at once, so a moment later they are lost.
     private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })

@@ -248,6 +248,7 @@ extension ClusterCore {
         self.announce(.beat)
         let silent = self.state.withLock { $0.expire(at: self.now) }
         for member in silent { self.lose(member, "has not been heard of") }
+        self.sweepSessions()
     }
 }
 

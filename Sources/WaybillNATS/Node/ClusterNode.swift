@@ -3,12 +3,12 @@ package import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A bus as a node of a cluster: what other nodes share is routed to them, and what this one shares is handled
-/// here for them.
+/// A bus as a node of a cluster: what other nodes share is routed to them, and what this one shares is
+/// handled here for them.
 ///
-/// Make one with `bus.join(_:)`, and run it as a service of swift-service-lifecycle, named after the bus. While
-/// it runs, a URL that neither a route nor the connector of its scheme takes goes to a node that shares a
-/// pattern for it; no call changes:
+/// Make one with `bus.join(_:)`, and run it as a service of swift-service-lifecycle, named after the bus.
+/// While it runs, a URL that neither a route nor the connector of its scheme takes goes to a node that shares
+/// a pattern for it; no call changes:
 ///
 /// ```swift
 /// try bus.share("app://billing/**")
@@ -17,8 +17,8 @@ internal import WaybillRouting
 ///
 /// What is true of a message stays true: correlation ID, headers, hops, the time that is left, cancellation,
 /// progress replies with their answers, and the failure with code, route and module. A node that dies is
-/// noticed within three seconds, and what waits for it fails with `unreachable`; nothing is repeated silently.
-/// <doc:ScalingOut> says what changes in time, and what is not promised.
+/// noticed within three seconds, and what waits for it fails with `unreachable`; nothing is repeated
+/// silently. <doc:ScalingOut> says what changes in time, and what is not promised.
 public final class ClusterNode: Sendable {
     /// How a node behaves; everything has a default.
     public struct Configuration: Sendable {
@@ -27,8 +27,8 @@ public final class ClusterNode: Sendable {
 
         /// How often the node says that it lives; one second by default.
         ///
-        /// The others take it for dead when it has been silent for two and a half times as long. It is at most a
-        /// minute.
+        /// The others take it for dead when it has been silent for two and a half times as long. It is at
+        /// most a minute.
         public var heartbeatInterval = Duration.seconds(1)
 
         /// How long joining waits for what the other nodes share; 200 milliseconds by default.
@@ -99,8 +99,9 @@ public final class ClusterNode: Sendable {
     ///
     /// For code that needs to know when the routes of other nodes can be used.
     ///
-    /// - Throws: a `RoutingError` with the code `unreachable` if there is no server, `refused` if the server or
-    ///   this node's rules do not allow the connection, `conflict` if the bus has joined a cluster already.
+    /// - Throws: a `RoutingError` with the code `unreachable` if there is no server, `refused` if the server
+    ///   or this node's rules do not allow the connection, `conflict` if the bus has joined a cluster
+    ///   already.
     public func start() async throws { try await self.core.start() }
 
     /// Is a node of the cluster until the task is cancelled or, in a service group, until graceful shutdown.

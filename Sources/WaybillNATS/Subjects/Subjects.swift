@@ -2,10 +2,10 @@ internal import WaybillRouting
 
 /// The subjects of a cluster: which messages of NATS go where.
 ///
-/// A realm is a prefix, so clusters of different realms on one server do not see each other. URLs and patterns
-/// become subjects segment by segment: what NATS gives a meaning is percent-encoded, and what is longer than a
-/// server takes in a control line is a hash. A subject therefore only narrows down what a message may be
-/// about; the message itself always has the URL, and its receiver matches that again.
+/// A realm is a prefix, so clusters of different realms on one server do not see each other. URLs and
+/// patterns become subjects segment by segment: what NATS gives a meaning is percent-encoded, and what is
+/// longer than a server takes in a control line is a hash. A subject therefore only narrows down what a
+/// message may be about; the message itself always has the URL, and its receiver matches that again.
 struct Subjects: Sendable {
     /// The most bytes of a URL's or pattern's part of a subject.
     static let limit = 512
@@ -69,6 +69,9 @@ struct Subjects: Sendable {
         let tokens = [Self.token(address.scheme)] + address.segments.map(Self.token)
         return self.subject("pub", tokens) ?? self.longPublications
     }
+
+    /// Whether a message of a subject is a request to a route.
+    func isCall(_ subject: String) -> Bool { subject.utf8.starts(with: "\(self.prefix).call.".utf8) }
 
     /// Whether a message of a subject is a publication.
     func isPublication(_ subject: String) -> Bool {

@@ -16,6 +16,8 @@ final class NATSClient: @unchecked Sendable {
     private let connection: OpaquePointer
     private let events: NATSEvents
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
+    /// Those that have ended and may have messages that were not delivered yet.
+    private var draining: [OpaquePointer] = unsafe []
 
     /// Connects, which takes seconds at worst.
     init(
@@ -138,13 +140,29 @@ final class NATSClient: @unchecked Sendable {
     func unsubscribe(_ subject: String) {
         guard let subscription = unsafe self.subscriptions.removeValue(forKey: subject) else { return }
         _ = unsafe natsSubscription_Drain(subscription)
-        unsafe natsSubscription_Destroy(subscription)
+        // Destroyed now, it would drop what waits in it.
+        unsafe self.draining.append(subscription)
+        if unsafe self.draining.count > 1000 { self.endDraining() }
     }
 
-    func flush() { _ = unsafe natsConnection_FlushTimeout(self.connection, 2000) }
+    /// Waits until the server has had what was sent, and what came for subscriptions that have ended is
+    /// delivered.
+    func flush() {
+        _ = unsafe natsConnection_FlushTimeout(self.connection, 2000)
+        self.endDraining()
+    }
+
+    private func endDraining() {
+        for index in unsafe self.draining.indices {
+            _ = unsafe natsSubscription_WaitForDrainCompletion(self.draining[index], 1000)
+            unsafe natsSubscription_Destroy(self.draining[index])
+        }
+        unsafe self.draining = []
+    }
 
     func close() {
         self.events.close()
+        for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }
         for subject in unsafe Array(self.subscriptions.keys) {
             unsafe natsSubscription_Destroy(self.subscriptions[subject])
         }

@@ -7,8 +7,8 @@ internal import WaybillRouting
 /// One connection of libnats, and the thread that calls it.
 ///
 /// libnats holds a connection's lock while it connects again, for seconds at times, so no loop of a bus calls
-/// it: what is to be done waits in a ring for a thread of its own, and what comes waits in another one for the
-/// loop. Messages are delivered by one thread of libnats for all subscriptions, so their order holds.
+/// it: what is to be done waits in a ring for a thread of its own, and what comes waits in another one for
+/// the loop. Messages are delivered by one thread of libnats for all subscriptions, so their order holds.
 final class NATSConnection: ClusterTransport {
     private enum Command: Sendable {
         case publish(String, reply: String?, [UInt8])

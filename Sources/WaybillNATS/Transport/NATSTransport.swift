@@ -15,10 +15,10 @@ internal import WaybillRouting
 /// try await bus.join(transport).run()
 /// ```
 ///
-/// It is libnats, the client in C, on threads of its own. After a lost connection it connects again by itself;
-/// what waited for an answer fails at once. A server that is neither on this machine nor reached by TLS is
-/// refused, unless ``Security/allowsPlaintext`` says otherwise: all that nodes say could be read and changed
-/// on the way.
+/// It is libnats, the client in C, on threads of its own. After a lost connection it connects again by
+/// itself; what waited for an answer fails at once. A server that is neither on this machine nor reached by
+/// TLS is refused, unless ``Security/allowsPlaintext`` says otherwise: all that nodes say could be read and
+/// changed on the way.
 public final class NATSTransport: Sendable {
     /// How a node proves to a server what it is, and the server to the node.
     public struct Security: Sendable {

@@ -53,7 +53,8 @@ struct ServerURL: Sendable, Equatable {
                 return RoutingError(
                     .refused,
                     message:
-                        "the server \(server.host) is not on this machine, and the connection would not be encrypted: use tls://, or `allowsPlaintext`"
+                        "the server \(server.host) is not on this machine, and the connection would not be "
+                        + "encrypted: use tls://, or `allowsPlaintext`"
                 )
             }
         }

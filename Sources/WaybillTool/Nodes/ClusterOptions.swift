@@ -21,8 +21,8 @@ struct ClusterOptions: ParsableArguments {
     @Flag(help: "Talks to a server on another machine without encryption.")
     var allowPlaintext = false
 
-    /// Runs a closure as a node of the cluster that shares nothing; a failure becomes a line on standard error and
-    /// the exit status.
+    /// Runs a closure as a node of the cluster that shares nothing; a failure becomes a line on standard
+    /// error and the exit status.
     func withNode(_ body: (MessageBus, ClusterNode) async throws -> Void) async throws {
         var security = NATSTransport.Security()
         security.credentialsFile = self.credentials

@@ -49,6 +49,8 @@ struct ClusterTests {
             #expect(mistyped?.message.contains("app://billing/about") == true)
             #expect(await shop.balances())
             #expect(await billing.balances())
+            #expect(shop.node.statistics.sent == 2)
+            #expect(billing.node.statistics.received == 2)
         }
     }
 
