@@ -14,8 +14,8 @@ extension MessageBus {
     /// such a URL, and has no route of its own for it, has it handled here; one that publishes to it reaches
     /// the subscribers of this bus, if it is shared for ``ExposedOperations/publishing``.
     ///
-    /// Values that cross to another node have to be `Encodable` where they are sent and `Decodable` where they
-    /// are read; ``validate(urls:services:)`` names the shared routes that declare others.
+    /// Values that cross to another node have to be `Encodable` where they are sent and `Decodable` where
+    /// they are read; ``validate(urls:services:)`` names the shared routes that declare others.
     ///
     /// It has no effect before the bus has joined a cluster, with `WaybillNATS`, and can be called before and
     /// after that, from any thread.
@@ -63,8 +63,8 @@ extension BusCore {
                 return RoutingError(
                     .notTransferable,
                     url: route.pattern.text,
-                    message:
-                        "it is shared with other nodes, and returns \(TypeName.of(type)), which is not Codable"
+                    message: "it is shared with other nodes, and returns \(TypeName.of(type)), "
+                        + "which is not Codable"
                 )
             }
         }
