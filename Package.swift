@@ -58,6 +58,7 @@ let package = Package(
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .library(name: "WaybillHTTP", targets: ["WaybillHTTP"]),
         .library(name: "WaybillServe", targets: ["WaybillServe"]),
+        .library(name: "WaybillNATS", targets: ["WaybillNATS"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         // For programs in C, which link it without Swift's package manager.
@@ -80,6 +81,8 @@ let package = Package(
             name: "Tool",
             description: "The command `waybill`, and the subcommand `routes` for other programs."
         ),
+        // Off by default: it needs libnats, which not every machine has.
+        .trait(name: "NATS", description: "Modules in other processes and on other hosts, over NATS."),
         .default(enabledTraits: [
             "ServiceLifecycle", "Metrics", "Tracing", "Macros", "Foundation", "Configuration", "Web",
             "HTTP", "Serve", "Tool",
@@ -105,6 +108,12 @@ let package = Package(
             name: "CLibUV",
             pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
+        ),
+        // Without the trait, no target depends on it, and libnats is not looked for.
+        .systemLibrary(
+            name: "CNATS",
+            pkgConfig: "libnats",
+            providers: [.apt(["libnats-dev"]), .brew(["cnats"])]
         ),
         .target(name: "WaybillRouting", swiftSettings: settings),
         .target(
@@ -238,6 +247,20 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "WaybillNATS",
+            dependencies: [
+                "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting", "WaybillServe",
+                .product(name: "Logging", package: "swift-log"),
+                .target(name: "CNATS", condition: .when(traits: ["NATS"])),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["NATS"])
+                ),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "WaybillTesting",
             dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
             swiftSettings: settings
@@ -253,6 +276,7 @@ let package = Package(
             dependencies: [
                 "Waybill", "WaybillCommands", "WaybillCompatibility", "WaybillDocuments", "WaybillEventLoop",
                 "WaybillRouting", "WaybillServe",
+                .target(name: "WaybillNATS", condition: .when(traits: ["NATS"])),
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
                 // How long calls took, as a distribution.
@@ -445,6 +469,15 @@ let package = Package(
                     package: "swift-service-lifecycle",
                     condition: .when(traits: ["Serve"])
                 ),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WaybillNATSTests",
+            dependencies: [
+                "WaybillNATS", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting", "WaybillServe",
+                "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

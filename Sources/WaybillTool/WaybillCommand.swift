@@ -11,8 +11,14 @@ package struct WaybillCommand: AsyncParsableCommand {
         subcommands: [
             ExplainCommand.self, RoutesCommand.self, DiffCommand.self, CallCommand.self, WatchCommand.self,
             BenchCommand.self,
-        ]
+        ] + Self.clusterCommands
     )
+
+    #if NATS
+    private static let clusterCommands: [any ParsableCommand.Type] = [NodesCommand.self]
+    #else
+    private static let clusterCommands: [any ParsableCommand.Type] = []
+    #endif
 
     package init() {}
 }

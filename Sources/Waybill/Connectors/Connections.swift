@@ -6,8 +6,14 @@ struct Connections: Sendable {
     private var connections: [String: Connection] = [:]
     private var lastID = 0
 
+    /// What takes the URLs that neither a route nor the connector of their scheme takes, if the bus has joined
+    /// a cluster.
+    var cluster: Connection?
+
     /// All of them, in the order of their making.
-    var all: [Connection] { self.connections.values.sorted { $0.id < $1.id } }
+    var all: [Connection] {
+        (Array(self.connections.values) + (self.cluster.map { [$0] } ?? [])).sorted { $0.id < $1.id }
+    }
 
     /// The schemes that are connected.
     var schemes: some Sequence<String> { self.connections.keys }
@@ -31,7 +37,13 @@ struct Connections: Sendable {
     /// Takes some away, and returns them.
     mutating func remove(where isMeant: (Connection) -> Bool) -> [Connection] {
         let removed = self.all.filter(isMeant)
-        for connection in removed { self.connections[connection.scheme] = nil }
+        for connection in removed {
+            if connection.id == self.cluster?.id {
+                self.cluster = nil
+            } else {
+                self.connections[connection.scheme] = nil
+            }
+        }
         return removed
     }
 }
@@ -100,6 +112,9 @@ extension RouteTable where Handler == Waybill.Handler {
         if let connection = connections[address.scheme] {
             return ResolvedRoute(handler: connection.handler, parameters: Parameters(address: address))
         }
+        if let cluster = connections.cluster, cluster.connector.canRoute(address) {
+            return ResolvedRoute(handler: cluster.handler, parameters: Parameters(address: address))
+        }
         throw self.lost(address, connections, failure)
     }
 
@@ -112,9 +127,9 @@ extension RouteTable where Handler == Waybill.Handler {
             }
             url = connected
         }
-        guard let address = try? self.address(of: url), let connection = connections[address.scheme] else {
-            return .unreachable
-        }
+        guard let address = try? self.address(of: url),
+            let connection = connections[address.scheme] ?? connections.cluster
+        else { return .unreachable }
         return .connection(connection, address)
     }
 
@@ -128,9 +143,11 @@ extension RouteTable where Handler == Waybill.Handler {
     ) -> RoutingError {
         let scheme = address.scheme
         let name = scheme.onShortLine
-        let failure = failure ?? self.noRoute(for: address)
+        let failure = (failure ?? self.noRoute(for: address)).suggesting(
+            (connections.cluster?.connector as? any Cluster)?.suggestions(for: address) ?? []
+        )
         let withRoutes = self.schemesWithRoutes
-        guard !withRoutes.contains(scheme) else { return failure }
+        guard !withRoutes.contains(scheme), connections.cluster == nil else { return failure }
         let known = withRoutes.union(connections.schemes).sorted()
         let list =
             known.isEmpty
@@ -143,5 +160,14 @@ extension RouteTable where Handler == Waybill.Handler {
                 "\(failure.message); the scheme `\(name)` has no routes and no connector (\(list)\(more))"
                 + (name == scheme ? ", and `bus.connect(\"\(scheme)\", to:)` connects it" : "")
         )
+    }
+}
+
+extension RoutingError {
+    /// The same with patterns of other nodes.
+    fileprivate func suggesting(_ patterns: [String]) -> RoutingError {
+        guard !patterns.isEmpty else { return self }
+        let list = patterns.joined(separator: " or ")
+        return RoutingError(self.code, url: self.url, message: "\(self.message); other nodes have \(list)")
     }
 }

@@ -32,6 +32,10 @@ final class BusCore: Sendable {
     let services = Locked(ServiceRegister())
     let attachments = Attachments()
     let exposures: Exposures
+    /// What other nodes reach.
+    let shares: Exposures
+    /// Whether publications go to other nodes as well.
+    let publishesToNodes = Atomic<Bool>(false)
 
     /// The default scheme, if it is no longer the configuration's.
     let defaultScheme = Locked<String?>(nil)
@@ -52,6 +56,7 @@ final class BusCore: Sendable {
         self.registry = registry
         self.topics = topics
         self.exposures = Exposures(configuration)
+        self.shares = Exposures(configuration)
         self.primaryShard = shards[0]
         self.otherShards = Array(shards.dropFirst())
         self.homeMailbox = Mailbox(

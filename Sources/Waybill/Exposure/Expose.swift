@@ -46,14 +46,4 @@ extension MessageBus {
     public func exposedOperations(of url: String) -> ExposedOperations {
         (try? self.core.exposures.operations(at: url)) ?? []
     }
-
-    /// The routes that peers see, as ``routeDescriptions`` has them.
-    package var exposedRoutes: [RouteDescription] {
-        self.core.exposures.visibleRoutes(of: self.core).descriptions
-    }
-
-    /// Explains a URL as if there were no routes but those that peers see.
-    package func explainExposed(_ url: String) -> Explanation {
-        self.core.exposures.visibleRoutes(of: self.core).table.explain(url)
-    }
 }

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What of a bus is exposed to peers, and what of its routes they therefore see.
+/// What of a bus is exposed to an ``Audience``, and what of its routes that therefore sees.
 ///
 /// It is apart from the ``RouteRegistry``: a change of one does not disturb the other, and a message of this
 /// process does not come here.
@@ -50,6 +50,11 @@ final class Exposures: Sendable {
     /// - Throws: `invalidURL`.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
         try self.state.withLock { state throws(RoutingError) in try state.table.operations(at: url) }
+    }
+
+    /// The patterns, with their operations, as they are now.
+    var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {
+        self.state.withLock { $0.table.patterns }
     }
 
     /// The routes that peers see, as they are now.
@@ -134,19 +139,19 @@ extension BusCore {
     }
 
     /// Whether a value may be sent to a return URL that a peer gave.
-    func isExposedForReturns(_ url: String) -> Bool {
-        let operations = (try? self.exposures.operations(at: url)) ?? []
+    func isExposedForReturns(_ url: String, to audience: Audience) -> Bool {
+        let operations = (try? self.exposures(to: audience).operations(at: url)) ?? []
         return !operations.isDisjoint(with: .answered)
     }
 
     /// The error of a URL that does not exist for peers: `noRoute`, or `invalidURL`.
-    func notExposed(_ url: String) -> RoutingError {
-        self.exposures.visibleRoutes(of: self).table.noRoute(for: url)
+    func notExposed(_ url: String, to audience: Audience) -> RoutingError {
+        self.exposures(to: audience).visibleRoutes(of: self).table.noRoute(for: url)
     }
 
     /// The error as a peer may see it: suggestions are made over what is exposed.
-    func asSeenOutside(_ error: RoutingError, at url: String) -> RoutingError {
+    func asSeenOutside(_ error: RoutingError, at url: String, by audience: Audience) -> RoutingError {
         // An error with a route is a handler's own.
-        error.code == .noRoute && error.route == nil ? self.notExposed(url) : error
+        error.code == .noRoute && error.route == nil ? self.notExposed(url, to: audience) : error
     }
 }

@@ -13,6 +13,7 @@ package struct ExternalRequest: Sendable {
 
     package let url: String
     package let origin: MessageOrigin
+    fileprivate let audience: Audience
     fileprivate let content: Request
 
     /// Describes what a peer asks for.
@@ -27,6 +28,7 @@ package struct ExternalRequest: Sendable {
     ///   - payload: what the message carries, as one that is sent to a return URL does.
     ///   - correlationID: the message that this one answers, if it does.
     ///   - origin: the peer.
+    ///   - audience: which exposures it is held to.
     ///   - returnHandler: takes the values for return URLs of the scheme `caller`, which are the peer's own.
     package init(
         url: String,
@@ -37,15 +39,21 @@ package struct ExternalRequest: Sendable {
         payload: (any Sendable)? = nil,
         correlationID: CorrelationID? = nil,
         origin: MessageOrigin,
+        audience: Audience = .peers,
         returnHandler: ReturnHandler? = nil
     ) {
         self.url = url
         self.origin = origin
+        self.audience = audience
         let extras = MessageExtras(
             payload: payload,
             headers: headers,
             correlationID: correlationID,
-            external: ExternalCaller(origin: origin, returnHandler: returnHandler)
+            external: ExternalCaller(
+                origin: origin,
+                audience: audience,
+                returnHandler: returnHandler
+            )
         )
         var content = Request(
             url: url,
@@ -62,13 +70,15 @@ package struct ExternalRequest: Sendable {
 /// The peer that a message came from, and what takes the values that go back to it.
 final class ExternalCaller: Sendable {
     let origin: MessageOrigin
+    let audience: Audience
     private let returnHandler: ExternalRequest.ReturnHandler?
 
     /// The scheme of return URLs that lead to the peer.
     private static let scheme = "caller"
 
-    init(origin: MessageOrigin, returnHandler: ExternalRequest.ReturnHandler?) {
+    init(origin: MessageOrigin, audience: Audience, returnHandler: ExternalRequest.ReturnHandler?) {
         self.origin = origin
+        self.audience = audience
         self.returnHandler = returnHandler
     }
 
@@ -94,6 +104,7 @@ package enum ExternalAttempt: Sendable {
     package struct Rest: Sendable {
         fileprivate let request: Request
         fileprivate let attempt: InPlaceResult
+        fileprivate let audience: Audience
     }
 }
 
@@ -114,7 +125,11 @@ extension MessageBus {
             await core.yieldThread()
             throw core.refuse(request, error)
         }
-        let rest = ExternalAttempt.Rest(request: core.keepingPath(request.content), attempt: .elsewhere)
+        let rest = ExternalAttempt.Rest(
+            request: core.keepingPath(request.content),
+            attempt: .elsewhere,
+            audience: request.audience
+        )
         return try await self.reply(of: rest, onReply: onReply)
     }
 
@@ -138,7 +153,7 @@ extension MessageBus {
         // What is delivered in place is counted without a look at the phase.
         if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
         if case .called = attempt, let value { return .replied(value) }
-        return .pending(ExternalAttempt.Rest(request: content, attempt: attempt))
+        return .pending(ExternalAttempt.Rest(request: content, attempt: attempt, audience: request.audience))
     }
 
     /// Waits for the reply of a request that has begun.
@@ -161,7 +176,7 @@ extension MessageBus {
         do throws(RoutingError) {
             return try delivered.reply(from: url)
         } catch {
-            throw core.asSeenOutside(error, at: url)
+            throw core.asSeenOutside(error, at: url, by: rest.audience)
         }
     }
 
@@ -175,7 +190,8 @@ extension MessageBus {
         do throws(RoutingError) {
             try core.post(core.keepingPath(request.content), id)
         } catch {
-            throw core.end(request.content, id, core.asSeenOutside(error, at: request.url))
+            let error = core.asSeenOutside(error, at: request.url, by: request.audience)
+            throw core.end(request.content, id, error)
         }
     }
 
@@ -202,11 +218,12 @@ extension MessageBus {
     /// - Throws: what ``subscription(to:limit:whenFull:)`` throws.
     package func externalMessages(
         of pattern: String,
+        to audience: Audience = .peers,
         limit: Int? = nil,
         whenFull: MailboxConfiguration.Overflow = .dropOldest
     ) throws(RoutingError) -> SubscriptionSequence {
         let limit = limit ?? self.core.configuration.mailboxLimit
-        let exposures = self.core.exposures
+        let exposures = self.core.exposures(to: audience)
         let buffer = SubscriptionBuffer(of: pattern, limit: limit, whenFull: whenFull, core: self.core) {
             url in
             (try? exposures.operations(at: url))?.contains(.subscribing) ?? false
@@ -225,8 +242,9 @@ extension BusCore {
         guard self.phase.load(ordering: .relaxed) == .open else { return .shutDown(url: request.url) }
         if let error = self.objection(to: request.content) { return error }
         do throws(RoutingError) {
-            let operations = try self.exposures.operations(at: request.url)
-            return operations.isSuperset(of: operation) ? nil : self.notExposed(request.url)
+            let operations = try self.exposures(to: request.audience).operations(at: request.url)
+            return operations.isSuperset(of: operation)
+                ? nil : self.notExposed(request.url, to: request.audience)
         } catch {
             return error
         }
@@ -244,16 +262,23 @@ extension BusCore {
     }
 
     /// Sends a reply's value to a return URL that a peer gave.
-    func sendReturn(_ request: Request) {
-        if self.isExposedForReturns(request.url), (try? self.find(request, on: nil)) != nil {
+    func sendReturn(_ request: Request, of audience: Audience) {
+        if self.mayReturn(request, of: audience) {
             self.send(self.keepingPath(request), isOwn: false)
         } else {
             let id = self.open()
-            let error = self.notExposed(request.url)
+            let error = self.notExposed(request.url, to: audience)
             self.show(id, request.url, error, isAwaited: false, self.unmatched(request, id: id))
             self.close(.deadLettered)
             self.log(request.url, error)
             request.extras?.isReturnOf?.end(.failed(error))
         }
+    }
+
+    /// Whether a return URL that a peer gave may be used; one that a node gave may lead to another node.
+    private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
+        guard let found = try? self.find(request, on: nil) else { return false }
+        if audience == .nodes, found.handler === self.registry.connections.cluster?.handler { return true }
+        return self.isExposedForReturns(request.url, to: audience)
     }
 }

@@ -136,7 +136,7 @@ final class ReturnPath: Sendable {
             if external.take(value, at: url, headers) {
                 self.end(.delivered)
             } else {
-                sender.sendReturn(request)
+                sender.sendReturn(request, of: external.audience)
             }
         } else {
             sender.send(request, isOwn: false)

@@ -77,9 +77,8 @@ extension BusCore {
         hops: Int,
         from external: ExternalCaller?
     ) -> ReturnPath? {
-        let isExternal = external != nil
         guard let fragment = address.fragment, !fragment.isEmpty,
-            let url = self.returnURL(in: fragment, scheme: address.scheme, isExternal: isExternal)
+            let url = self.returnURL(in: fragment, scheme: address.scheme, from: external?.audience)
         else { return nil }
         return ReturnPath(id, to: url, scheme: address.scheme, hops: hops, sender: self, from: external)
     }
@@ -89,23 +88,28 @@ extension BusCore {
     /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it;
     /// any other is left to the handler. It may have been encoded once for each leg that it has still to go.
     /// For a peer, only routes that are exposed to peers exist.
-    func returnURL(in fragment: String, scheme: String, isExternal: Bool = false) -> String? {
+    func returnURL(in fragment: String, scheme: String, from audience: Audience? = nil) -> String? {
         self.returnURL(
             in: fragment,
             scheme: scheme,
             levels: self.configuration.hopLimit,
-            isExternal: isExternal
+            from: audience
         )
     }
 
-    private func returnURL(in fragment: String, scheme: String, levels: Int, isExternal: Bool) -> String? {
+    private func returnURL(
+        in fragment: String,
+        scheme: String,
+        levels: Int,
+        from audience: Audience?
+    ) -> String? {
         guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
             return nil
         }
         let url = self.complete(fragment, scheme: scheme)
         let isURL =
             target.hasScheme || target.segments.count > 1
-            || self.matches(url) && (!isExternal || self.isExposedForReturns(url))
+            || self.matches(url) && (audience.map { self.isExposedForReturns(url, to: $0) } ?? true)
         if isURL { return url }
         // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not
         // part of that.
@@ -115,7 +119,7 @@ extension BusCore {
             in: decoded + rest,
             scheme: scheme,
             levels: levels - 1,
-            isExternal: isExternal
+            from: audience
         )
     }
 
@@ -130,7 +134,8 @@ extension BusCore {
         return url.hasPrefix("//") && !url.hasPrefix("///") ? "\(scheme):\(url)" : "\(scheme):///\(path)"
     }
 
-    private func matches(_ url: String) -> Bool {
+    /// Whether a route of this process takes a URL.
+    func matches(_ url: String) -> Bool {
         (try? self.registry.read { table throws(RoutingError) in table.canRoute(url) }) ?? false
     }
 }

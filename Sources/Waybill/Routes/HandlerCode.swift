@@ -62,13 +62,13 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
 
     init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
 
+    var replyType: (any Any.Type)? { Value.self }
+
     @inlinable
     @inline(__always)
     func call(_ message: Message) throws -> Value { try self.body(message) }
 
     func callBoxed(_ message: Message) throws -> any Sendable { try self.body(message) }
-
-    var replyType: (any Any.Type)? { Value.self }
 }
 
 /// Code of a handler that answers at once, for callers that do not know the type of its answer.
@@ -153,6 +153,7 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     @usableFromInline let module: Module
     @usableFromInline let body: @Sendable (isolated Module, Message) async throws -> Value
     @usableFromInline let launch: @Sendable (Exchange) -> Task<Void, Never>
+    @usableFromInline var replyType: (any Any.Type)? { Value.self }
 
     @inlinable
     init(_ module: Module, _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value) {
@@ -164,8 +165,6 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
 
     @inlinable
     func start(_ exchange: Exchange) -> Task<Void, Never> { self.launch(exchange) }
-
-    @inlinable var replyType: (any Any.Type)? { Value.self }
 
     /// Starts a task that is isolated to the actor from its beginning: each change of isolation takes a tenth
     /// of the task, even on the same loop.

@@ -202,6 +202,10 @@ extension BusCore {
             self.forget()
         case .middleware(nil): break
         case .exposure(let id): self.exposures.remove(id)
+        case .share(let id):
+            self.shares.remove(id)
+            self.registry.noteChange()
+        case .cluster(let id): self.leaveCluster(id)
         }
     }
 

@@ -1,13 +1,15 @@
 internal import WaybillRouting
 
 /// Something that was registered with a bus: a handler, a connector, a service, a subscriber, a middleware, or
-/// what is exposed to peers.
+/// what is exposed to peers or shared with nodes.
 ///
 /// Keep it to unregister that again. What is registered stays if this is dropped.
 public struct Registration: Sendable {
     /// What was registered; open-ended, so that a new kind breaks no program.
     public struct Kind: Hashable, Sendable {
-        private enum Storage: String { case route, connector, service, subscription, middleware, exposure }
+        private enum Storage: String {
+            case route, connector, service, subscription, middleware, exposure, share
+        }
 
         private let storage: Storage
 
@@ -28,17 +30,21 @@ public struct Registration: Sendable {
 
         /// A pattern whose URLs are exposed to peers.
         public static let exposure = Self(storage: .exposure)
+
+        /// A pattern whose URLs are shared with other nodes of a cluster.
+        public static let share = Self(storage: .share)
     }
 
     /// What was registered.
     public var kind: Kind {
         switch self.target {
         case .route: .route
-        case .connection: .connector
+        case .connection, .cluster: .connector
         case .service: .service
         case .subscription: .subscription
         case .middleware: .middleware
         case .exposure: .exposure
+        case .share: .share
         }
     }
 
@@ -60,6 +66,8 @@ public struct Registration: Sendable {
         /// Nil if the bus had been shut down: there is nothing to take out.
         case middleware(Int?)
         case exposure(ExposureTable.ID)
+        case share(ExposureTable.ID)
+        case cluster(Int)
     }
 
     /// Unregisters what was registered.

@@ -15,6 +15,8 @@ final class RouteRegistry: Sendable {
     /// without a snapshot.
     let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
+    /// Called after each change, on the thread that made it.
+    private let observer = Locked<(@Sendable () -> Void)?>(nil)
 
     /// A large table is copied when it has been read once for this many routes in it.
     private static let routesPerRead = 256
@@ -46,13 +48,20 @@ final class RouteRegistry: Sendable {
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout RouteTable<Handler>, inout Connections) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try self.state.withLock { state throws(Failure) in
+        defer { self.noteChange() }
+        return try self.state.withLock { state throws(Failure) in
             state.snapshot = nil
             state.reads = 0
             defer { self.generation.add(1, ordering: .releasing) }
             return try body(&state.table, &state.connections)
         }
     }
+
+    /// Has code called after each change, instead of what was called before.
+    func observe(_ body: (@Sendable () -> Void)?) { self.observer.withLock { $0 = body } }
+
+    /// Calls the code that observes changes.
+    func noteChange() { self.observer.withLock { $0 }?() }
 
     /// Changes the middlewares; messages that are routed afterwards meet the new ones.
     func intercept<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {

@@ -64,6 +64,7 @@ extension BusCore {
             self.registry.intercept { $0.setDefaultScheme(scheme) }
             self.topics.setDefaultScheme(scheme)
             self.exposures.setDefaultScheme(scheme)
+            self.shares.setDefaultScheme(scheme)
         }
     }
 }

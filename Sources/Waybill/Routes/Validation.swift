@@ -20,6 +20,8 @@ extension MessageBus {
     /// - services that the program needs and no module provides (`noHandler`), those whose methods have no
     ///   route (`noRoute`), and adapters that need one another in a circle (`infiniteRecursion`, naming all
     ///   of them);
+    /// - routes that are shared with other nodes of a cluster and declare values that are not `Codable`
+    ///   (`notTransferable`), as far as their types are known;
     /// - URLs that lead nowhere (`noRoute`, `invalidURL`): those that are passed, and their return URLs.
     ///
     /// Patterns are tried with made-up URLs, 16 each, so one that is reached by a very rare value only is
@@ -32,7 +34,7 @@ extension MessageBus {
     /// - Returns: the problems; empty if there are none.
     public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
         self.core.routesWithoutHandler() + self.core.problemsWithTargets() + self.core.unreachablePatterns()
-            + self.core.problemsWithServices(services)
+            + self.core.problemsWithServices(services) + self.core.problemsWithShares()
             + urls.flatMap { self.core.problems(with: $0) }
     }
 

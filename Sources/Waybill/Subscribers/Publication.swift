@@ -16,8 +16,10 @@ extension BusCore {
             await self.yieldThread()
             throw error
         }
+        var isElsewhere = false
+        if self.publishesToNodes.load(ordering: .relaxed) { isElsewhere = self.publishToNodes(request) }
         if matched.isEmpty {
-            if self.uncaught.withLock({ $0?.includesPublished }) == true,
+            if !isElsewhere, self.uncaught.withLock({ $0?.includesPublished }) == true,
                 let message = self.unmatched(request, id: self.nextID())
             {
                 self.tellUncaught(message)

@@ -1,9 +1,9 @@
-internal import Waybill
-internal import WaybillJSON
-internal import WaybillRouting
+package import Waybill
+package import WaybillJSON
+package import WaybillRouting
 
 /// A message on its way to another process: all of it is encoded before a byte is sent.
-struct OutgoingCall: Sendable {
+package struct OutgoingCall: Sendable {
     /// Where a server sends the value for a return URL.
     static let returnURL = "caller://return"
 
@@ -11,14 +11,17 @@ struct OutgoingCall: Sendable {
     private let parameters: [String: JSONText]
     private let attachment: RPCAttachment
     /// Whether the value goes to a return URL of this process.
-    let hasReturnURL: Bool
+    package let hasReturnURL: Bool
 
     /// Encodes a message.
     ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - forwardsReturn: Whether the peer sends the value for the return URL there by itself.
     /// - Throws: `notTransferable`, with the name of the value.
-    init(_ message: Message) throws(RoutingError) {
+    package init(_ message: Message, forwardsReturn: Bool = false) throws(RoutingError) {
         let url = message.address.text
-        self.hasReturnURL = message.returnURL != nil
+        self.hasReturnURL = message.returnURL != nil && !forwardsReturn
         // The URL in the fragment is this process's: the value comes back, and is routed on from here.
         self.url = self.hasReturnURL ? "\(url.prefix { $0 != "#" })#\(Self.returnURL)" : url
         var parameters: [String: JSONText] = [:]
@@ -51,13 +54,21 @@ struct OutgoingCall: Sendable {
     }
 
     /// The text of the request.
-    func request(_ id: Int, timeLeft: Duration?) -> [UInt8] {
+    package func request(_ id: Int, timeLeft: Duration?) -> [UInt8] {
         var attachment = self.attachment
         attachment.timeLeft = timeLeft
         var writer = JSONWriter(capacity: 256)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":")
         writer.string(self.url)
-        writer.raw(",\"params\":{")
+        writer.raw(",\"params\":")
+        self.write(attachment, to: &writer)
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    /// The parameters, with what stands beside them.
+    private func write(_ attachment: RPCAttachment, to writer: inout JSONWriter) {
+        writer.raw("{")
         var isFirst = true
         for (name, value) in self.parameters {
             writer.name(name, isFirst: isFirst)
@@ -65,6 +76,43 @@ struct OutgoingCall: Sendable {
             isFirst = false
         }
         writer.attachment(attachment, isFirst: isFirst)
+        writer.raw("}")
+    }
+
+    /// The text of a publication, which the peer does not answer.
+    package func publication(timeLeft: Duration?) -> [UInt8] {
+        var attachment = self.attachment
+        attachment.timeLeft = timeLeft
+        attachment.wantsProgress = false
+        attachment.answersProgress = false
+        var writer = JSONWriter(capacity: 256)
+        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.publish.rawValue)\",\"params\":{")
+        writer.name("url", isFirst: true)
+        writer.string(self.url)
+        writer.name("parameters")
+        self.write(RPCAttachment(), to: &writer)
+        writer.attachment(attachment, isFirst: false)
+        writer.raw("}}")
+        return writer.bytes
+    }
+
+    /// The text of a notification about a request.
+    package static func notification(
+        _ method: SystemMethod,
+        _ id: Int,
+        _ answer: Result<JSONText, RPCFailure>?
+    ) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(method.rawValue)\",\"params\":{\"id\":\(id)")
+        switch answer {
+        case .success(let value):
+            writer.name("value")
+            writer.raw(value)
+        case .failure(let failure):
+            writer.name("error")
+            writer.failure(failure)
+        case nil: break
+        }
         writer.raw("}}")
         return writer.bytes
     }

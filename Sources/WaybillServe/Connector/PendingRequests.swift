@@ -1,7 +1,7 @@
-internal import WaybillJSON
+package import WaybillJSON
 
 /// What comes for a request to a server.
-enum PendingEvent: Sendable {
+package enum PendingEvent: Sendable {
     /// A progress reply, which has to be answered.
     case progress(JSONText)
     /// A value for the return URL.
@@ -17,7 +17,7 @@ enum PendingEvent: Sendable {
 /// I/O.
 ///
 /// What comes for a request is taken in its order. A request whose caller waits gets it at once.
-struct PendingRequests<Waiter: Sendable>: Sendable {
+package struct PendingRequests<Waiter: Sendable>: Sendable {
     /// The most events that wait for one request: a server waits for the answer to a progress reply.
     private static var limit: Int { 64 }
 
@@ -29,24 +29,40 @@ struct PendingRequests<Waiter: Sendable>: Sendable {
     private var requests: [Int: Request] = [:]
     private var lastID = 0
 
-    var count: Int { self.requests.count }
+    package init() {}
+
+    package var count: Int { self.requests.count }
 
     /// Begins a request.
     ///
     /// - Returns: Its ID.
-    mutating func open() -> Int {
+    package mutating func open() -> Int {
         self.lastID += 1
         self.requests[self.lastID] = Request()
         return self.lastID
     }
 
+    /// Begins a request whose ID cannot be guessed.
+    ///
+    /// - Returns: Its ID.
+    package mutating func openUnguessable() -> Int {
+        var id: Int
+        // A whole number also for JSON readers that have only `Double`.
+        repeat { id = Int.random(in: 1..<(1 << 53)) } while self.requests[id] != nil
+        self.requests[id] = Request()
+        return id
+    }
+
+    /// Whether a request has not ended.
+    package func contains(_ id: Int) -> Bool { self.requests[id] != nil }
+
     /// Ends a request; what comes for it afterwards is dropped.
-    mutating func close(_ id: Int) { self.requests[id] = nil }
+    package mutating func close(_ id: Int) { self.requests[id] = nil }
 
     /// Takes what has come for a request, or has its caller wait.
     ///
     /// - Returns: What has come; nil if the waiter will get it.
-    mutating func take(_ id: Int, _ waiter: Waiter) -> PendingEvent? {
+    package mutating func take(_ id: Int, _ waiter: Waiter) -> PendingEvent? {
         guard var request = self.requests[id] else { return .cancelled }
         guard request.events.isEmpty else {
             let event = request.events.removeFirst()
@@ -61,7 +77,7 @@ struct PendingRequests<Waiter: Sendable>: Sendable {
     /// Notes what has come for a request.
     ///
     /// - Returns: Who gets it now, if the caller waits.
-    mutating func deliver(_ event: PendingEvent, to id: Int) -> (Waiter, PendingEvent)? {
+    package mutating func deliver(_ event: PendingEvent, to id: Int) -> (Waiter, PendingEvent)? {
         guard var request = self.requests[id] else { return nil }
         defer { self.requests[id] = request }
         if let waiter = request.waiter.take() { return (waiter, event) }
@@ -77,7 +93,7 @@ struct PendingRequests<Waiter: Sendable>: Sendable {
     }
 
     /// Ends the wait of every request.
-    mutating func loseAll(_ reason: String) -> [(Waiter, PendingEvent)] {
+    package mutating func loseAll(_ reason: String) -> [(Waiter, PendingEvent)] {
         self.requests.keys.compactMap { self.deliver(.lost(reason), to: $0) }
     }
 }

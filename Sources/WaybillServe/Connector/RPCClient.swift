@@ -1,17 +1,17 @@
 internal import Logging
 internal import Waybill
 package import WaybillEventLoop
-internal import WaybillJSON
-internal import WaybillRouting
+package import WaybillJSON
+package import WaybillRouting
 
 /// The client's side of a connection: ``PendingRequests`` knows what is awaited, ``Backoff`` when to try
 /// again, and this actor acts.
-package actor RPCClient: LoopBound {
+package actor RPCClient: RPCCaller {
     package nonisolated let eventLoop: EventLoop
     nonisolated let address: StreamAddress
     nonisolated let configuration: RPCConnector.Configuration
 
-    var pending = PendingRequests<LoopContinuation<PendingEvent>>()
+    package var pending = PendingRequests<LoopContinuation<PendingEvent>>()
     var channel: FrameChannel?
     var backoff: Backoff
     /// The requests that wait for a connection, while one is made.
@@ -53,86 +53,19 @@ package actor RPCClient: LoopBound {
         self.channel?.enqueue(call.request(id, timeLeft: timeLeft))
         self.channel?.flushSoon()
         self.watchServer()
-        var hasReturned = false
-        while true {
-            switch await self.next(id) {
-            case .progress(let value):
-                let answer = await Self.answer(of: message, to: value)
-                self.notify(.answer, id, answer)
-                self.channel?.flushSoon()
-            case .returned(let value, let headers):
-                hasReturned = true
-                message.with(headers: headers).sendReturn(value)
-            case .finished(.success(let value)):
-                // The handler has declined it, or sent it elsewhere.
-                if call.hasReturnURL, !hasReturned { message.declineReturn() }
-                return value
-            case .finished(.failure(let failure)): throw self.error(failure, url)
-            case .lost(let reason): throw self.unreachable(url, reason)
-            case .cancelled:
-                self.notify(.cancelRequest, id, nil)
-                self.channel?.flushSoon()
-                throw CancellationError()
-            }
-        }
+        return try await self.converse(id, message, call)
     }
 
-    func next(_ id: Int) async -> PendingEvent {
-        let waiter = LoopContinuation<PendingEvent>(on: self.eventLoop)
-        return await waiter.wait(isolation: self) {
-            if Task.isCancelled { self.deliver(.cancelled, to: id) }
-            if let event = self.pending.take(id, waiter) { waiter.resume(returning: event) }
-        } onCancel: {
-            self.eventLoop.execute { self.assumeOnLoop { $0.deliver(.cancelled, to: id) } }
-        }
+    package func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
+        self.channel?.enqueue(OutgoingCall.notification(method, id, answer))
+        self.channel?.flushSoon()
     }
 
-    func deliver(_ event: PendingEvent, to id: Int) {
-        guard let (waiter, event) = self.pending.deliver(event, to: id) else { return }
-        waiter.resume(returning: event)
+    package func note(objection: String) {
+        self.configuration.logger.notice("the server objects", metadata: ["reason": "\(objection)"])
     }
 
-    /// What the caller answers to a progress reply.
-    private static func answer(of message: Message, to value: JSONText) async -> Result<JSONText, RPCFailure>
-    {
-        do throws(RoutingError) {
-            let answer = try await message.reply(with: value, expecting: (any Sendable).self)
-            return .success(try JSONText(encoding: answer))
-        } catch {
-            return .failure(
-                RPCFailure(
-                    code: error.code.rpcCode,
-                    message: error.message,
-                    name: error.code.description
-                )
-            )
-        }
-    }
-
-    func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
-        var writer = JSONWriter()
-        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(method.rawValue)\",\"params\":{\"id\":\(id)")
-        switch answer {
-        case .success(let value):
-            writer.name("value")
-            writer.raw(value)
-        case .failure(let failure):
-            writer.name("error")
-            writer.failure(failure)
-        case nil: break
-        }
-        writer.raw("}}")
-        self.channel?.enqueue(writer.bytes)
-    }
-
-    /// A failure of the server as the bus's error.
-    private func error(_ failure: RPCFailure, _ url: String) -> RoutingError {
-        let error = failure.routingError(url: url)
-        // It is not this bus that has been shut down.
-        return error.code == .shutDown ? self.unreachable(url, error.message) : error
-    }
-
-    func unreachable(_ url: String, _ reason: String, _ cause: (any Error)? = nil) -> RoutingError {
+    package func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError {
         RoutingError(.unreachable, url: url, message: "\(self.address): \(reason)", cause: cause)
     }
 }
@@ -151,9 +84,9 @@ extension RPCClient {
                     if let subscriber, let text = self.subscribed(message) {
                         await subscriber(text)
                     } else {
-                        self.receive(message)
+                        self.take(message)
                     }
-                case .batch(let messages): for message in messages { self.receive(message) }
+                case .batch(let messages): for message in messages { self.take(message) }
                 case .malformed: throw FrameError.notRPC
                 }
             }
@@ -181,29 +114,6 @@ extension RPCClient {
             )
         }
         for (waiter, event) in lost { waiter.resume(returning: event) }
-    }
-
-    private func receive(_ message: RPCMessage) {
-        switch message.content {
-        case .result(.number(let id), let value): self.deliver(.finished(.success(value)), to: id)
-        case .failure(.number(let id), let error):
-            self.deliver(.finished(.failure(RPCFailure(error))), to: id)
-        case .failure(_, let error):
-            let reason = RPCFailure(error).message
-            self.configuration.logger.notice("the server objects", metadata: ["reason": "\(reason)"])
-        case .notification(let method, let params): self.receive(method, params)
-        case .request, .result, .invalid: break
-        }
-    }
-
-    private func receive(_ method: String, _ params: JSONText?) {
-        guard let id = params?.member(named: "id")?.int else { return }
-        if method == SystemMethod.progress {
-            self.deliver(.progress(params?.member(named: "value") ?? .null), to: id)
-        } else if method == OutgoingCall.returnURL {
-            let attachment = (try? RPCParameters(params))?.attachment ?? RPCAttachment()
-            self.deliver(.returned(attachment.payload ?? .null, headers: attachment.headers), to: id)
-        }
     }
 }
 

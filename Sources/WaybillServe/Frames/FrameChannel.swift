@@ -1,12 +1,13 @@
 internal import WaybillEventLoop
 internal import WaybillJSON
+internal import WaybillRouting
 
 /// The frames of a connection in both directions.
 ///
 /// It belongs to the actor that made it, which is on the connection's loop. What is enqueued while frames are
 /// read is written at once before the next bytes are awaited, so that a peer with many requests in flight
 /// costs few system calls.
-final class FrameChannel {
+final class FrameChannel: RPCChannel {
     let connection: StreamConnection
     private let time: TimeSource
     private var reader: FrameReader
@@ -70,4 +71,11 @@ final class FrameChannel {
 
     /// Writes what the code that runs now enqueues, in one go.
     func flushSoon() { self.writer.assumeOnLoop { $0.flushSoon() } }
+
+    var peer: String { "\(PeerName(self.connection))" }
+    var isClosed: Bool { self.connection.isClosed }
+    func accepted(_ id: RPCID) {}
+    func objection(to result: JSONText) -> RoutingError? { nil }
+    func close() { self.connection.close() }
+    func abort() { self.connection.abort() }
 }

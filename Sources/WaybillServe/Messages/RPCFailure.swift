@@ -1,16 +1,21 @@
 internal import WaybillJSON
-internal import WaybillRouting
+package import WaybillRouting
 
 /// The error member of a response.
-struct RPCFailure: Error, Sendable {
-    let code: Int
-    let message: String
+package struct RPCFailure: Error, Sendable {
+    package let code: Int
+    package let message: String
     /// The name of the bus's code, if the bus or the server has it.
     var name: String?
     /// Patterns that are like the URL.
     var suggestions: [String] = []
     /// What the server's log has the cause under.
     var reference: String?
+    /// The pattern of the route that failed, and its module; nodes of a cluster say so to each other.
+    var route: String?
+    var module: String?
+    /// The underlying error, as text.
+    var cause: String?
 
     static let parseError = -32700
     static let invalidRequest = -32600
@@ -26,6 +31,15 @@ struct RPCFailure: Error, Sendable {
     /// A message that is none.
     static func invalid(_ message: String) -> Self {
         RPCFailure(code: Self.invalidRequest, message: message)
+    }
+
+    /// No node of a cluster has a route for a URL.
+    package static var unrouted: Self {
+        RPCFailure(
+            code: RoutingError.Code.noRoute.rpcCode,
+            message: "no node of the cluster has a route for it",
+            name: RoutingError.Code.noRoute.description
+        )
     }
 
     /// A limit of the server that the peer has reached.
@@ -103,9 +117,13 @@ extension JSONWriter {
                 }
                 self.raw("]")
             }
-            if let reference = failure.reference {
-                self.name("reference")
-                self.string(reference)
+            for (name, text) in [
+                ("reference", failure.reference), ("route", failure.route), ("module", failure.module),
+                ("cause", failure.cause),
+            ] {
+                guard let text else { continue }
+                self.name(name)
+                self.string(text)
             }
             self.raw("}")
         }
@@ -124,18 +142,27 @@ extension RPCFailure {
             message: members["message"]?.string ?? "the peer gave no reason",
             name: data["code"]?.string,
             suggestions: data["suggestions"]?.elements?.compactMap(\.string) ?? [],
-            reference: data["reference"]?.string
+            reference: data["reference"]?.string,
+            route: data["route"]?.string,
+            module: data["module"]?.string,
+            cause: data["cause"]?.string
         )
     }
 
     /// The failure as the bus's error about a URL.
-    func routingError(url: String) -> RoutingError {
+    package func routingError(url: String) -> RoutingError {
         let named = self.name.flatMap { name in RoutingError.Code.all.first { $0.description == name } }
         let reference = self.reference.map { " (reference \($0))" } ?? ""
         return RoutingError(
             named ?? RoutingError.Code(rpcCode: self.code),
             url: url,
-            message: self.message + reference
-        )
+            message: self.message + reference,
+            cause: self.cause.map { RPCCause(description: $0) }
+        ).at(route: self.route, module: self.module)
     }
+}
+
+/// The underlying error of a failure on another node.
+struct RPCCause: Error, CustomStringConvertible {
+    let description: String
 }

@@ -1,7 +1,7 @@
-internal import WaybillJSON
+package import WaybillJSON
 
 /// The ID of a request, as its sender wrote it: a number, a text or null.
-enum RPCID: Hashable, Sendable {
+package enum RPCID: Hashable, Sendable {
     case number(Int)
     case string(String)
     /// A number with a fraction or beyond `Int`, in its own spelling.
@@ -21,7 +21,7 @@ enum RPCID: Hashable, Sendable {
 }
 
 extension JSONWriter {
-    mutating func id(_ id: RPCID) {
+    package mutating func id(_ id: RPCID) {
         switch id {
         case .number(let number): self.raw(String(number))
         case .string(let text): self.string(text)

@@ -1,9 +1,9 @@
-internal import WaybillJSON
+package import WaybillJSON
 
 /// One JSON-RPC message: its envelope is read, its values are not.
-struct RPCMessage: Sendable {
+package struct RPCMessage: Sendable {
     /// What a message is.
-    enum Content: Sendable {
+    package enum Content: Sendable {
         case request(RPCID, method: String, params: JSONText?)
         case notification(method: String, params: JSONText?)
         case result(RPCID, JSONText)
@@ -12,10 +12,10 @@ struct RPCMessage: Sendable {
         case invalid(RPCID, String)
     }
 
-    let content: Content
+    package let content: Content
 
     /// Reads a message that was validated.
-    init(_ text: JSONText) {
+    package init(_ text: JSONText) {
         guard text.shape == .object else {
             self.content = .invalid(.null, "a message is a JSON object")
             return
@@ -81,7 +81,7 @@ private struct RPCEnvelope {
 }
 
 /// What one frame holds.
-enum RPCFrame: Sendable {
+package enum RPCFrame: Sendable {
     case message(RPCMessage)
     case batch([RPCMessage])
     /// The bytes are no JSON that is accepted.
@@ -92,7 +92,7 @@ enum RPCFrame: Sendable {
     /// - Parameters:
     ///   - text: The bytes of the frame.
     ///   - depth: How deep arrays and objects may be nested.
-    init(_ text: JSONText, depth: Int) {
+    package init(_ text: JSONText, depth: Int) {
         do throws(JSONError) {
             let text = try text.validated(depthLimit: depth)
             if let elements = text.elements {

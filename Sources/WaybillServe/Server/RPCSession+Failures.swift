@@ -9,6 +9,13 @@ extension RPCSession {
     func failure(_ error: any Error) -> RPCFailure {
         if let failure = error as? RPCFailure { return failure }
         let error = error as? RoutingError ?? RoutingError(.handlerFailed, message: "it failed", cause: error)
+        if self.audience == .nodes {
+            var failure = RPCFailure(wholly: error)
+            if error.code == .noRoute, error.route == nil {
+                failure.suggestions = self.bus.explainExposed(error.url, to: .nodes).nearest
+            }
+            return failure
+        }
         guard error.code.sentenceForPeers != nil else {
             var failure = RPCFailure(error, reference: nil)
             if error.code == .noRoute { failure.suggestions = self.bus.explainExposed(error.url).nearest }
@@ -35,6 +42,14 @@ extension RPCFailure {
             name: error.code.description,
             reference: reference
         )
+    }
+
+    /// What a node of the same cluster is told of an error: all of it.
+    init(wholly error: RoutingError) {
+        self.init(code: error.code.rpcCode, message: error.message, name: error.code.description)
+        self.route = error.route
+        self.module = error.module
+        self.cause = error.cause.map { "\($0)" }
     }
 
     /// What a peer is told of a frame that is no JSON.

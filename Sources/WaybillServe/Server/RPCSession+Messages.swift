@@ -1,12 +1,13 @@
 internal import Logging
 internal import Waybill
 internal import WaybillEventLoop
-internal import WaybillJSON
+package import WaybillJSON
 internal import WaybillRouting
 
 // Messages and their answers.
 extension RPCSession {
-    func receive(_ frame: JSONText) {
+    /// Takes what the peer has sent.
+    package func receive(_ frame: JSONText) {
         switch RPCFrame(frame, depth: self.limits.depth) {
         case .malformed(let error):
             self.enqueueAnswer(to: .null, RPCFailure(error))
@@ -95,7 +96,9 @@ extension RPCSession {
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
-        if self.requests.id(of: number) != nil { self.tasks[number] = task }
+        guard let id = self.requests.id(of: number) else { return }
+        self.tasks[number] = task
+        self.channel.accepted(id)
     }
 
     func cancel(_ number: ServedRequests.Number) {
@@ -105,6 +108,9 @@ extension RPCSession {
 
     func finish(_ number: ServedRequests.Number, with result: JSONText) {
         guard let id = self.requests.id(of: number) else { return }
+        if let error = self.channel.objection(to: result) {
+            return self.finish(number, with: self.failure(error))
+        }
         var writer = JSONWriter(capacity: result.range.count + 48)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
         writer.id(id)

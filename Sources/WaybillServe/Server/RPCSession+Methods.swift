@@ -5,7 +5,7 @@ internal import WaybillJSON
 internal import WaybillRouting
 
 /// The methods of the protocol itself; every other method is a URL.
-enum SystemMethod: String {
+package enum SystemMethod: String, Sendable {
     case authenticate = "$/authenticate"
     case ping = "$/ping"
     case publish = "$/publish"
@@ -18,8 +18,10 @@ enum SystemMethod: String {
     case explain = "$/explain"
 
     // What a server sends.
-    static let progress = "$/progress"
+    package static let progress = "$/progress"
     static let message = "$/message"
+    /// A node tells the one that has sent a request that it is being handled.
+    package static let accepted = "$/accepted"
 
     static func isSystem(_ method: String) -> Bool { method.utf8.starts(with: "$/".utf8) }
 }
@@ -90,6 +92,7 @@ extension RPCSession {
             payload: attachment.payload,
             correlationID: attachment.correlationID,
             origin: self.origin,
+            audience: self.audience,
             returnHandler: { [weak self] url, value, headers in
                 self?.takeReturn(url, value, headers, id)
             }

@@ -9,7 +9,7 @@ extension RPCSession {
     func describeRoutes() -> JSONText {
         var writer = JSONWriter(capacity: 1024)
         writer.raw("[")
-        for (index, route) in self.bus.exposedRoutes.enumerated() {
+        for (index, route) in self.bus.exposedRoutes(to: self.audience).enumerated() {
             if index > 0 { writer.raw(",") }
             writer.route(route)
         }
@@ -24,7 +24,7 @@ extension RPCSession {
 
     /// Where a URL leads, as `$/explain` answers.
     func explain(_ url: String) -> JSONText {
-        let explanation = self.bus.explainExposed(url)
+        let explanation = self.bus.explainExposed(url, to: self.audience)
         var writer = JSONWriter()
         writer.raw("{")
         writer.name("url", isFirst: true)

@@ -13,7 +13,7 @@ extension RPCSession {
         let messages: SubscriptionSequence
         do throws(RoutingError) {
             let limit = self.limits.messagesPerSubscription
-            messages = try self.bus.externalMessages(of: pattern, limit: limit)
+            messages = try self.bus.externalMessages(of: pattern, to: self.audience, limit: limit)
         } catch {
             throw error.code == .invalidPattern ? .parameters(error.message) : self.failure(error)
         }

@@ -1,19 +1,23 @@
-internal import Logging
-internal import Waybill
-internal import WaybillEventLoop
+package import Logging
+package import Waybill
+package import WaybillEventLoop
 internal import WaybillRouting
 
-/// One connection of a server: it reads messages, asks the bus, and writes answers.
+/// The requests of one peer: it reads messages, asks the bus, and writes answers.
 ///
 /// It runs on the loop of the bus, so a request to a handler there that cannot suspend is answered before the
-/// next one is read. ``ServedRequests`` decides what is admitted and what is due; this actor acts.
-actor RPCSession: LoopBound {
-    nonisolated let eventLoop: EventLoop
+/// next one is read. ``ServedRequests`` decides what is admitted and what is due; this actor acts. The peer is
+/// at the other end of a connection, which the session serves, or of an ``RPCChannel`` of another kind.
+package actor RPCSession: LoopBound {
+    package nonisolated let eventLoop: EventLoop
     let bus: MessageBus
     let limits: RPCServer.Limits
     let logger: Logger
     let origin: MessageOrigin
-    let channel: FrameChannel
+    let audience: Audience
+    let channel: any RPCChannel
+    /// The channel, if it is a connection.
+    private let connection: FrameChannel?
     let ledger: ServerLedger
     let token: BearerToken?
 
@@ -48,13 +52,40 @@ actor RPCSession: LoopBound {
         self.logger = server.configuration.logger
         self.ledger = server.ledger
         self.token = server.configuration.token.map { BearerToken($0) }
-        self.channel = FrameChannel(connection, limit: self.limits.frameSize)
+        self.audience = .peers
+        let channel = FrameChannel(connection, limit: self.limits.frameSize)
+        self.channel = channel
+        self.connection = channel
         self.requests = ServedRequests(limit: self.limits.requestsInFlight)
         let now = server.eventLoop.time.instant
         self.openedAt = now
         self.bucket = TokenBucket(perSecond: self.limits.requestsPerSecond, at: now)
         self.phase = self.token == nil ? .silent : .unauthenticated
         self.origin = MessageOrigin(connection)
+    }
+
+    /// Makes a session for a node whose messages come to ``receive(_:)``.
+    package init(
+        _ bus: MessageBus,
+        node origin: MessageOrigin,
+        limits: RPCServer.Limits,
+        logger: Logger,
+        makeChannel: @Sendable () -> any RPCChannel
+    ) {
+        self.eventLoop = bus.eventLoop
+        self.bus = bus
+        self.limits = limits
+        self.logger = logger
+        self.ledger = ServerLedger()
+        self.token = nil
+        self.audience = .nodes
+        self.channel = makeChannel()
+        self.connection = nil
+        self.requests = ServedRequests(limit: limits.requestsInFlight)
+        self.openedAt = bus.eventLoop.time.instant
+        self.bucket = TokenBucket(perSecond: limits.requestsPerSecond, at: self.openedAt)
+        self.phase = .open
+        self.origin = origin
     }
 
     /// Tells a peer that it is not admitted, and closes the connection.
@@ -67,7 +98,7 @@ actor RPCSession: LoopBound {
 
     /// Serves the peer until it is gone, or the task is cancelled, which waits for nothing.
     func run() async {
-        let connection = self.channel.connection
+        guard let connection = self.connection?.connection else { return }
         await withTaskCancellationHandler {
             await self.serve()
         } onCancel: {
@@ -77,7 +108,7 @@ actor RPCSession: LoopBound {
 
     private func serve() async {
         do {
-            while let frame = try await self.channel.next(isFlushing: true) {
+            while let frame = try await self.connection?.next(isFlushing: true) {
                 if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
                     await self.channel.flush()
                     try await self.eventLoop.clock.sleep(for: delay)
@@ -95,11 +126,11 @@ actor RPCSession: LoopBound {
         }
         await self.channel.flush()
         self.abandon()
-        self.channel.connection.close()
+        self.channel.close()
     }
 
     /// The peer is gone: cancels whatever it has asked for.
-    private func abandon() {
+    package func abandon() {
         self.phase = .closed
         let count = self.requests.abandonAll()
         self.ledger.note { $0.abandoned += count }
@@ -110,18 +141,21 @@ actor RPCSession: LoopBound {
     }
 
     func metadata(_ reason: String) -> Logger.Metadata {
-        ["reason": "\(reason)", "peer": "\(PeerName(self.channel.connection))"]
+        ["reason": "\(reason)", "peer": "\(self.channel.peer)"]
     }
 }
 
 // How a connection ends from this side.
 extension RPCSession {
     /// Takes no more requests, and closes the connection when those in flight have been answered.
-    func drain() {
+    package func drain() {
         guard self.phase != .closed else { return }
         self.phase = .draining
         self.closeIfDrained()
     }
+
+    /// Whether nothing is owed to the peer.
+    package var isIdle: Bool { self.requests.isEmpty && self.subscriptions.isEmpty }
 
     func closeIfDrained() {
         guard self.phase == .draining, self.requests.isEmpty else { return }
@@ -129,16 +163,16 @@ extension RPCSession {
         // What has been written is still sent; a task that reads ends.
         Task {
             await self.channel.flush()
-            self.channel.connection.close()
+            self.channel.close()
         }
     }
 
     /// Closes the connection at once; requests in flight are cancelled.
     func end(_ reason: String) {
-        guard !self.channel.connection.isClosed else { return }
+        guard !self.channel.isClosed else { return }
         self.logger.info("a connection is closed", metadata: self.metadata(reason))
         self.phase = .closed
-        self.channel.connection.abort()
+        self.channel.abort()
     }
 
     /// Closes the connection if the peer takes longer than it may.
@@ -147,11 +181,12 @@ extension RPCSession {
     }
 
     private func overdue(at now: ContinuousClock.Instant) -> String? {
-        if let since = self.channel.stalledSince {
+        guard let connection = self.connection else { return nil }
+        if let since = connection.stalledSince {
             // Nothing more is read from it either, so no other time passes.
             return now - since > self.limits.stallTime ? "it does not read" : nil
         }
-        if let since = self.channel.partialFrameSince, now - since > self.limits.messageTime {
+        if let since = connection.partialFrameSince, now - since > self.limits.messageTime {
             return "its message does not end"
         }
         if self.phase == .unauthenticated || self.phase == .silent {
@@ -160,7 +195,7 @@ extension RPCSession {
         guard let idleTime = self.limits.idleTime, self.requests.isEmpty, self.subscriptions.isEmpty else {
             return nil
         }
-        return now - self.channel.lastReceived > idleTime ? "it is idle" : nil
+        return now - connection.lastReceived > idleTime ? "it is idle" : nil
     }
 }
 

@@ -21,13 +21,17 @@ struct RequestFailure {
         let reference = error.reference.map { " (reference \($0))" } ?? ""
         self.line =
             "\(error.code): \(error.message)\(reference)" + (advice.map { "; \($0)" } ?? "")
-        self.status =
-            switch error.code {
-            case .unreachable: Self.unavailable
-            case .refused: Self.notAdmitted
-            case .deadlineExceeded: Self.timedOut
-            default: 1
-            }
+        self.status = Self.status(of: error.code)
+    }
+
+    /// The exit status of a command whose request has failed with a code.
+    static func status(of code: RoutingError.Code) -> Int32 {
+        switch code {
+        case .unreachable: Self.unavailable
+        case .refused: Self.notAdmitted
+        case .deadlineExceeded: Self.timedOut
+        default: 1
+        }
     }
 
     private static func advice(_ error: RPCRequestError, _ address: ServerAddress) -> String? {

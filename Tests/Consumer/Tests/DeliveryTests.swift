@@ -327,6 +327,18 @@ struct DeliveryTests {
         #expect(bus.exposedOperations(of: "app://who/asks").isEmpty)
     }
 
+    @Test func `what other nodes may reach is shared`() async throws {
+        struct Secret: Sendable {}
+        let share = try bus.share("app://shared/**", for: [.calls, .publishing])
+        #expect(share.kind == .share && share.kind != Registration.Kind.exposure)
+        #expect(bus.sharedOperations(of: "app://shared/one") == [.calls, .publishing])
+        #expect(bus.exposedOperations(of: "app://shared/one").isEmpty)
+        try bus.register("app://shared/one") { _ in Secret() }
+        #expect(bus.validate().map(\.code) == [.notTransferable])
+        share.cancel()
+        #expect(bus.sharedOperations(of: "app://shared/one").isEmpty && bus.validate().isEmpty)
+    }
+
     @Test func `the parameters of a message are one value, and a bus changes while it runs`() async throws {
         struct Page: Decodable {
             var number: Int

@@ -1,0 +1,136 @@
+internal import WaybillRouting
+
+/// What a node knows of the others: which there are, and what they share; a value that performs no I/O.
+///
+/// It is told what other nodes announce, and says what has to be done about it.
+struct ClusterState: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    /// Another node.
+    struct Member: Sendable, Equatable {
+        let id: NodeID
+        var name: String
+        /// How often what it shares has changed; nil while its state is not known.
+        var epoch: Int?
+        var lastHeard: Instant
+        /// How often it says that it lives.
+        var interval = Duration.seconds(1)
+        var routes: Set<String> = []
+        var topics: Set<String> = []
+    }
+
+    /// What has to be done.
+    enum Action: Sendable, Equatable {
+        /// Ask a node for its state.
+        case ask(NodeID)
+        /// Send a node the own state.
+        case answer(NodeID)
+        /// A node's state is known now.
+        case learned(NodeID)
+        /// A node has left.
+        case left(Member)
+    }
+
+    private(set) var members: [NodeID: Member] = [:]
+    private let own: NodeID
+    private var directory: RouteDirectory
+    /// Nodes that have left: a message of theirs that is late does not bring them back.
+    private var departed: [NodeID] = []
+
+    private static let departedLimit = 1000
+    private static let memberLimit = 10_000
+
+    init(own: NodeID, table: RouteTable<PatternShape>) {
+        self.own = own
+        self.directory = RouteDirectory(table)
+    }
+
+    /// Takes what a node says.
+    mutating func receive(_ announcement: Announcement, at now: Instant) -> [Action] {
+        let id = announcement.node
+        guard id != self.own, !self.departed.contains(id) else { return [] }
+        if announcement.kind == .bye { return self.remove(id).map { [.left($0)] } ?? [] }
+        if announcement.kind == .ask { return [.answer(id)] }
+        guard self.members[id] != nil || self.members.count < Self.memberLimit else { return [] }
+        var member =
+            self.members[id] ?? Member(id: id, name: announcement.name, epoch: nil, lastHeard: now)
+        member.lastHeard = now
+        member.interval = .milliseconds(announcement.interval)
+        var actions: [Action] = []
+        switch announcement.kind {
+        case .hello, .state:
+            if announcement.epoch >= member.epoch ?? 0 {
+                member.name = announcement.name
+                member.epoch = announcement.epoch
+                self.update(&member, routes: Set(announcement.routes), topics: Set(announcement.topics))
+                actions.append(.learned(id))
+            }
+            if announcement.kind == .hello { actions.append(.answer(id)) }
+        case .change where announcement.epoch == (member.epoch ?? -1) + 1:
+            member.epoch = announcement.epoch
+            self.update(
+                &member,
+                routes: member.routes.subtracting(announcement.removedRoutes).union(announcement.routes),
+                topics: member.topics.subtracting(announcement.removedTopics).union(announcement.topics)
+            )
+            actions.append(.learned(id))
+        case .change, .beat:
+            if announcement.epoch > member.epoch ?? -1 { actions.append(.ask(id)) }
+        case .ask, .bye: break
+        }
+        self.members[id] = member
+        return actions
+    }
+
+    private mutating func update(_ member: inout Member, routes: Set<String>, topics: Set<String>) {
+        for pattern in member.routes.subtracting(routes) {
+            self.directory.removeRoute(pattern, of: member.id)
+        }
+        for pattern in routes.subtracting(member.routes) { self.directory.addRoute(pattern, of: member.id) }
+        for pattern in member.topics.subtracting(topics) { self.directory.removeTopic(pattern) }
+        for pattern in topics.subtracting(member.topics) { self.directory.addTopic(pattern) }
+        member.routes = routes
+        member.topics = topics
+    }
+
+    /// Forgets the nodes that have been silent for two and a half of their intervals.
+    mutating func expire(at now: Instant) -> [Member] {
+        let silent = self.members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()
+        return silent.compactMap { self.drop($0) }
+    }
+
+    /// A node has left; its ID is used by no other.
+    mutating func remove(_ id: NodeID) -> Member? {
+        self.departed.append(id)
+        if self.departed.count > Self.departedLimit { self.departed.removeFirst() }
+        return self.drop(id)
+    }
+
+    /// A node cannot be reached; it is a member again when it says something.
+    mutating func drop(_ id: NodeID) -> Member? {
+        guard var member = self.members.removeValue(forKey: id) else { return nil }
+        let known = member
+        self.update(&member, routes: [], topics: [])
+        return known
+    }
+
+    /// All nodes have been heard now: for a while, this one could hear nothing.
+    mutating func hearAll(at now: Instant) {
+        for id in self.members.keys { self.members[id]?.lastHeard = now }
+    }
+}
+
+// Where messages go.
+extension ClusterState {
+    /// The shape of the best pattern for a URL; nil if no node shares one.
+    func shape(for url: String) -> PatternShape? { self.directory.shape(for: url) }
+
+    /// The nodes that share a route of a shape.
+    func nodes(sharing shape: PatternShape) -> Set<NodeID> { self.directory.nodes(sharing: shape) }
+
+    /// Patterns of other nodes that are like a URL.
+    func suggestions(for url: String) -> [String] { self.directory.suggestions(for: url) }
+
+    /// Whether a node takes what is published to a URL.
+    func hasSubscribers(of url: String) -> Bool { self.directory.hasSubscribers(of: url) }
+}

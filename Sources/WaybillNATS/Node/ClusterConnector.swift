@@ -1,0 +1,34 @@
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// A node as the bus sees it: what takes the messages that no route of this process takes.
+///
+/// The bus calls ``canRoute(_:)`` and ``suggestions(for:)`` under its locks: they read the directory alone.
+struct ClusterConnector: Cluster {
+    private let core: ClusterCore
+
+    init(_ core: ClusterCore) { self.core = core }
+
+    nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
+        try await self.core.route(message)
+    }
+
+    func canRoute(_ address: Address) -> Bool {
+        self.core.state.withLock { $0.shape(for: address.text) != nil }
+    }
+
+    func suggestions(for address: Address) -> [String] {
+        self.core.state.withLock { $0.suggestions(for: address.text) }
+    }
+
+    func publish(_ message: Message) -> Bool {
+        guard self.core.state.withLock({ $0.hasSubscribers(of: message.address.text) }) else { return false }
+        if self.core.eventLoop.isInEventLoop {
+            self.core.assumeOnLoop { $0.publish(message) }
+        } else {
+            self.core.eventLoop.execute { self.core.assumeOnLoop { $0.publish(message) } }
+        }
+        return true
+    }
+}

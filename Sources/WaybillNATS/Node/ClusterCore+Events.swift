@@ -1,0 +1,193 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillJSON
+internal import WaybillRouting
+internal import WaybillServe
+
+// What comes from the transport.
+extension ClusterCore {
+    func receive(_ events: [TransportEvent]) {
+        for event in events { self.receive(event) }
+    }
+
+    private func receive(_ event: TransportEvent) {
+        switch event {
+        case .message(let message): self.receive(message)
+        case .undelivered(let reply, let reason): self.noteUndelivered(reply, reason)
+        case .overflow:
+            self.configuration.logger.error("messages are lost: the node is too slow for them")
+            self.loseAll("answers were lost, since this node is too slow for them")
+        case .connected:
+            self.isConnected = true
+            self.state.withLock { $0.hearAll(at: self.now) }
+            self.configuration.logger.notice("connected again")
+            self.announce(.hello)
+        case .disconnected(let reason):
+            self.isConnected = false
+            self.configuration.logger.notice("the connection is lost", metadata: ["reason": "\(reason)"])
+            self.loseAll("the connection to the server is lost: \(reason)")
+        case .lameDuck: self.configuration.logger.notice("the server is about to shut down")
+        }
+    }
+
+    private func receive(_ message: TransportMessage) {
+        if message.subject == self.subjects.nodes || message.subject == self.subjects.members(self.id) {
+            return self.receiveAnnouncement(message)
+        }
+        guard let frame = try? JSONText(message.payload).validated(depthLimit: JSONText.depthLimit) else {
+            return self.note { $0.malformed += 1 }
+        }
+        if self.subjects.request(in: message.subject) != nil {
+            self.receiveAnswer(frame, from: message.reply.flatMap { self.subjects.node(in: $0) })
+        } else if self.subjects.isPublication(message.subject) {
+            self.receivePublication(frame, message)
+        } else {
+            if self.subjects.isCall(message.subject) { self.note { $0.received += 1 } }
+            self.receiveRequest(frame, message.reply)
+        }
+    }
+
+    /// What was sent has reached no node.
+    private func noteUndelivered(_ reply: String, _ reason: TransportEvent.Undelivered) {
+        if let (_, id) = self.subjects.request(in: reply) {
+            switch reason {
+            case .noSubscriber: self.deliver(.finished(.failure(.unrouted)), to: id)
+            case .notSent(let reason): self.deliver(.lost(reason), to: id)
+            }
+        } else if let node = self.subjects.asked(in: reply), case .noSubscriber = reason {
+            if let member = self.state.withLock({ $0.drop(node) }) { self.lose(member, "is gone") }
+        }
+    }
+
+    private func receiveAnnouncement(_ message: TransportMessage) {
+        guard let announcement = Announcement(message.payload) else { return self.note { $0.malformed += 1 } }
+        let isSame = announcement.node == self.id
+        for action in isSame ? [] : self.state.withLock({ $0.receive(announcement, at: self.now) }) {
+            switch action {
+            case .ask(let node): self.announce(.ask, to: node)
+            case .answer(let node): self.announce(.state, to: node)
+            case .learned(let node): self.refreshed(node)
+            case .left(let member): self.noteLeft(member)
+            }
+        }
+    }
+
+    /// A node has left; it still answers what it has.
+    private func noteLeft(_ member: ClusterState.Member) {
+        self.configuration.logger.info("a node has left", metadata: ["node": "\(member.name)"])
+        self.refreshed(member.id)
+        self.publicationsSeen[member.id] = nil
+    }
+}
+
+// Answers to this node's requests.
+extension ClusterCore {
+    private func receiveAnswer(_ frame: JSONText, from node: NodeID?) {
+        let message = RPCMessage(frame)
+        guard let (id, isClaim) = message.answered else { return self.note { $0.malformed += 1 } }
+        guard self.pending.contains(id), self.requests[id] != nil else {
+            self.note { $0.unknown += 1 }
+            // Its caller has stopped waiting before the node said that it has it.
+            if isClaim, let node {
+                self.tell(node, OutgoingCall.notification(.cancelRequest, id, nil), about: id)
+            }
+            return
+        }
+        if let node, self.requests[id]?.node == nil { self.requests[id]?.node = node }
+        self.take(message)
+    }
+}
+
+extension RPCMessage {
+    /// The request that it is about, and whether it says that the request is being handled.
+    fileprivate var answered: (id: Int, isClaim: Bool)? {
+        switch self.content {
+        case .result(.number(let id), _), .failure(.number(let id), _): return (id, false)
+        case .notification(let method, let params):
+            guard let id = params?.member(named: "id")?.int else { return nil }
+            return (id, method == SystemMethod.accepted || method == SystemMethod.progress)
+        default: return nil
+        }
+    }
+}
+
+// What other nodes ask of this one.
+extension ClusterCore {
+    private func receiveRequest(_ frame: JSONText, _ reply: String?) {
+        let sender = reply.flatMap { self.subjects.request(in: $0)?.0 }
+        // Of a node all requests are one conversation; of another client each is.
+        let key = sender.map { self.subjects.inbox($0, 0) } ?? reply ?? ""
+        let session = self.session(key, sender)
+        session.assumeOnLoop { $0.receive(frame) }
+        if sender == nil { self.endIfIdle(session, key) }
+    }
+
+    private func session(_ key: String, _ sender: NodeID?) -> RPCSession {
+        if let session = self.sessions[key] { return session }
+        var limits = RPCServer.Limits()
+        limits.requestsInFlight = self.configuration.requestsPerNode
+        limits.requestsPerSecond = .max
+        let name = sender.map { id in
+            self.state.withLock { $0.members[id]?.name }.map { "\($0) (\(id))" } ?? "\(id)"
+        }
+        let peer = name ?? key
+        let reply = self.subjects.node(self.id)
+        let transport = self.transport
+        let session = RPCSession(
+            self.bus,
+            node: MessageOrigin(transport: "nats", peer: peer),
+            limits: limits,
+            logger: self.configuration.logger
+        ) {
+            NodeChannel(
+                peer: peer,
+                to: key,
+                replyingTo: reply,
+                isNode: sender != nil,
+                over: transport,
+                onAnswer: { [weak self] in
+                    guard let self else { return }
+                    self.eventLoop.execute { self.sweep(key) }
+                }
+            )
+        }
+        self.sessions[key] = session
+        return session
+    }
+
+    /// Forgets the conversation with a client that is no node, once it is over.
+    private nonisolated func sweep(_ key: String) {
+        self.assumeOnLoop { core in
+            if let session = core.sessions[key] { core.endIfIdle(session, key) }
+        }
+    }
+
+    /// Forgets the conversations in which nothing is going on: a client could make up any number of nodes.
+    func sweepSessions() {
+        for (key, session) in self.sessions { self.endIfIdle(session, key) }
+        if self.publicationsSeen.count > 10_000 {
+            let members = self.state.withLock { $0.members }
+            self.publicationsSeen = self.publicationsSeen.filter { members[$0.key] != nil }
+        }
+    }
+
+    private func endIfIdle(_ session: RPCSession, _ key: String) {
+        if session.assumeOnLoop({ $0.isIdle }) { self.sessions[key] = nil }
+    }
+
+    /// A publication of another node, or of a client that is none.
+    private func receivePublication(_ frame: JSONText, _ message: TransportMessage) {
+        let sender = message.reply.flatMap { self.subjects.request(in: $0) }
+        if let (node, number) = sender {
+            // Two subscriptions of this node may match its subject; those of one node come in order.
+            guard number > self.publicationsSeen[node] ?? 0 else { return self.note { $0.unknown += 1 } }
+            self.publicationsSeen[node] = number
+        }
+        guard case .notification(SystemMethod.publish.rawValue, _) = RPCMessage(frame).content else {
+            return self.note { $0.malformed += 1 }
+        }
+        let key = sender.map { self.subjects.inbox($0.0, 0) } ?? ""
+        self.session(key, sender?.0).assumeOnLoop { $0.receive(frame) }
+    }
+}

@@ -1,0 +1,24 @@
+#if NATS
+public import ServiceLifecycle
+
+/// A node as a service among others: name it after the bus, so that it leaves before the bus ends.
+extension ClusterNode: Service {}
+
+extension ClusterCore {
+    func withGracefulShutdown(
+        _ body: @Sendable () async -> Void,
+        onShutdown: @escaping @Sendable () -> Void
+    ) async {
+        await withGracefulShutdownHandler(operation: body, onGracefulShutdown: onShutdown)
+    }
+}
+#else
+extension ClusterCore {
+    func withGracefulShutdown(
+        _ body: @Sendable () async -> Void,
+        onShutdown: @escaping @Sendable () -> Void
+    ) async {
+        await body()
+    }
+}
+#endif

@@ -1,0 +1,297 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillJSON
+internal import WaybillRouting
+internal import WaybillServe
+
+/// What a node is made of, on the loop of its bus: ``ClusterState`` knows the others, and this actor acts.
+actor ClusterCore: RPCCaller {
+    nonisolated let eventLoop: EventLoop
+    nonisolated let bus: MessageBus
+    nonisolated let transport: any ClusterTransport
+    nonisolated let subjects: Subjects
+    nonisolated let configuration: ClusterNode.Configuration
+    nonisolated let id = NodeID.random()
+    /// Read by callers on any thread, under locks of the bus.
+    nonisolated let state: Locked<ClusterState>
+    nonisolated let ledger = Locked(ClusterNode.Statistics())
+    /// Resumes ``run()`` when the node is to leave.
+    private nonisolated let leaving = LeaveSignal()
+
+    var pending = PendingRequests<LoopContinuation<PendingEvent>>()
+    var requests: [Int: SentRequest] = [:]
+    /// The conversations with those that send requests, by where the answers go.
+    var sessions: [String: RPCSession] = [:]
+    /// Callers that wait for the state of nodes.
+    var refreshes: [Int: Refresh] = [:]
+    var lastRefresh = 0
+    var offer = ClusterOffer()
+    var lastPublication = 0
+    /// The latest publication of each node.
+    var publicationsSeen: [NodeID: Int] = [:]
+    var isConnected = false
+    private var registration: Registration?
+    private var isStarted = false
+    private var isAnnouncementDue = false
+    private var watch: ScheduledTimer?
+    private var lastBeat: ContinuousClock.Instant?
+
+    /// The question what some nodes share now.
+    struct Refresh {
+        /// Those that have not answered.
+        var missing: Set<NodeID>
+        let waiter: LoopContinuation<Void>
+    }
+
+    /// A request that has not ended.
+    struct SentRequest {
+        let shape: PatternShape
+        let sentAt: ContinuousClock.Instant
+        /// The node that has it, once that has said something.
+        var node: NodeID?
+    }
+
+    init(
+        _ bus: MessageBus,
+        _ realm: String,
+        _ transport: any ClusterTransport,
+        _ configuration: ClusterNode.Configuration
+    ) {
+        self.eventLoop = bus.eventLoop
+        self.bus = bus
+        self.transport = transport
+        self.subjects = Subjects(realm: realm)
+        self.configuration = configuration
+        self.state = Locked(ClusterState(own: self.id, table: bus.clusterTable()))
+    }
+
+    var now: ContinuousClock.Instant { self.eventLoop.time.instant }
+
+    func note(_ change: (inout ClusterNode.Statistics) -> Void) { self.ledger.withLock { change(&$0) } }
+}
+
+// Joining and leaving.
+extension ClusterCore {
+    func start() async throws {
+        guard !self.isStarted else { return }
+        self.isStarted = true
+        do throws(RoutingError) {
+            try await self.transport.open(on: self.eventLoop) { [weak self] events in
+                self?.assumeOnLoop { $0.receive(events) }
+            }
+        } catch {
+            self.isStarted = false
+            throw error
+        }
+        self.isConnected = true
+        do throws(RoutingError) {
+            self.registration = try self.bus.join(ClusterConnector(self)) { [weak self] in
+                self?.noteRoutesChanged()
+            }
+        } catch {
+            await self.transport.close()
+            throw error
+        }
+        for subject in [
+            self.subjects.nodes, self.subjects.members(self.id), self.subjects.node(self.id),
+            self.subjects.inboxes(self.id),
+        ] {
+            self.transport.subscribe(subject, queue: nil)
+        }
+        self.updateOffer()
+        await self.transport.flush()
+        self.announce(.hello)
+        self.scheduleBeat()
+        try? await self.eventLoop.clock.sleep(for: self.configuration.discoveryTime)
+    }
+
+    func run() async throws {
+        try await self.start()
+        await withGracefulShutdown {
+            await self.leaving.wait()
+        } onShutdown: {
+            self.beginLeaving()
+        }
+        await self.leave()
+    }
+
+    nonisolated func beginLeaving() { self.leaving.fire() }
+
+    /// Tells the others, takes no more requests, waits for those in flight, and closes the connection.
+    private func leave() async {
+        self.announce(.bye)
+        self.watch.take()?.cancel()
+        self.lastBeat = nil
+        for subject in self.offer.subjects { self.transport.unsubscribe(subject) }
+        self.offer.subjects = []
+        await self.transport.flush()
+        let limit = self.now + self.configuration.drainLimit
+        while !self.isDrained, self.now < limit, !Task.isCancelled {
+            try? await self.eventLoop.clock.sleep(for: .milliseconds(5))
+        }
+        self.loseAll("this node has left the cluster")
+        self.registration.take()?.cancel()
+        for session in self.sessions.values { session.assumeOnLoop { $0.abandon() } }
+        self.sessions = [:]
+        await self.transport.flush()
+        await self.transport.close()
+    }
+
+    private var isDrained: Bool {
+        self.pending.count == 0 && self.sessions.values.allSatisfy { $0.assumeOnLoop { $0.isIdle } }
+    }
+}
+
+// What this node tells the others.
+extension ClusterCore {
+    func announce(_ kind: Announcement.Kind, to node: NodeID? = nil) {
+        var announcement = Announcement(kind, of: self.id)
+        announcement.name = self.configuration.name
+        announcement.epoch = self.offer.epoch
+        announcement.interval = self.interval
+        if kind == .hello || kind == .state {
+            announcement.routes = self.offer.routes.sorted()
+            announcement.topics = self.offer.topics.sorted()
+        }
+        self.send(announcement, to: node)
+    }
+
+    private var interval: Int { max(1, Int(self.configuration.heartbeatInterval / .milliseconds(1))) }
+
+    private func send(_ announcement: Announcement, to node: NodeID?) {
+        let subject = node.map { self.subjects.members($0) } ?? self.subjects.nodes
+        let bytes = announcement.bytes
+        guard bytes.count <= self.transport.payloadLimit else {
+            self.configuration.logger.error(
+                "the node shares more than fits into a message",
+                metadata: ["bytes": "\(bytes.count)"]
+            )
+            return
+        }
+        // That a node cannot be asked is known by the reply subject.
+        let reply = node.map { self.subjects.asking($0, self.id) }
+        _ = self.transport.publish(subject, reply: reply, bytes)
+    }
+
+    /// The routes have changed, or what is shared: announces it once the code that runs now is done.
+    private nonisolated func noteRoutesChanged() {
+        self.eventLoop.execute { self.assumeOnLoop { $0.announceSoon() } }
+    }
+
+    private func announceSoon() {
+        guard !self.isAnnouncementDue else { return }
+        self.isAnnouncementDue = true
+        self.eventLoop.schedule(at: Deadline(after: .milliseconds(1), by: self.eventLoop.time)) {
+            self.assumeOnLoop { core in
+                core.isAnnouncementDue = false
+                guard core.registration != nil, let change = core.updateOffer() else { return }
+                core.send(change, to: nil)
+            }
+        }
+    }
+
+    /// Subscribes to what the node offers now.
+    ///
+    /// - Returns: What has changed, if anything has.
+    @discardableResult
+    private func updateOffer() -> Announcement? {
+        let routes = Set(self.bus.exposedRoutes(to: .nodes).map { self.bus.withScheme($0.pattern) })
+        let topics = Set(
+            self.bus.exposedPatterns(to: .nodes, for: .publishing).map { self.bus.withScheme($0) }
+        )
+        guard routes != self.offer.routes || topics != self.offer.topics else { return nil }
+        self.offer.epoch += 1
+        var change = Announcement(.change, of: self.id)
+        change.name = self.configuration.name
+        change.epoch = self.offer.epoch
+        change.interval = self.interval
+        change.routes = routes.subtracting(self.offer.routes).sorted()
+        change.removedRoutes = self.offer.routes.subtracting(routes).sorted()
+        change.topics = topics.subtracting(self.offer.topics).sorted()
+        change.removedTopics = self.offer.topics.subtracting(topics).sorted()
+        self.offer.routes = routes
+        self.offer.topics = topics
+        let table = self.bus.clusterTable(of: PatternShape.self)
+        let calls = Set(
+            routes.compactMap { try? table.pattern($0) }.map { self.subjects.call(PatternShape($0)) }
+        )
+        let publications = Set(
+            topics.compactMap { try? table.pattern($0) }.flatMap { self.subjects.publications(of: $0) }
+        )
+        let subjects = calls.union(publications)
+        for subject in self.offer.subjects.subtracting(subjects) { self.transport.unsubscribe(subject) }
+        for subject in subjects.subtracting(self.offer.subjects) {
+            self.transport.subscribe(subject, queue: calls.contains(subject) ? "waybill" : nil)
+        }
+        self.offer.subjects = subjects
+        return change
+    }
+
+    /// Says that the node lives, and looks which of the others do not.
+    private func scheduleBeat() {
+        let interval = self.configuration.heartbeatInterval
+        self.watch = self.eventLoop.schedule(at: Deadline(after: interval, by: self.eventLoop.time)) {
+            [weak self] in
+            self?.assumeOnLoop { $0.beat() }
+        }
+        self.lastBeat = self.now
+    }
+
+    private func beat() {
+        let interval = self.configuration.heartbeatInterval
+        // The loop stood still, or there was no server: then the others could not be heard.
+        if let last = self.lastBeat, self.now - last > interval * 2 || !self.isConnected {
+            self.state.withLock { $0.hearAll(at: self.now) }
+        }
+        self.scheduleBeat()
+        self.announce(.beat)
+        let silent = self.state.withLock { $0.expire(at: self.now) }
+        for member in silent { self.lose(member, "has not been heard of") }
+        self.sweepSessions()
+    }
+}
+
+/// What a node shares, as it has announced it.
+struct ClusterOffer {
+    var epoch = 0
+    var routes: Set<String> = []
+    var topics: Set<String> = []
+    /// The subjects that are subscribed for it.
+    var subjects: Set<String> = []
+}
+
+/// Resumes the one task that waits, now or as soon as it does.
+private final class LeaveSignal: Sendable {
+    private enum State {
+        case silent
+        case waiting(CheckedContinuation<Void, Never>)
+        case fired
+    }
+
+    private let state = Locked(State.silent)
+
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isFired = self.state.withLock { state in
+                    if case .fired = state { return true }
+                    state = .waiting(continuation)
+                    return false
+                }
+                if isFired { continuation.resume() }
+            }
+        } onCancel: {
+            self.fire()
+        }
+    }
+
+    func fire() {
+        let waiting = self.state.withLock { state in
+            defer { state = .fired }
+            if case .waiting(let continuation) = state { return continuation as CheckedContinuation? }
+            return nil
+        }
+        waiting?.resume()
+    }
+}

@@ -1,0 +1,70 @@
+internal import WaybillJSON
+internal import WaybillRouting
+internal import WaybillServe
+
+/// How answers get to the node or the client that has sent requests: as messages to a subject of its own.
+final class NodeChannel: RPCChannel {
+    let peer: String
+    let isClosed = false
+    private let subject: String
+    private let reply: String
+    private let isNode: Bool
+    private let transport: any ClusterTransport
+    private let onAnswer: @Sendable () -> Void
+
+    /// Makes a channel.
+    ///
+    /// - Parameters:
+    ///   - peer: The other side, for the log.
+    ///   - subject: Where answers go; empty if there are none.
+    ///   - reply: Where the other side can say more about its requests.
+    ///   - isNode: Whether the other side is a node, and no client that waits for one answer.
+    ///   - transport: Carries them.
+    ///   - onAnswer: Called after an answer to a client.
+    init(
+        peer: String,
+        to subject: String,
+        replyingTo reply: String,
+        isNode: Bool,
+        over transport: any ClusterTransport,
+        onAnswer: @escaping @Sendable () -> Void
+    ) {
+        self.peer = peer
+        self.subject = subject
+        self.reply = reply
+        self.isNode = isNode
+        self.transport = transport
+        self.onAnswer = onAnswer
+    }
+
+    func enqueue(_ body: [UInt8]) {
+        guard !self.subject.isEmpty else { return }
+        _ = self.transport.publish(self.subject, reply: self.reply, body)
+        if !self.isNode { self.onAnswer() }
+    }
+
+    func accepted(_ id: RPCID) {
+        guard self.isNode else { return }
+        var writer = JSONWriter()
+        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.accepted)\",\"params\":{\"id\":")
+        writer.id(id)
+        writer.raw("}}")
+        self.enqueue(writer.bytes)
+    }
+
+    func objection(to result: JSONText) -> RoutingError? {
+        // What stands around it has less than 200 bytes.
+        let limit = self.transport.payloadLimit - 200
+        guard result.range.count > limit else { return nil }
+        return RoutingError(
+            .notTransferable,
+            message: "the reply has \(result.range.count) bytes, and the server takes \(limit)"
+        )
+    }
+
+    // The transport sends in batches by itself.
+    nonisolated(nonsending) func flush() async {}
+    func flushSoon() {}
+    func close() {}
+    func abort() {}
+}

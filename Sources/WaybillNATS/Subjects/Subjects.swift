@@ -1,0 +1,190 @@
+internal import WaybillRouting
+
+/// The subjects of a cluster: which messages of NATS go where.
+///
+/// A realm is a prefix, so clusters of different realms on one server do not see each other. URLs and
+/// patterns become subjects segment by segment: what NATS gives a meaning is percent-encoded, and what is
+/// longer than a server takes in a control line is a hash. A subject therefore only narrows down what a
+/// message may be about; the message itself always has the URL, and its receiver matches that again.
+struct Subjects: Sendable {
+    /// The most bytes of a URL's or pattern's part of a subject.
+    static let limit = 512
+
+    private let prefix: String
+
+    init(realm: String) { self.prefix = "waybill.\(Self.token(realm))" }
+
+    /// What nodes say about themselves.
+    var nodes: String { "\(self.prefix).nodes" }
+
+    /// What is said about nodes to one of them.
+    func members(_ id: NodeID) -> String { "\(self.prefix).nodes.\(id)" }
+
+    /// Where it is said that a node cannot be asked, since there is none.
+    func asking(_ id: NodeID, _ own: NodeID) -> String { "\(self.prefix).inbox.\(own).ask-\(id)" }
+
+    /// The node in a subject of ``asking(_:_:)``.
+    func asked(in subject: String) -> NodeID? {
+        let prefix = "\(self.prefix).inbox."
+        guard subject.utf8.starts(with: prefix.utf8),
+            let token = subject.dropFirst(prefix.count).split(separator: ".").last, token.hasPrefix("ask-")
+        else { return nil }
+        return NodeID(String(token.dropFirst(4)))
+    }
+
+    /// What is said to one node: frames about requests that it handles.
+    func node(_ id: NodeID) -> String { "\(self.prefix).node.\(id)" }
+
+    /// The node that a subject of ``node(_:)`` is of.
+    func node(in subject: String) -> NodeID? {
+        let prefix = "\(self.prefix).node."
+        guard subject.utf8.starts(with: prefix.utf8) else { return nil }
+        return NodeID(String(subject.dropFirst(prefix.count)))
+    }
+
+    /// Where the answers to one request of a node go.
+    func inbox(_ id: NodeID, _ request: Int) -> String { "\(self.prefix).inbox.\(id).\(request)" }
+
+    /// All answers to a node.
+    func inboxes(_ id: NodeID) -> String { "\(self.prefix).inbox.\(id).*" }
+
+    /// The node and the request in a subject of ``inbox(_:_:)``.
+    func request(in subject: String) -> (NodeID, Int)? {
+        let prefix = "\(self.prefix).inbox."
+        guard subject.utf8.starts(with: prefix.utf8) else { return nil }
+        let parts = subject.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let node = NodeID(String(parts[0])), let number = Int(parts[1]) else {
+            return nil
+        }
+        return (node, number)
+    }
+
+    /// Requests to the routes of a pattern's shape.
+    func call(_ shape: PatternShape) -> String {
+        self.subject("call", shape.tokens) ?? self.hashed("call", shape)
+    }
+
+    /// A publication, by its URL.
+    func publication(_ address: Address) -> String {
+        let tokens = [Self.token(address.scheme)] + address.segments.map(Self.token)
+        return self.subject("pub", tokens) ?? self.longPublications
+    }
+
+    /// Whether a message of a subject is a request to a route.
+    func isCall(_ subject: String) -> Bool { subject.utf8.starts(with: "\(self.prefix).call.".utf8) }
+
+    /// Whether a message of a subject is a publication.
+    func isPublication(_ subject: String) -> Bool {
+        subject == self.longPublications || subject.utf8.starts(with: "\(self.prefix).pub.".utf8)
+    }
+
+    /// The publications whose URL is too long for a subject.
+    var longPublications: String { "\(self.prefix).long" }
+
+    /// Subjects that together have all publications to the URLs of a pattern, and perhaps more.
+    func publications(of pattern: RoutePattern) -> [String] {
+        pattern.shapes.map { shape in
+            var tokens = [Self.token(pattern.scheme)]
+            for segment in shape {
+                switch segment {
+                case .literal(let text): tokens.append(Self.token(text))
+                case .value: tokens.append("*")
+                case .rest:
+                    // It has to be the last one.
+                    return self.subject("pub", tokens + [">"]) ?? "\(self.prefix).pub.>"
+                }
+            }
+            return self.subject("pub", tokens) ?? "\(self.prefix).pub.>"
+        } + [self.longPublications]
+    }
+
+    private func subject(_ kind: String, _ tokens: [String]) -> String? {
+        let text = tokens.joined(separator: ".")
+        return text.utf8.count <= Self.limit ? "\(self.prefix).\(kind).\(text)" : nil
+    }
+
+    private func hashed(_ kind: String, _ shape: PatternShape) -> String {
+        "\(self.prefix).\(kind).%.\(Self.hash(shape.tokens.joined(separator: ".")))"
+    }
+
+    /// A text as one token: what has a meaning in subjects is encoded, and so is what is no visible ASCII.
+    ///
+    /// No text becomes a lone `%`, which stands for the empty one, and for a hash.
+    static func token(_ text: String) -> String {
+        if text.isEmpty { return "%" }
+        let isPlain = text.utf8.allSatisfy(Self.isPlain)
+        if isPlain { return text }
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if Self.isPlain(byte) {
+                bytes.append(byte)
+            } else {
+                let digits = Array(String(byte, radix: 16, uppercase: true).utf8)
+                bytes.append(UInt8(ascii: "%"))
+                if digits.count == 1 { bytes.append(UInt8(ascii: "0")) }
+                bytes += digits
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "."), UInt8(ascii: "*"), UInt8(ascii: ">"), UInt8(ascii: "%"): false
+        case 0x21...0x7E: true
+        default: false
+        }
+    }
+
+    /// 128 bits of FNV-1a, in hexadecimal.
+    static func hash(_ text: String) -> String {
+        var hash: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
+        for byte in text.utf8 {
+            hash ^= UInt128(byte)
+            hash = hash &* 0x0000_0000_0100_0000_0000_0000_0000_013B
+        }
+        return String(hash, radix: 16)
+    }
+}
+
+/// What a pattern matches, whatever it calls the values: nodes whose patterns have one shape share its work.
+struct PatternShape: Sendable, Hashable {
+    let tokens: [String]
+
+    init(_ pattern: RoutePattern) {
+        let longest = pattern.shapes.first ?? []
+        var tokens = [Subjects.token(pattern.scheme)]
+        for segment in longest {
+            switch segment {
+            case .literal(let text): tokens.append(Subjects.token(text))
+            // Encoded, as no literal can be.
+            case .value(let kind): tokens.append("%\(Subjects.token(kind))")
+            case .rest: tokens.append("%%")
+            }
+        }
+        if pattern.shapes.count > 1 { tokens.append("%\(pattern.shapes.count)") }
+        self.tokens = tokens
+    }
+}
+
+/// The name that a node has for the other nodes: 96 random bits, new with each start.
+struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
+    let description: String
+
+    static func random() -> Self {
+        let high = UInt64.random(in: .min ... .max)
+        let low = UInt32.random(in: .min ... .max)
+        return Self(unchecked: String(high, radix: 36) + String(low, radix: 36))
+    }
+
+    /// Reads an ID of another node; nil for what can be none.
+    init?(_ text: String) {
+        let isID = text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
+        guard isID, (1...32).contains(text.utf8.count) else { return nil }
+        self.description = text
+    }
+
+    private init(unchecked text: String) { self.description = text }
+
+    static func < (left: Self, right: Self) -> Bool { left.description < right.description }
+}

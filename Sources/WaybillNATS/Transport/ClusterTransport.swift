@@ -1,0 +1,71 @@
+package import WaybillEventLoop
+package import WaybillRouting
+
+/// Carries the messages of a cluster between its nodes: publishes them, and has those that are subscribed to
+/// come in batches on a loop.
+///
+/// A node's own messages do not come back to it. No function blocks, and none but ``open(on:receive:)`` and
+/// what waits for it suspends for longer than the server takes.
+package protocol ClusterTransport: Sendable {
+    /// The most bytes of a message; known once it is open.
+    var payloadLimit: Int { get }
+
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - eventLoop: where `receive` is called.
+    ///   - receive: takes what has happened, in its order.
+    /// - Throws: `unreachable`, or `refused`.
+    func open(
+        on eventLoop: EventLoop,
+        receive: @escaping @Sendable ([TransportEvent]) -> Void
+    ) async throws(RoutingError)
+
+    /// Has the messages to a subject come; of subscribers with one queue, a message comes to one.
+    func subscribe(_ subject: String, queue: String?)
+
+    /// Ends a subscription; what the server has sent before it knows still comes.
+    func unsubscribe(_ subject: String)
+
+    /// Sends a message.
+    ///
+    /// - Returns: False if too many messages wait to be sent already.
+    func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool
+
+    /// Waits until the server has had what was asked for before.
+    func flush() async
+
+    /// Closes the connection; nothing comes afterwards.
+    func close() async
+}
+
+/// What a transport tells its node.
+package enum TransportEvent: Sendable {
+    case message(TransportMessage)
+    /// No subscriber takes what was published, or it could not be sent; with its reply subject.
+    case undelivered(reply: String, reason: Undelivered)
+    /// Messages have been lost on their way to this node, since it is too slow.
+    case overflow
+    case connected
+    case disconnected(String)
+    /// The server is about to shut down, and clients go to another one.
+    case lameDuck
+
+    package enum Undelivered: Sendable {
+        case noSubscriber
+        case notSent(String)
+    }
+}
+
+/// A message that has come.
+package struct TransportMessage: Sendable {
+    package let subject: String
+    package let reply: String?
+    package let payload: [UInt8]
+
+    package init(subject: String, reply: String?, payload: [UInt8]) {
+        self.subject = subject
+        self.reply = reply
+        self.payload = payload
+    }
+}

@@ -1,0 +1,68 @@
+internal import WaybillEventLoop
+
+/// A bounded queue between two threads, the second of which is woken up once for a batch.
+final class MessageRing<Element: Sendable>: Sendable {
+    private struct State {
+        var elements: [Element] = []
+        var bytes = 0
+        var isScheduled = false
+        var isClosed = false
+    }
+
+    private let state = Locked(State())
+    private let countLimit: Int
+    private let byteLimit: Int
+
+    init(countLimit: Int, byteLimit: Int) {
+        self.countLimit = countLimit
+        self.byteLimit = byteLimit
+    }
+
+    /// What becomes of an element.
+    enum Admission {
+        /// The other thread takes it with those before.
+        case queued
+        /// The other thread has to be woken up.
+        case needsWakeUp
+        case full
+        case closed
+    }
+
+    /// Appends an element.
+    ///
+    /// - Parameters:
+    ///   - element: The element.
+    ///   - size: Its bytes.
+    ///   - isUrgent: Whether it is taken although the ring is full.
+    /// - Returns: What became of it.
+    func append(_ element: Element, size: Int, isUrgent: Bool = false) -> Admission {
+        self.state.withLock { state in
+            if state.isClosed { return .closed }
+            let isFull = state.elements.count >= self.countLimit || state.bytes + size > self.byteLimit
+            if isFull, !isUrgent, !state.elements.isEmpty { return .full }
+            state.elements.append(element)
+            state.bytes += size
+            defer { state.isScheduled = true }
+            return state.isScheduled ? .queued : .needsWakeUp
+        }
+    }
+
+    /// Takes all elements; without any, the next one needs a wake-up.
+    func takeAll() -> [Element] {
+        self.state.withLock { state in
+            let elements = state.elements
+            state.elements = []
+            state.bytes = 0
+            if elements.isEmpty { state.isScheduled = false }
+            return elements
+        }
+    }
+
+    /// Takes nothing any more.
+    func close() {
+        self.state.withLock { state in
+            state.isClosed = true
+            state.elements = []
+        }
+    }
+}

@@ -1,0 +1,235 @@
+#if NATS
+internal import CNATS
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// A connection as libnats has it; it is used by one thread.
+@safe
+final class NATSClient: @unchecked Sendable {
+    private let connection: OpaquePointer
+    private let events: NATSEvents
+    private var subscriptions: [String: OpaquePointer] = unsafe [:]
+    /// Those that have ended and may have messages that were not delivered yet.
+    private var draining: [OpaquePointer] = unsafe []
+
+    /// Connects, which takes seconds at worst.
+    init(
+        _ servers: [String],
+        _ security: NATSTransport.Security,
+        _ events: NATSEvents
+    ) throws(RoutingError) {
+        self.events = events
+        // One thread for all subscriptions, so that the order of messages holds among them.
+        _ = nats_SetMessageDeliveryPoolSize(1)
+        var options: OpaquePointer?
+        _ = unsafe natsOptions_Create(&options)
+        defer { unsafe natsOptions_Destroy(options) }
+        // libnats calls back with it until the connection is closed for good, which releases it.
+        let box = unsafe Unmanaged.passRetained(events)
+        let status = unsafe Self.configure(options, servers, security, box.toOpaque())
+        var connection: OpaquePointer?
+        let result = unsafe status == NATS_OK ? natsConnection_Connect(&connection, options) : status
+        guard result == NATS_OK, let connection = unsafe connection else {
+            unsafe box.release()
+            let text = unsafe String(cString: natsStatus_GetText(result))
+            let code: RoutingError.Code =
+                result == NATS_CONNECTION_AUTH_FAILED || result == NATS_NOT_PERMITTED
+                ? .refused : .unreachable
+            throw RoutingError(code, message: "no server of NATS can be used: \(text)")
+        }
+        unsafe self.connection = connection
+    }
+
+    private static func configure(
+        _ options: OpaquePointer?,
+        _ servers: [String],
+        _ security: NATSTransport.Security,
+        _ events: UnsafeMutableRawPointer
+    ) -> natsStatus {
+        var names = unsafe servers.map { unsafe UnsafePointer(strdup($0)) }
+        defer { for index in servers.indices { unsafe free(UnsafeMutablePointer(mutating: names[index])) } }
+        var steps = unsafe [
+            natsOptions_SetServers(options, &names, Int32(servers.count)),
+            natsOptions_UseGlobalMessageDelivery(options, true),
+            // A node does not hear itself: its publications have reached its own subscribers already.
+            natsOptions_SetNoEcho(options, true),
+            natsOptions_SetMaxReconnect(options, -1),
+            natsOptions_SetReconnectWait(options, 100),
+            natsOptions_SetReconnectJitter(options, 50, 50),
+            natsOptions_SetTimeout(options, 2000),
+            // A server that does not answer is noticed within two seconds.
+            natsOptions_SetPingInterval(options, 1000),
+            natsOptions_SetMaxPingsOut(options, 1),
+            natsOptions_SetMaxPendingMsgs(options, 1 << 20),
+            natsOptions_SetDisconnectedCB(options, noteDisconnected, events),
+            natsOptions_SetReconnectedCB(options, noteConnected, events),
+            natsOptions_SetClosedCB(options, noteClosed, events),
+            natsOptions_SetLameDuckModeCB(options, noteLameDuck, events),
+            natsOptions_SetErrorHandler(options, noteError, events),
+        ]
+        if let user = security.user {
+            unsafe steps.append(natsOptions_SetUserInfo(options, user, security.password ?? ""))
+        }
+        if let token = security.token { unsafe steps.append(natsOptions_SetToken(options, token)) }
+        if let key = security.nKey, let file = security.seedFile {
+            unsafe steps.append(natsOptions_SetNKeyFromSeed(options, key, file))
+        }
+        if let file = security.credentialsFile {
+            unsafe steps.append(natsOptions_SetUserCredentialsFromFiles(options, file, nil))
+        }
+        if security.usesTLS || servers.contains(where: { ServerURL($0)?.isEncrypted == true }) {
+            unsafe steps.append(natsOptions_SetSecure(options, true))
+        }
+        if let file = security.certificateAuthorityFile {
+            unsafe steps.append(natsOptions_LoadCATrustedCertificates(options, file))
+        }
+        if let certificate = security.certificateFile, let key = security.keyFile {
+            unsafe steps.append(natsOptions_LoadCertificatesChain(options, certificate, key))
+        }
+        return steps.first { $0 != NATS_OK } ?? NATS_OK
+    }
+
+    var payloadLimit: Int { unsafe Int(natsConnection_GetMaxPayload(self.connection)) }
+
+    func publish(_ subject: String, _ reply: String?, _ payload: [UInt8]) {
+        // libnats copies the bytes before it returns.
+        let status = unsafe payload.withUnsafeBytes { bytes in
+            let data = bytes.baseAddress
+            guard let reply else {
+                return unsafe natsConnection_Publish(self.connection, subject, data, Int32(bytes.count))
+            }
+            return unsafe natsConnection_PublishRequest(
+                self.connection,
+                subject,
+                reply,
+                data,
+                Int32(bytes.count)
+            )
+        }
+        guard status != NATS_OK, let reply else { return }
+        let text = unsafe String(cString: natsStatus_GetText(status))
+        self.events.append(.undelivered(reply: reply, reason: .notSent(text)))
+    }
+
+    func subscribe(_ subject: String, _ queue: String?) {
+        var subscription: OpaquePointer?
+        let events = unsafe Unmanaged.passUnretained(self.events).toOpaque()
+        if let queue {
+            _ = unsafe natsConnection_QueueSubscribe(
+                &subscription,
+                self.connection,
+                subject,
+                queue,
+                takeMessage,
+                events
+            )
+        } else {
+            _ = unsafe natsConnection_Subscribe(&subscription, self.connection, subject, takeMessage, events)
+        }
+        unsafe self.subscriptions[subject] = subscription
+    }
+
+    /// Ends a subscription; messages that the server has sent before it knows still come.
+    func unsubscribe(_ subject: String) {
+        guard let subscription = unsafe self.subscriptions.removeValue(forKey: subject) else { return }
+        _ = unsafe natsSubscription_Drain(subscription)
+        // Destroyed now, it would drop what waits in it.
+        unsafe self.draining.append(subscription)
+        if unsafe self.draining.count > 1000 { self.endDraining() }
+    }
+
+    /// Waits until the server has had what was sent, and what came for subscriptions that have ended is
+    /// delivered.
+    func flush() {
+        _ = unsafe natsConnection_FlushTimeout(self.connection, 2000)
+        self.endDraining()
+    }
+
+    private func endDraining() {
+        for index in unsafe self.draining.indices {
+            _ = unsafe natsSubscription_WaitForDrainCompletion(self.draining[index], 1000)
+            unsafe natsSubscription_Destroy(self.draining[index])
+        }
+        unsafe self.draining = []
+    }
+
+    func close() {
+        self.events.close()
+        for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }
+        for subject in unsafe Array(self.subscriptions.keys) {
+            unsafe natsSubscription_Destroy(self.subscriptions[subject])
+        }
+        unsafe self.subscriptions = [:]
+        unsafe natsConnection_Close(self.connection)
+        unsafe natsConnection_Destroy(self.connection)
+    }
+}
+
+// The callbacks of libnats, on threads of its own. Their closure is the retained ``NATSEvents`` of the
+// connection, which lives until the last of them.
+
+private func events(_ closure: UnsafeMutableRawPointer?) -> NATSEvents? {
+    // Made of a retained object that ``noteClosed`` releases, after every other callback.
+    unsafe closure.map { unsafe Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func takeMessage(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ message: OpaquePointer?,
+    _ closure: UnsafeMutableRawPointer?
+) {
+    defer { unsafe natsMsg_Destroy(message) }
+    guard let events = unsafe events(closure), let name = unsafe natsMsg_GetSubject(message) else { return }
+    let subject = unsafe String(cString: name)
+    if unsafe natsMsg_IsNoResponders(message) {
+        return events.append(.undelivered(reply: subject, reason: .noSubscriber))
+    }
+    let size = unsafe Int(natsMsg_GetDataLength(message))
+    // The message has as many bytes as it says, and is not destroyed before they are copied.
+    let bytes = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: size)
+    let taken = unsafe TransportMessage(
+        subject: subject,
+        reply: natsMsg_GetReply(message).map { unsafe String(cString: $0) },
+        payload: Array(bytes)
+    )
+    events.append(.message(taken), size: size, isUrgent: false)
+}
+
+private func noteDisconnected(_ connection: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
+    var text: UnsafePointer<CChar>?
+    let status = unsafe natsConnection_GetLastError(connection, &text)
+    let reason = unsafe String(cString: natsStatus_GetText(status))
+    unsafe events(closure)?.append(.disconnected(reason))
+}
+
+private func noteConnected(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
+    unsafe events(closure)?.append(.connected)
+}
+
+private func noteLameDuck(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
+    unsafe events(closure)?.append(.lameDuck)
+}
+
+private func noteError(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ status: natsStatus,
+    _ closure: UnsafeMutableRawPointer?
+) {
+    if status == NATS_SLOW_CONSUMER { unsafe events(closure)?.append(.overflow) }
+}
+
+private func noteClosed(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
+    guard let closure = unsafe closure else { return }
+    // The last callback of the connection: nothing refers to it any more.
+    unsafe Unmanaged<NATSEvents>.fromOpaque(closure).release()
+}
+#endif

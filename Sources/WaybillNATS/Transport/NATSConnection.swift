@@ -1,0 +1,151 @@
+#if NATS
+internal import CNATS
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// One connection of libnats, and the thread that calls it.
+///
+/// libnats holds a connection's lock while it connects again, for seconds at times, so no loop of a bus calls
+/// it: what is to be done waits in a ring for a thread of its own, and what comes waits in another one for
+/// the loop. Messages are delivered by one thread of libnats for all subscriptions, so their order holds.
+final class NATSConnection: ClusterTransport {
+    private enum Command: Sendable {
+        case publish(String, reply: String?, [UInt8])
+        case subscribe(String, queue: String?)
+        case unsubscribe(String)
+        case run(@Sendable (borrowing NATSClient) -> Void)
+    }
+
+    private let servers: [String]
+    private let security: NATSTransport.Security
+    private let thread = EventLoop(name: "nats")
+    private let commands = MessageRing<Command>(countLimit: 1 << 16, byteLimit: 64 << 20)
+    private let client = Locked<NATSClient?>(nil)
+    private let limit = Locked(1 << 20)
+
+    init(_ servers: [String], _ security: NATSTransport.Security) {
+        self.servers = servers
+        self.security = security
+    }
+
+    var payloadLimit: Int { self.limit.withLock { $0 } }
+
+    func open(
+        on eventLoop: EventLoop,
+        receive: @escaping @Sendable ([TransportEvent]) -> Void
+    ) async throws(RoutingError) {
+        let objection = ServerURL.objection(
+            to: self.servers,
+            usesTLS: self.security.usesTLS,
+            allowsPlaintext: self.security.allowsPlaintext
+        )
+        if let objection { throw objection }
+        let events = NATSEvents(on: eventLoop, receive)
+        let result = await withCheckedContinuation { continuation in
+            self.thread.execute {
+                continuation.resume(
+                    returning: Result { () throws(RoutingError) in
+                        let client = try NATSClient(self.servers, self.security, events)
+                        self.limit.withLock { $0 = client.payloadLimit }
+                        self.client.withLock { $0 = client }
+                    }
+                )
+            }
+        }
+        try result.get()
+    }
+
+    func subscribe(_ subject: String, queue: String?) {
+        self.enqueue(.subscribe(subject, queue: queue), isUrgent: true)
+    }
+
+    func unsubscribe(_ subject: String) { self.enqueue(.unsubscribe(subject), isUrgent: true) }
+
+    func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
+        self.enqueue(.publish(subject, reply: reply, payload), size: payload.count + subject.utf8.count)
+    }
+
+    func flush() async {
+        await withCheckedContinuation { continuation in
+            let isQueued = self.enqueue(
+                .run { client in
+                    client.flush()
+                    continuation.resume()
+                },
+                isUrgent: true
+            )
+            if !isQueued { continuation.resume() }
+        }
+    }
+
+    func close() async {
+        await withCheckedContinuation { continuation in
+            self.commands.close()
+            self.thread.execute {
+                self.client.withLock { $0.take() }?.close()
+                continuation.resume()
+            }
+        }
+        await self.thread.shutDown()
+    }
+
+    @discardableResult
+    private func enqueue(_ command: Command, size: Int = 0, isUrgent: Bool = false) -> Bool {
+        switch self.commands.append(command, size: size, isUrgent: isUrgent) {
+        case .queued: return true
+        case .needsWakeUp:
+            self.thread.execute { self.perform() }
+            return true
+        case .full, .closed: return false
+        }
+    }
+
+    /// Does what is to be done, on the thread for it.
+    private func perform() {
+        guard let client = self.client.withLock({ $0 }) else { return }
+        while true {
+            let commands = self.commands.takeAll()
+            if commands.isEmpty { return }
+            for command in commands {
+                switch command {
+                case .publish(let subject, let reply, let payload): client.publish(subject, reply, payload)
+                case .subscribe(let subject, let queue): client.subscribe(subject, queue)
+                case .unsubscribe(let subject): client.unsubscribe(subject)
+                case .run(let body): body(client)
+                }
+            }
+        }
+    }
+}
+
+/// What comes from libnats' threads, on its way to a loop.
+final class NATSEvents: Sendable {
+    private let ring = MessageRing<TransportEvent>(countLimit: 1 << 17, byteLimit: 256 << 20)
+    private let eventLoop: EventLoop
+    private let receive: @Sendable ([TransportEvent]) -> Void
+
+    init(on eventLoop: EventLoop, _ receive: @escaping @Sendable ([TransportEvent]) -> Void) {
+        self.eventLoop = eventLoop
+        self.receive = receive
+    }
+
+    func append(_ event: TransportEvent, size: Int = 0, isUrgent: Bool = true) {
+        switch self.ring.append(event, size: size, isUrgent: isUrgent) {
+        case .queued, .closed: break
+        case .needsWakeUp: self.eventLoop.execute { self.drain() }
+        case .full: self.append(.overflow)
+        }
+    }
+
+    func close() { self.ring.close() }
+
+    private func drain() {
+        let events = self.ring.takeAll()
+        guard !events.isEmpty else { return }
+        self.receive(events)
+        // What has come meanwhile has its turn after what else the loop has to do.
+        self.eventLoop.execute { self.drain() }
+    }
+}
+#endif

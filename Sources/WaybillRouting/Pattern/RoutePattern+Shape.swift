@@ -1,0 +1,34 @@
+/// A segment of a pattern without the names of its values, as the addresses of other systems show it.
+package enum SegmentShape: Sendable, Hashable {
+    /// Text, decoded, that must be equal.
+    case literal(String)
+    /// Any one segment of a kind: the text of the placeholder without the name.
+    case value(String)
+    /// One or more segments.
+    case rest
+}
+
+extension RoutePattern {
+    /// The shapes of the segment sequences that the pattern matches, the longest first.
+    package var shapes: [[SegmentShape]] { self.variants.map { $0.map(\.shape) } }
+}
+
+extension PatternSegment {
+    fileprivate var shape: SegmentShape {
+        switch self {
+        case .literal(let bytes): .literal(String(decoding: bytes, as: UTF8.self))
+        case .placeholder, .any: .value(":")
+        case .rest: .rest
+        case .compound(let pieces): .value(pieces.map(\.shape).joined())
+        }
+    }
+}
+
+extension PatternPiece {
+    fileprivate var shape: String {
+        switch self {
+        case .literal(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .value(_, let constraint): "<\(constraint.typeName)>"
+        }
+    }
+}

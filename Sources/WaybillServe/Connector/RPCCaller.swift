@@ -1,0 +1,111 @@
+package import Waybill
+package import WaybillEventLoop
+package import WaybillJSON
+package import WaybillRouting
+
+/// The caller's side of requests, whatever carries them: an actor that sends each, and takes what comes for
+/// it.
+///
+/// ``PendingRequests`` knows what is awaited; what is common to all transports is here.
+package protocol RPCCaller: LoopBound {
+    var pending: PendingRequests<LoopContinuation<PendingEvent>> { get set }
+
+    /// Tells the peer that handles a request something about it.
+    func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?)
+
+    /// The error of a request whose peer cannot be reached any more.
+    func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError
+
+    /// The peer said something that is no answer to a request.
+    func note(objection: String)
+}
+
+extension RPCCaller {
+    /// Waits for the reply to a request that has been sent; progress replies go to the message's caller, and
+    /// their answers back.
+    package func converse(_ id: Int, _ message: Message, _ call: OutgoingCall) async throws -> any Sendable {
+        let url = message.address.text
+        var hasReturned = false
+        while true {
+            switch await self.next(id) {
+            case .progress(let value):
+                let answer = await Self.answer(of: message, to: value)
+                self.notify(.answer, id, answer)
+            case .returned(let value, let headers):
+                hasReturned = true
+                message.with(headers: headers).sendReturn(value)
+            case .finished(.success(let value)):
+                // The handler has declined it, or sent it elsewhere.
+                if call.hasReturnURL, !hasReturned { message.declineReturn() }
+                return value
+            case .finished(.failure(let failure)):
+                let error = failure.routingError(url: url)
+                // It is not this bus that has been shut down.
+                throw error.code == .shutDown ? self.unreachable(url, error.message, nil) : error
+            case .lost(let reason): throw self.unreachable(url, reason, nil)
+            case .cancelled:
+                self.notify(.cancelRequest, id, nil)
+                throw CancellationError()
+            }
+        }
+    }
+
+    /// The next thing that comes for a request.
+    func next(_ id: Int) async -> PendingEvent {
+        let waiter = LoopContinuation<PendingEvent>(on: self.eventLoop)
+        return await waiter.wait(isolation: self) {
+            if Task.isCancelled { self.deliver(.cancelled, to: id) }
+            if let event = self.pending.take(id, waiter) { waiter.resume(returning: event) }
+        } onCancel: {
+            self.eventLoop.execute { self.assumeOnLoop { $0.deliver(.cancelled, to: id) } }
+        }
+    }
+
+    /// Gives an event to the request that it is for.
+    package func deliver(_ event: PendingEvent, to id: Int) {
+        guard let (waiter, event) = self.pending.deliver(event, to: id) else { return }
+        waiter.resume(returning: event)
+    }
+
+    /// What the caller answers to a progress reply.
+    private static func answer(of message: Message, to value: JSONText) async -> Result<JSONText, RPCFailure>
+    {
+        do throws(RoutingError) {
+            let answer = try await message.reply(with: value, expecting: (any Sendable).self)
+            return .success(try JSONText(encoding: answer))
+        } catch {
+            return .failure(
+                RPCFailure(
+                    code: error.code.rpcCode,
+                    message: error.message,
+                    name: error.code.description
+                )
+            )
+        }
+    }
+}
+
+// What peers send.
+extension RPCCaller {
+    /// Takes a message.
+    package func take(_ message: RPCMessage) {
+        switch message.content {
+        case .result(.number(let id), let value): self.deliver(.finished(.success(value)), to: id)
+        case .failure(.number(let id), let error):
+            self.deliver(.finished(.failure(RPCFailure(error))), to: id)
+        case .failure(_, let error): self.note(objection: RPCFailure(error).message)
+        case .notification(let method, let params): self.take(method, params)
+        case .request, .result, .invalid: break
+        }
+    }
+
+    private func take(_ method: String, _ params: JSONText?) {
+        guard let id = params?.member(named: "id")?.int else { return }
+        if method == SystemMethod.progress {
+            self.deliver(.progress(params?.member(named: "value") ?? .null), to: id)
+        } else if method == OutgoingCall.returnURL {
+            let attachment = (try? RPCParameters(params))?.attachment ?? RPCAttachment()
+            self.deliver(.returned(attachment.payload ?? .null, headers: attachment.headers), to: id)
+        }
+    }
+}

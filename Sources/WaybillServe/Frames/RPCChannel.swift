@@ -1,0 +1,31 @@
+package import WaybillJSON
+package import WaybillRouting
+
+/// How what is said to a peer gets there; it belongs to the actor that uses it.
+package protocol RPCChannel: AnyObject {
+    /// The peer, for the log.
+    var peer: String { get }
+    /// Whether nothing can be sent any more.
+    var isClosed: Bool { get }
+
+    /// Appends a message to what is sent next.
+    func enqueue(_ body: [UInt8])
+
+    /// Sends what is enqueued; waits while the peer takes too little.
+    nonisolated(nonsending) func flush() async
+
+    /// Sends what the code that runs now enqueues, in one go.
+    func flushSoon()
+
+    /// Notes that a request is being handled, and will be answered later.
+    func accepted(_ id: RPCID)
+
+    /// Why a result cannot be sent, if so.
+    func objection(to result: JSONText) -> RoutingError?
+
+    /// Closes the channel; what was flushed is still sent.
+    func close()
+
+    /// Closes it at once.
+    func abort()
+}

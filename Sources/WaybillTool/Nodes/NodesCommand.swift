@@ -1,0 +1,33 @@
+#if Tool && NATS
+internal import ArgumentParser
+internal import Waybill
+internal import WaybillNATS
+
+/// Lists the nodes of a cluster.
+struct NodesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "nodes",
+        abstract: "Lists the nodes of a cluster, and what each of them shares.",
+        discussion: """
+            A pattern of a route stands on a line of its own; before one that takes publications stands `publish`.
+
+            The exit status is 0, or 69 if no server can be reached.
+
+            EXAMPLE:
+              waybill nodes --nats nats://127.0.0.1:4222 --realm shop
+            """
+    )
+
+    @OptionGroup var cluster: ClusterOptions
+
+    func run() async throws {
+        try await self.cluster.withNode { _, node in
+            for member in node.members {
+                try Output.write(Output.printable("\(member.name) (\(member.id))") + "\n")
+                for route in member.routes { try Output.write("  \(Output.printable(route))\n") }
+                for topic in member.topics { try Output.write("  publish \(Output.printable(topic))\n") }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,192 @@
+import Testing
+import WaybillRouting
+
+@testable import WaybillNATS
+
+struct ClusterStateTests {
+    typealias Instant = ContinuousClock.Instant
+
+    private static func state(own: NodeID = .random()) -> ClusterState {
+        ClusterState(own: own, table: RouteTable())
+    }
+
+    private static func announcement(
+        _ kind: Announcement.Kind,
+        _ node: NodeID,
+        epoch: Int,
+        routes: [String] = [],
+        removed: [String] = []
+    ) -> Announcement {
+        var announcement = Announcement(kind, of: node)
+        announcement.epoch = epoch
+        announcement.routes = routes
+        announcement.removedRoutes = removed
+        return announcement
+    }
+
+    @Test func `a node that is new gets the state, and its routes are known`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let hello = Self.announcement(.hello, node, epoch: 1, routes: ["app://user/:id"])
+        #expect(state.receive(hello, at: .now) == [.learned(node), .answer(node)])
+        let shape = state.shape(for: "app://user/7")
+        #expect(shape.map { state.nodes(sharing: $0) } == [node])
+        #expect(state.shape(for: "app://other") == nil)
+        #expect(state.suggestions(for: "app://usr/7") == ["app://user/:id"])
+    }
+
+    @Test func `a node that has missed a change asks, and does not ask about old news`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: .now)
+        #expect(state.receive(Self.announcement(.beat, node, epoch: 1), at: .now) == [])
+        let later = Self.announcement(.change, node, epoch: 3, routes: ["app://c"])
+        #expect(state.receive(later, at: .now) == [.ask(node)])
+        #expect(state.shape(for: "app://c") == nil)
+        let next = Self.announcement(.change, node, epoch: 2, routes: ["app://b"], removed: ["app://a"])
+        #expect(state.receive(next, at: .now) == [.learned(node)])
+        #expect(state.shape(for: "app://a") == nil)
+        #expect(state.shape(for: "app://b") != nil)
+        // Replayed, they change nothing.
+        #expect(state.receive(next, at: .now) == [])
+        #expect(state.receive(Self.announcement(.state, node, epoch: 1), at: .now) == [])
+        #expect(state.shape(for: "app://b") != nil)
+    }
+
+    @Test func `a node that has left does not come back with late messages`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: .now)
+        let actions = state.receive(Self.announcement(.bye, node, epoch: 1), at: .now)
+        #expect(actions.count == 1)
+        #expect(state.receive(Self.announcement(.beat, node, epoch: 1), at: .now) == [])
+        #expect(state.members.isEmpty)
+        #expect(state.shape(for: "app://a") == nil)
+    }
+
+    @Test func `a node that is silent is dropped, and asked when it says something again`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let start = Instant.now
+        _ = state.receive(Self.announcement(.state, node, epoch: 4, routes: ["app://a"]), at: start)
+        #expect(state.expire(at: start + .seconds(2)).isEmpty)
+        #expect(state.expire(at: start + .seconds(3)).map(\.id) == [node])
+        #expect(state.shape(for: "app://a") == nil)
+        #expect(state.receive(Self.announcement(.beat, node, epoch: 4), at: start) == [.ask(node)])
+    }
+
+    @Test func `patterns of one shape share, and of patterns in conflict one waits for the other to go`() {
+        var state = Self.state()
+        let (first, second, third) = (NodeID.random(), NodeID.random(), NodeID.random())
+        _ = state.receive(Self.announcement(.state, first, epoch: 1, routes: ["app://user/:id"]), at: .now)
+        _ = state.receive(Self.announcement(.state, second, epoch: 1, routes: ["app://user/:uid"]), at: .now)
+        _ = state.receive(Self.announcement(.state, third, epoch: 1, routes: ["app://user/*"]), at: .now)
+        #expect(state.shape(for: "app://user/1").map { state.nodes(sharing: $0) } == [first, second, third])
+        for node in [first, third] { _ = state.remove(node) }
+        #expect(state.shape(for: "app://user/1").map { state.nodes(sharing: $0) } == [second])
+        _ = state.remove(second)
+        #expect(state.shape(for: "app://user/1") == nil)
+    }
+
+    @Test func `what this node says itself, and what cannot be read, changes nothing`() {
+        let own = NodeID.random()
+        var state = Self.state(own: own)
+        #expect(state.receive(Self.announcement(.hello, own, epoch: 1, routes: ["app://a"]), at: .now) == [])
+        let node = NodeID.random()
+        let strange = Self.announcement(.state, node, epoch: 1, routes: ["app://a/:", "://", "", "app://ok"])
+        _ = state.receive(strange, at: .now)
+        #expect(state.shape(for: "app://ok") != nil)
+    }
+
+    /// Nodes change what they share; their announcements are lost, doubled and swapped at random.
+    ///
+    /// Whenever a node answers what it is asked, the state is what a plain model says.
+    @Test(arguments: 0..<20)
+    func `whatever is lost, the next beat mends it`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed + 1)
+        let own = NodeID.random()
+        var state = Self.state(own: own)
+        var nodes = (0..<4).map { _ in (id: NodeID.random(), epoch: 1, routes: Set<String>()) }
+        let patterns = ["app://a/:x", "app://a/b", "app://**", "app://c/<int:n>", "app://a/:y"]
+        let urls = ["app://a/b", "app://a/z", "app://c/1", "app://c/x", "app://q/r/s"]
+        var held: [Announcement] = []
+        for _ in 0..<200 {
+            let index = Int.random(in: nodes.indices, using: &generator)
+            let pattern = patterns.randomElement(using: &generator)!
+            nodes[index].epoch += 1
+            let wasThere = nodes[index].routes.remove(pattern) != nil
+            if !wasThere { nodes[index].routes.insert(pattern) }
+            held.append(
+                Self.announcement(
+                    .change,
+                    nodes[index].id,
+                    epoch: nodes[index].epoch,
+                    routes: wasThere ? [] : [pattern],
+                    removed: wasThere ? [pattern] : []
+                )
+            )
+            if Bool.random(using: &generator) { held.shuffle(using: &generator) }
+            if Int.random(in: 0..<4, using: &generator) == 0, !held.isEmpty { held.removeLast() }
+            while held.count > 3 {
+                _ = state.receive(held[0], at: .now)
+                if Bool.random(using: &generator) { held.removeFirst() }
+            }
+        }
+        for node in nodes {
+            for action in state.receive(Self.announcement(.beat, node.id, epoch: node.epoch), at: .now) {
+                guard case .ask(node.id) = action else { continue }
+                let answer = Self.announcement(
+                    .state,
+                    node.id,
+                    epoch: node.epoch,
+                    routes: node.routes.sorted()
+                )
+                #expect(state.receive(answer, at: .now) == [.learned(node.id)])
+            }
+            #expect(state.members[node.id]?.routes ?? [] == node.routes)
+        }
+        var table = RouteTable<Void>()
+        for pattern in Set(nodes.flatMap(\.routes)).sorted() { _ = try? table.insert(pattern, ()) }
+        for url in urls {
+            let wanted = (try? table.match(url)) ?? nil
+            let found = state.shape(for: url)
+            #expect((found == nil) == (wanted == nil), "\(url)")
+            if let found { #expect(!state.nodes(sharing: found).isEmpty) }
+        }
+        // All of them leave, and nothing is left.
+        for node in nodes { _ = state.remove(node.id) }
+        #expect(urls.allSatisfy { state.shape(for: $0) == nil })
+    }
+}
+
+struct AnnouncementTests {
+    @Test func `an announcement is read as it was written`() throws {
+        var announcement = Announcement(.change, of: .random())
+        announcement.name = "a \"name\""
+        announcement.epoch = 7
+        announcement.routes = ["app://a", "app://ü/**"]
+        announcement.removedTopics = ["app://b"]
+        #expect(Announcement(announcement.bytes) == announcement)
+    }
+
+    @Test(arguments: [
+        "", "null", "[]", "{}", #"{"kind":"hello"}"#, #"{"kind":"hello","node":"A B","epoch":1}"#,
+        #"{"kind":"hello","node":"abc","epoch":-1}"#, #"{"kind":"what","node":"abc","epoch":1}"#,
+        #"{"kind":"state","node":"abc","epoch":1,"routes":[1]}"#,
+        #"{"kind":"state","node":"abc","epoch":1,"routes":"app://a"}"#,
+        #"{"kind":"state","node":"abc","epoch":1,"routes":[[[[[["deep"]]]]]]}"#,
+    ])
+    func `what is no announcement is dropped`(text: String) {
+        #expect(Announcement(Array(text.utf8)) == nil)
+    }
+
+    @Test(arguments: [
+        ("nats://127.0.0.1:4222", true), ("localhost", true), ("nats://u:p@[::1]:4222", true),
+        ("nats://127.example.com", false), ("nats://10.0.0.1", false), ("tls://10.0.0.1", true),
+        ("http://127.0.0.1", false), ("nats://127.0.0.1@evil.example", false), ("", false),
+    ])
+    func `a server that is not on this machine needs encryption`(url: String, isAllowed: Bool) {
+        let objection = ServerURL.objection(to: [url], usesTLS: false, allowsPlaintext: false)
+        #expect((objection == nil) == isAllowed)
+    }
+}

@@ -1,0 +1,260 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillNATS
+
+/// What happens when nodes die, servers stop, and messages are not what they should be.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ClusterFaultTests {
+    @Test func `what waits for a node that dies fails with its name`() async throws {
+        try await withCluster(.memory) { cluster in
+            let started = Gate()
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/stuck") { _ async throws in
+                    started.reach()
+                    try await Task.sleep(for: .seconds(60))
+                }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/stuck"))
+            let letters = Journal<String>()
+            let watch = Task {
+                for await letter in near.bus.deadLetters {
+                    letters.add("\(letter.error.code) \(letter.error.message)")
+                }
+            }
+            let call = Task { try await near.bus.route("app://far/stuck") }
+            await started.reached()
+            near.bus.send("app://far/stuck")
+            #expect(await eventually { near.node.statistics.sent == 2 })
+            let transport = try #require(far.transport as? MemoryTransport)
+            cluster.memory.remove(transport.client)
+            let error = await #expect(throws: RoutingError.self) { try await call.value }
+            #expect(error?.code == .unreachable)
+            #expect(error?.message.contains("far") == true)
+            #expect(await eventually { letters.entries.contains { $0.hasPrefix("unreachable") } })
+            #expect(near.node.members.isEmpty)
+            let gone = await #expect(throws: RoutingError.self) {
+                try await near.bus.route("app://far/stuck")
+            }
+            #expect(gone?.code == .noRoute)
+            #expect(near.node.statistics.lost == 2)
+            #expect(await near.balances())
+            watch.cancel()
+        }
+    }
+
+    @Test func `a request that no node claims is lost with the node that may have had it`() async throws {
+        try await withCluster(.memory) { cluster in
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far")
+                try bus.register("app://far") { _ in 1 }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far"))
+            let transport = try #require(far.transport as? MemoryTransport)
+            // The server still has its subscription, and what it sends is lost.
+            cluster.memory.silence(transport.client, true)
+            let error = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far") }
+            #expect(error?.code == .unreachable)
+            // A partition that heals: the routes are back without a restart.
+            cluster.memory.silence(transport.client, false)
+            #expect(await near.knows("app://far"))
+            #expect(try await near.bus.route("app://far", as: Int.self) == 1)
+            #expect(await near.balances())
+        }
+    }
+
+    @Test func `a table that is out of date costs two round trips, and never a timeout`() async throws {
+        try await withCluster(.memory) { cluster in
+            let far = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/one") { _ in 1 }
+            }
+            let near = try await cluster.node("near", heartbeat: .seconds(10))
+            #expect(await near.knows("app://far/one"))
+            let transport = try #require(far.transport as? MemoryTransport)
+            cluster.memory.remove(transport.client)
+            let before = cluster.memory.published
+            let error = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far/one") }
+            #expect(error?.code == .noRoute)
+            // The request, and the question whether the node is there.
+            #expect(cluster.memory.published - before == 2)
+            #expect(near.node.members.isEmpty)
+            for number in 0..<1000 {
+                let error = await #expect(throws: RoutingError.self) {
+                    try await near.bus.route("app://unknown/\(number)")
+                }
+                #expect(error?.code == .noRoute)
+            }
+            #expect(cluster.memory.published - before == 2)
+        }
+    }
+
+    @Test func `what is malformed, forged or replayed is counted and dropped`() async throws {
+        try await withCluster(.memory) { cluster in
+            let heard = Tally()
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.register("app://far/one") { _ in 1 }
+                try bus.subscribe("app://far/news") { _ in heard.add() }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/one"))
+            let replayed = Journal<(String, String?, [UInt8])>()
+            cluster.memory.observe { replayed.add(($0, $1, $2)) }
+            #expect(try await near.bus.route("app://far/one", as: Int.self) == 1)
+            try await near.bus.publish("app://far/news")
+            #expect(await eventually { heard.count == 1 })
+            cluster.memory.observe(nil)
+            for (subject, reply, payload) in replayed.entries {
+                cluster.memory.publish(subject, reply, payload, from: 0)
+            }
+            let subjects = Subjects(realm: "test")
+            let (id, other) = (far.node.core.id, near.node.core.id)
+            let garbage: [[UInt8]] = [
+                [], [0], Array("{".utf8), Array("[1]".utf8), Array("null".utf8), [0xFF, 0xFE],
+                Array(repeating: UInt8(ascii: "["), count: 10_000),
+                Array(#"{"jsonrpc":"2.0","id":12345,"result":1}"#.utf8),
+                Array(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":12345,"value":1}}"#.utf8),
+                Array(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#.utf8),
+            ]
+            for payload in garbage {
+                for node in [id, other] {
+                    for subject in [
+                        subjects.nodes, subjects.members(node), subjects.node(node), subjects.inbox(node, 7),
+                        "waybill.test.inbox.\(node).x", "waybill.test.pub.app.far.news",
+                        subjects.call(PatternShape(try RoutePattern("app://far/one"))),
+                    ] {
+                        cluster.memory.publish(subject, "somewhere", payload, from: 0)
+                        cluster.memory.publish(subject, subjects.inbox(other, 12345), payload, from: 0)
+                        cluster.memory.publish(subject, nil, payload, from: 0)
+                    }
+                }
+            }
+            #expect(try await near.bus.route("app://far/one", as: Int.self) == 1)
+            #expect(
+                await eventually { near.node.statistics.malformed > 0 && far.node.statistics.malformed > 0 }
+            )
+            #expect(near.node.statistics.unknown > 0)
+            #expect(far.node.statistics.unknown > 0)
+            #expect(heard.count == 1)
+            #expect(await near.balances())
+            #expect(await far.balances())
+        }
+    }
+
+    @Test func `a client that is no node is answered where it wants`() async throws {
+        try await withCluster(.memory) { cluster in
+            _ = try await cluster.node("far") { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/one") { message async throws -> Int in
+                    try await Task.sleep(for: .milliseconds(1))
+                    return try message.argument("n")
+                }
+            }
+            let answers = Journal<String>()
+            cluster.memory.observe { subject, _, payload in
+                if subject == "_INBOX.1" { answers.add(String(decoding: payload, as: UTF8.self)) }
+            }
+            let subject = Subjects(realm: "test").call(PatternShape(try RoutePattern("app://far/one")))
+            #expect(subject == "waybill.test.call.app.far.one")
+            let request = #"{"jsonrpc":"2.0","id":"a","method":"app://far/one","params":{"n":7}}"#
+            cluster.memory.publish(subject, "_INBOX.1", Array(request.utf8), from: 0)
+            #expect(await answers.comes(to: #"{"jsonrpc":"2.0","id":"a","result":7}"#))
+        }
+    }
+
+    @Test func `many nodes with many patterns know each other soon`() async throws {
+        try await withCluster(.memory) { cluster in
+            var nodes: [TestCluster.Node] = []
+            let start = ContinuousClock.now
+            for number in 0..<8 {
+                nodes.append(
+                    try await cluster.node("node \(number)", heartbeat: .seconds(1)) { bus in
+                        try bus.share("app://n\(number)/**")
+                        for route in 0..<50 {
+                            try bus.register("app://n\(number)/r\(route)/:id") { _ in number }
+                        }
+                    }
+                )
+            }
+            #expect(
+                await eventually {
+                    nodes.allSatisfy { node in
+                        node.node.members.count == 7
+                            && node.node.members.allSatisfy { $0.routes.count == 50 }
+                    }
+                }
+            )
+            #expect(ContinuousClock.now - start < .seconds(20))
+            #expect(try await nodes[0].bus.route("app://n7/r49/x", as: Int.self) == 7)
+        }
+    }
+
+    #if NATS
+    @Test func `a server that stands still is noticed, and used again when it goes on`() async throws {
+        try await withCluster(.nats) { cluster in
+            let started = Gate()
+            _ = try await cluster.node("far", heartbeat: .seconds(1)) { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/one") { _ in 1 }
+                try bus.register("app://far/stuck") { _ async throws in
+                    started.reach()
+                    try await Task.sleep(for: .seconds(60))
+                }
+            }
+            let near = try await cluster.node("near", heartbeat: .seconds(1))
+            #expect(await near.knows("app://far/stuck"))
+            let call = Task { try await near.bus.route("app://far/stuck") }
+            await started.reached()
+            let server = try #require(cluster.server)
+            server.halt()
+            let start = ContinuousClock.now
+            let error = await #expect(throws: RoutingError.self) { try await call.value }
+            #expect(error?.code == .unreachable)
+            #expect(ContinuousClock.now - start < .seconds(5))
+            let next = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far/one") }
+            #expect(next?.code == .unreachable)
+            server.goOn()
+            #expect(
+                await eventually { (try? await near.bus.route("app://far/one", as: Int.self)) == 1 }
+            )
+            #expect(await near.balances())
+        }
+    }
+
+    @Test func `a server that wants a user is told, and one that is not there is said so`() async throws {
+        let server = try await NATSServer(arguments: ["--user", "shop", "--pass", "secret"])
+        defer { server.stop() }
+        for (password, isRight) in [("secret", true), ("wrong", false)] {
+            var security = NATSTransport.Security()
+            security.user = "shop"
+            security.password = password
+            let bus = MessageBus(configuration: .quiet)
+            let transport = NATSTransport(servers: [server.url], realm: "test", security: security)
+            let node = bus.join(transport)
+            if isRight {
+                try await node.start()
+                node.beginGracefulShutdown()
+                try await node.run()
+            } else {
+                let error = await #expect(throws: RoutingError.self) { try await node.start() }
+                #expect(error?.code == .refused || error?.code == .unreachable)
+            }
+            await bus.shutDown()
+        }
+        let bus = MessageBus(configuration: .quiet)
+        let nothing = bus.join(NATSTransport(servers: ["nats://127.0.0.1:1"], realm: "test"))
+        let error = await #expect(throws: RoutingError.self) { try await nothing.start() }
+        #expect(error?.code == .unreachable)
+        let plain = bus.join(NATSTransport(servers: ["nats://192.0.2.1:4222"], realm: "test"))
+        let refused = await #expect(throws: RoutingError.self) { try await plain.start() }
+        #expect(refused?.code == .refused)
+        await bus.shutDown()
+    }
+    #endif
+}

@@ -1,0 +1,64 @@
+import Testing
+import WaybillRouting
+
+@testable import WaybillNATS
+
+struct SubjectsTests {
+    private let subjects = Subjects(realm: "shop")
+
+    @Test(arguments: [
+        ("plain", "plain"), ("", "%"), ("a.b", "a%2Eb"), ("*", "%2A"), (">", "%3E"), ("%", "%25"),
+        ("a b", "a%20b"), ("ü", "%C3%BC"), ("\n", "%0A"), ("~:@!$&'()+,;=", "~:@!$&'()+,;="),
+    ])
+    func `what has a meaning in subjects is encoded`(text: String, token: String) {
+        #expect(Subjects.token(text) == token)
+    }
+
+    @Test(arguments: [
+        ("app://user/:id", "app://user/:name", true), ("app://user/:id", "app://user/*", true),
+        ("app://user/:id", "app://user/<int:id>", false), ("app://user/:id", "app://user/me", false),
+        ("app://user/:id", "app://user/%3A", false), ("app://files/**", "app://files/*", false),
+        ("app://user/:id", "web://user/:id", false), ("app://files/**", "app://files/{*path}", false),
+    ])
+    func `patterns of one shape have one subject`(first: String, second: String, isOne: Bool) throws {
+        let subjects = try [first, second].map { self.subjects.call(PatternShape(try RoutePattern($0))) }
+        #expect((subjects[0] == subjects[1]) == isOne)
+    }
+
+    @Test func `a long pattern has a short subject, and long URLs have one for all`() throws {
+        let long = "app://" + (0..<60).map { "segment-\($0)" }.joined(separator: "/")
+        let subject = self.subjects.call(PatternShape(try RoutePattern(long)))
+        #expect(subject.utf8.count < 100)
+        #expect(subject != self.subjects.call(PatternShape(try RoutePattern(long + "x"))))
+        #expect(self.subjects.publication(try Address(long)) == self.subjects.longPublications)
+    }
+
+    @Test(arguments: [
+        ("app://a/:b", ["app.a.*"]), ("app://a/**", ["app.a.>"]), ("app://a/**/z", ["app.a.>"]),
+        ("app://a/v<int:n>.json", ["app.a.*"]), ("app://a/b.c", ["app.a.b%2Ec"]),
+    ])
+    func `publications are subscribed to as widely as the pattern needs`(
+        pattern: String,
+        wanted: [String]
+    ) throws {
+        let subjects = self.subjects.publications(of: try RoutePattern(pattern))
+        #expect(subjects == wanted.map { "waybill.shop.pub.\($0)" } + [self.subjects.longPublications])
+    }
+
+    @Test func `an inbox tells its node and its request, and nothing else does`() throws {
+        let node = NodeID.random()
+        let found = try #require(self.subjects.request(in: self.subjects.inbox(node, 42)))
+        #expect(found == (node, 42))
+        #expect(self.subjects.node(in: self.subjects.node(node)) == node)
+        for subject in [
+            "", "waybill.shop.inbox.", "waybill.other.inbox.\(node).42", "waybill.shop.inbox.\(node).x",
+            "waybill.shop.inbox.\(node).1.2", "waybill.shop.inbox.A B.1", "_INBOX.x.1",
+        ] {
+            #expect(self.subjects.request(in: subject) == nil)
+        }
+    }
+
+    @Test func `a realm is one token, whatever it is called`() {
+        #expect(Subjects(realm: "a.b.>").nodes == "waybill.a%2Eb%2E%3E.nodes")
+    }
+}

@@ -1,0 +1,163 @@
+import WaybillEventLoop
+import WaybillRouting
+
+@testable import WaybillNATS
+
+/// A server of messages in the memory of a test: subjects with wildcards, queues, and what NATS says when no
+/// subscriber takes a message.
+final class MemoryServer: Sendable {
+    struct Subscription: Sendable {
+        let client: Int
+        let subject: String
+        let queue: String?
+    }
+
+    private struct State {
+        var subscriptions: [Subscription] = []
+        var clients: [Int: MemoryTransport] = [:]
+        var lastClient = 0
+        /// Whose turn it is, for each queue.
+        var turns: [String: Int] = [:]
+        /// Clients whose messages do not arrive, in both directions.
+        var silenced: Set<Int> = []
+        var published = 0
+        /// What a test sees of each message.
+        var observer: (@Sendable (String, String?, [UInt8]) -> Void)?
+    }
+
+    private let state = Locked(State())
+    let payloadLimit: Int
+
+    init(payloadLimit: Int = 1 << 20) { self.payloadLimit = payloadLimit }
+
+    func transport() -> MemoryTransport { MemoryTransport(self) }
+
+    /// How many messages were published.
+    var published: Int { self.state.withLock { $0.published } }
+
+    func observe(_ body: (@Sendable (String, String?, [UInt8]) -> Void)?) {
+        self.state.withLock { $0.observer = body }
+    }
+
+    func add(_ client: MemoryTransport) -> Int {
+        self.state.withLock { state in
+            state.lastClient += 1
+            state.clients[state.lastClient] = client
+            return state.lastClient
+        }
+    }
+
+    /// Ends a client as a dead process does: its subscriptions are gone, and it says nothing any more.
+    func remove(_ client: Int) {
+        self.state.withLock { state in
+            state.clients[client] = nil
+            state.subscriptions.removeAll { $0.client == client }
+        }
+    }
+
+    /// Neither delivers a client's messages nor gives it any, and does not say so.
+    func silence(_ client: Int, _ isSilent: Bool) {
+        self.state.withLock { state in
+            if isSilent { state.silenced.insert(client) } else { state.silenced.remove(client) }
+        }
+    }
+
+    func subscribe(_ subscription: Subscription) {
+        self.state.withLock { $0.subscriptions.append(subscription) }
+    }
+
+    func unsubscribe(_ client: Int, _ subject: String) {
+        self.state.withLock { $0.subscriptions.removeAll { $0.client == client && $0.subject == subject } }
+    }
+
+    func publish(_ subject: String, _ reply: String?, _ payload: [UInt8], from client: Int) {
+        let (takers, observer) = self.state.withLock { state in
+            // A test itself is client 0.
+            let isThere = client == 0 || state.clients[client] != nil
+            guard isThere, !state.silenced.contains(client) else {
+                return (
+                    [] as [(MemoryTransport, TransportEvent)],
+                    nil as (@Sendable (String, String?, [UInt8]) -> Void)?
+                )
+            }
+            state.published += 1
+            var found: [Subscription] = []
+            var queues: [String: [Subscription]] = [:]
+            for subscription in state.subscriptions
+            where subscription.client != client && Self.matches(subscription.subject, subject) {
+                if let queue = subscription.queue {
+                    queues["\(subscription.subject) \(queue)", default: []].append(subscription)
+                } else {
+                    found.append(subscription)
+                }
+            }
+            for (queue, members) in queues {
+                let turn = state.turns[queue, default: 0]
+                state.turns[queue] = turn + 1
+                found.append(members[turn % members.count])
+            }
+            let event = TransportEvent.message(
+                TransportMessage(subject: subject, reply: reply, payload: payload)
+            )
+            var takers = found.filter { !state.silenced.contains($0.client) }
+                .compactMap { taker in state.clients[taker.client].map { ($0, event) } }
+            if found.isEmpty, let reply, let sender = state.clients[client] {
+                takers.append((sender, .undelivered(reply: reply, reason: .noSubscriber)))
+            }
+            return (takers, state.observer)
+        }
+        observer?(subject, reply, payload)
+        for (client, event) in takers { client.take(event) }
+    }
+
+    static func matches(_ pattern: String, _ subject: String) -> Bool {
+        let pattern = pattern.split(separator: ".")
+        let tokens = subject.split(separator: ".")
+        for (index, token) in pattern.enumerated() {
+            if token == ">" { return tokens.count > index }
+            guard index < tokens.count, token == "*" || token == tokens[index] else { return false }
+        }
+        return pattern.count == tokens.count
+    }
+}
+
+/// A connection to a ``MemoryServer``.
+final class MemoryTransport: ClusterTransport {
+    private let server: MemoryServer
+    private let state = Locked<(loop: EventLoop, receive: @Sendable ([TransportEvent]) -> Void)?>(nil)
+    private let number = Locked(0)
+
+    init(_ server: MemoryServer) { self.server = server }
+
+    var client: Int { self.number.withLock { $0 } }
+    var payloadLimit: Int { self.server.payloadLimit }
+
+    func open(
+        on eventLoop: EventLoop,
+        receive: @escaping @Sendable ([TransportEvent]) -> Void
+    ) async throws(RoutingError) {
+        self.state.withLock { $0 = (eventLoop, receive) }
+        let number = self.server.add(self)
+        self.number.withLock { $0 = number }
+    }
+
+    func take(_ event: TransportEvent) {
+        guard let (loop, receive) = self.state.withLock({ $0 }) else { return }
+        loop.execute { receive([event]) }
+    }
+
+    func subscribe(_ subject: String, queue: String?) {
+        self.server.subscribe(.init(client: self.client, subject: subject, queue: queue))
+    }
+
+    func unsubscribe(_ subject: String) { self.server.unsubscribe(self.client, subject) }
+
+    func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
+        self.server.publish(subject, reply, payload, from: self.client)
+        return true
+    }
+
+    func flush() async {}
+
+    func close() async { self.server.remove(self.client) }
+}

@@ -1,0 +1,114 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillNATS
+
+/// Nodes of one cluster in one process, each with a bus and a loop of its own.
+final class TestCluster: Sendable {
+    /// What carries the messages.
+    enum Kind: String, CaseIterable, Sendable {
+        case memory
+        #if NATS
+        case nats
+        #endif
+    }
+
+    struct Node: Sendable {
+        let bus: MessageBus
+        let node: ClusterNode
+        let transport: any ClusterTransport
+        let task: Task<Void, any Error>
+
+        /// Has the node leave, and waits until it has.
+        func leave() async throws {
+            self.node.beginGracefulShutdown()
+            try await self.task.value
+        }
+    }
+
+    let memory = MemoryServer()
+    #if NATS
+    let server: NATSServer?
+    #endif
+    private let kind: Kind
+    private let nodes = Locked<[Node]>([])
+
+    init(_ kind: Kind) async throws {
+        self.kind = kind
+        #if NATS
+        self.server = kind == .nats ? try await NATSServer() : nil
+        #endif
+    }
+
+    /// Adds a node that has joined.
+    func node(
+        _ name: String,
+        realm: String = "test",
+        heartbeat: Duration = .milliseconds(100),
+        _ prepare: (MessageBus) throws -> Void = { _ in }
+    ) async throws -> Node {
+        let bus = MessageBus(configuration: .quiet)
+        try prepare(bus)
+        var configuration = ClusterNode.Configuration()
+        configuration.name = name
+        configuration.heartbeatInterval = heartbeat
+        configuration.discoveryTime = .milliseconds(self.kind == .memory ? 5 : 60)
+        configuration.logger = MessageBus.Configuration.quiet.logger
+        let transport = self.transport(realm)
+        let node = ClusterNode(bus, realm: realm, over: transport, configuration: configuration)
+        try await node.start()
+        let made = Node(bus: bus, node: node, transport: transport, task: Task { try await node.run() })
+        self.nodes.withLock { $0.append(made) }
+        return made
+    }
+
+    private func transport(_ realm: String) -> any ClusterTransport {
+        #if NATS
+        if let server { return NATSTransport(servers: [server.url], realm: realm).connection }
+        #endif
+        return self.memory.transport()
+    }
+
+    /// Has all nodes leave, and stops the server.
+    func end() async {
+        for node in self.nodes.withLock({ $0 }) {
+            node.node.beginGracefulShutdown()
+            _ = try? await node.task.value
+            await node.bus.shutDown()
+        }
+        #if NATS
+        self.server?.stop()
+        #endif
+    }
+}
+
+/// Runs a closure with a cluster, which ends with it.
+func withCluster(_ kind: TestCluster.Kind, _ body: (TestCluster) async throws -> Void) async throws {
+    let cluster = try await TestCluster(kind)
+    do {
+        try await body(cluster)
+    } catch {
+        await cluster.end()
+        throw error
+    }
+    await cluster.end()
+}
+
+extension TestCluster.Node {
+    /// Waits until this node knows a pattern of another one.
+    func knows(_ pattern: String) async -> Bool {
+        await eventually { self.node.members.contains { $0.routes.contains(pattern) } }
+    }
+
+    /// Whether every message of the bus ends, and the counts add up.
+    func balances() async -> Bool {
+        await eventually {
+            let counts = self.bus.statistics
+            return counts.inFlight == 0 && self.node.statistics.inFlight == 0
+                && counts.sent == counts.replied + counts.failed + counts.expired + counts.cancelled
+                    + counts.deadLettered
+        }
+    }
+}
