@@ -26,8 +26,8 @@ final class Exchange: Sendable {
     let caller: DeliveryContext?
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
-    /// What the handler's task takes when it begins, so that nothing in it is copied: left here by the call
-    /// that starts the task, and taken within it.
+    /// What the handler's task takes when it begins, so that nothing in it is copied: left here before the
+    /// task exists.
     private nonisolated(unsafe) var delivery: SuspendingDelivery?
 
     init(
@@ -348,7 +348,7 @@ extension Exchange {
     /// frees the caller, and what frees others from it, is needed only if the handler has suspended then.
     func start(_ delivery: consuming SuspendingDelivery, _ code: any SuspendingCode, on watcher: EventLoop?) {
         let handler = delivery.handler
-        // One thread leaves it and takes it.
+        // No task has the exchange yet that takes it.
         unsafe self.delivery = consume delivery
         let task = self.core.startTask { code.start(self) }
         if !self.isOver { self.wait(for: task, of: handler, on: watcher) }
@@ -366,7 +366,7 @@ extension Exchange {
     /// The message and its handler; for the task that is about to run it.
     @usableFromInline
     func takeDelivery() -> SuspendingDelivery {
-        // One thread leaves it and takes it.
+        // It was left before this task began, and no other code takes it.
         guard let delivery = unsafe self.delivery.take() else {
             preconditionFailure("a message is delivered once")
         }

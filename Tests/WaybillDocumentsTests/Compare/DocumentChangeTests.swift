@@ -1,3 +1,4 @@
+#if Macros
 import Testing
 import Waybill
 
@@ -286,3 +287,4 @@ struct DocumentChangeTests {
         return tree
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import Testing
 import Waybill
 import WaybillDocuments
@@ -104,3 +105,4 @@ struct BusDocumentTests {
         await bus.shutDown()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import Testing
 import Waybill
 
@@ -113,3 +114,4 @@ struct FormatTests {
         await bus.shutDown()
     }
 }
+#endif
