@@ -28,7 +28,7 @@ extension WaybillGateway {
             return try self.stream(external, for: request)
         }
         let bus = self.bus
-        let watch = CallWatch<[UInt8]?>()
+        let watch = CallWatch<[UInt8]?>(self.grace)
         let (result, isWatched) = await watch.run(for: request) { () async throws -> [UInt8]? in
             let reply = try await bus.route(external)
             return reply.content is Void ? nil : try JSONWriter.encoded(reply.content)
@@ -97,12 +97,15 @@ extension RoutingError {
 /// been read like that is closed after the response. So a call that is over quickly is not watched, and its
 /// connection is used again.
 struct CallWatch<Value: Sendable>: Sendable {
-    /// How long a call is not watched.
-    private static var grace: Duration { .milliseconds(5) }
-
     typealias Outcome = Result<Value, any Error>
 
-    private let first = LoopRace<Outcome>()
+    private let grace: GracePeriods
+    private let first = Race<Outcome>()
+
+    /// Makes one for a call.
+    ///
+    /// - Parameter grace: says for how long the call is not watched.
+    init(_ grace: GracePeriods) { self.grace = grace }
 
     /// Runs a call.
     ///
@@ -112,19 +115,17 @@ struct CallWatch<Value: Sendable>: Sendable {
         _ operation: @escaping @Sendable () async throws -> Value
     ) async -> (outcome: Outcome, isWatched: Bool) {
         let first = self.first
-        let call = Task {
+        // Begun here: a hop to another thread costs more than what the call does before it waits for its loop.
+        let call = Task.immediate {
             let outcome: Outcome
             do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
             first.end(with: outcome)
             return outcome
         }
-        let timer = Task {
-            try? await Task.sleep(for: Self.grace)
-            first.end(with: nil)
-        }
+        let period = self.grace.begin { first.end(with: nil) }
         return await withTaskCancellationHandler {
             let early = await first.winner
-            timer.cancel()
+            self.grace.end(period)
             if let early { return (early, false) }
             return (await self.watch(call, for: request), true)
         } onCancel: {
@@ -149,7 +150,7 @@ struct CallWatch<Value: Sendable>: Sendable {
 }
 
 /// The first of several ends; the others are ignored.
-private final class LoopRace<Value: Sendable>: Sendable {
+private final class Race<Value: Sendable>: Sendable {
     private enum State {
         case running
         case awaited(CheckedContinuation<Value?, Never>)

@@ -79,6 +79,7 @@ public struct WaybillGateway: Sendable {
     let configuration: Configuration
     let feeds: EventFeeds
     let streams: StreamCount
+    let grace = GracePeriods()
 
     /// Makes a gateway to a bus, which it holds.
     ///
