@@ -17,7 +17,6 @@ extension MessageBus {
     ///   code that says what happened; and `typeMismatch`, naming both types, if the reply carries another
     ///   type.
     @inlinable
-    @inline(__always)  // an asynchronous function of its own takes a fifth of a message for its frame
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
         as: Value.Type = Value.self
