@@ -32,10 +32,12 @@ struct ClusterState: Sendable {
     }
 
     private(set) var members: [NodeID: Member] = [:]
+    /// Nodes that have said that they leave, and still answer what they have.
+    private var leaving: [NodeID: Member] = [:]
+    /// Nodes that have said so at any time: a message of theirs that is late does not bring them back.
+    private var departed: [NodeID] = []
     private let own: NodeID
     private var directory: RouteDirectory
-    /// Nodes that have left: a message of theirs that is late does not bring them back.
-    private var departed: [NodeID] = []
 
     private static let departedLimit = 1000
     private static let memberLimit = 10_000
@@ -48,8 +50,9 @@ struct ClusterState: Sendable {
     /// Takes what a node says.
     mutating func receive(_ announcement: Announcement, at now: Instant) -> [Action] {
         let id = announcement.node
+        self.leaving[id]?.lastHeard = now
         guard id != self.own, !self.departed.contains(id) else { return [] }
-        if announcement.kind == .bye { return self.remove(id).map { [.left($0)] } ?? [] }
+        if announcement.kind == .bye { return self.noteLeaving(id, at: now).map { [.left($0)] } ?? [] }
         if announcement.kind == .ask { return [.answer(id)] }
         guard self.members[id] != nil || self.members.count < Self.memberLimit else { return [] }
         var member =
@@ -94,21 +97,33 @@ struct ClusterState: Sendable {
     }
 
     /// Forgets the nodes that have been silent for two and a half of their intervals.
-    mutating func expire(at now: Instant) -> [Member] {
-        let silent = self.members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()
-        return silent.compactMap { self.drop($0) }
+    ///
+    /// - Returns: Those that are lost, and those that are gone as they had said.
+    mutating func expire(at now: Instant) -> (lost: [Member], gone: [Member]) {
+        func silent(_ members: [NodeID: Member]) -> [NodeID] {
+            members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()
+        }
+        return (
+            lost: silent(self.members).compactMap { self.drop($0) },
+            gone: silent(self.leaving).compactMap { self.leaving.removeValue(forKey: $0) }
+        )
     }
 
-    /// A node has left; its ID is used by no other.
-    mutating func remove(_ id: NodeID) -> Member? {
+    /// A node takes no more requests, and goes on beating until it has answered those that it has.
+    private mutating func noteLeaving(_ id: NodeID, at now: Instant) -> Member? {
         self.departed.append(id)
         if self.departed.count > Self.departedLimit { self.departed.removeFirst() }
-        return self.drop(id)
+        guard var member = self.drop(id) else { return nil }
+        member.lastHeard = now
+        self.leaving[id] = member
+        return member
     }
 
     /// A node cannot be reached; it is a member again when it says something.
     mutating func drop(_ id: NodeID) -> Member? {
-        guard var member = self.members.removeValue(forKey: id) else { return nil }
+        guard var member = self.members.removeValue(forKey: id) else {
+            return self.leaving.removeValue(forKey: id)
+        }
         let known = member
         self.update(&member, routes: [], topics: [])
         return known
@@ -117,6 +132,7 @@ struct ClusterState: Sendable {
     /// All nodes have been heard now: for a while, this one could hear nothing.
     mutating func hearAll(at now: Instant) {
         for id in self.members.keys { self.members[id]?.lastHeard = now }
+        for id in self.leaving.keys { self.leaving[id]?.lastHeard = now }
     }
 }
 

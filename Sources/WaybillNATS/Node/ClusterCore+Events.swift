@@ -56,7 +56,9 @@ extension ClusterCore {
             case .notSent(let reason): self.deliver(.lost(reason), to: id)
             }
         } else if let node = self.subjects.asked(in: reply), case .noSubscriber = reason {
-            if let member = self.state.withLock({ $0.drop(node) }) { self.lose(member, "is gone") }
+            guard let member = self.state.withLock({ $0.drop(node) }) else { return }
+            self.noteLoss(of: member, "is gone")
+            self.lose(member, "is gone")
         }
     }
 

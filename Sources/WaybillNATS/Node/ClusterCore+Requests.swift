@@ -168,12 +168,15 @@ extension ClusterCore {
 
 // What is lost.
 extension ClusterCore {
-    /// A node is gone: what it has, or may have, is lost.
-    func lose(_ member: ClusterState.Member, _ reason: String) {
+    func noteLoss(of member: ClusterState.Member, _ reason: String) {
         self.configuration.logger.notice(
             "a node is lost",
             metadata: ["node": "\(member.name)", "id": "\(member.id)", "reason": "\(reason)"]
         )
+    }
+
+    /// A node is gone: what it has, or may have, is lost.
+    func lose(_ member: ClusterState.Member, _ reason: String) {
         self.refreshed(member.id)
         self.publicationsSeen[member.id] = nil
         let text = "the node \(member.name) (\(member.id)) \(reason)"

@@ -119,10 +119,10 @@ extension ClusterCore {
     nonisolated func beginLeaving() { self.leaving.fire() }
 
     /// Tells the others, takes no more requests, waits for those in flight, and closes the connection.
+    ///
+    /// It beats until it has: the others know by its silence that what they have not got is lost.
     private func leave() async {
         self.announce(.bye)
-        self.watch.take()?.cancel()
-        self.lastBeat = nil
         for subject in self.offer.subjects { self.transport.unsubscribe(subject) }
         self.offer.subjects = []
         await self.transport.flush()
@@ -130,6 +130,8 @@ extension ClusterCore {
         while !self.isDrained, self.now < limit, !Task.isCancelled {
             try? await self.eventLoop.clock.sleep(for: .milliseconds(5))
         }
+        self.watch.take()?.cancel()
+        self.lastBeat = nil
         self.loseAll("this node has left the cluster")
         self.registration.take()?.cancel()
         for session in self.sessions.values { session.assumeOnLoop { $0.abandon() } }
@@ -246,8 +248,12 @@ extension ClusterCore {
         }
         self.scheduleBeat()
         self.announce(.beat)
-        let silent = self.state.withLock { $0.expire(at: self.now) }
-        for member in silent { self.lose(member, "has not been heard of") }
+        let (lost, gone) = self.state.withLock { $0.expire(at: self.now) }
+        for member in lost {
+            self.noteLoss(of: member, "has not been heard of")
+            self.lose(member, "has not been heard of")
+        }
+        for member in gone { self.lose(member, "has left") }
         self.sweepSessions()
     }
 }

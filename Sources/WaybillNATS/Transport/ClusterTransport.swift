@@ -32,7 +32,8 @@ package protocol ClusterTransport: Sendable {
     /// - Returns: False if too many messages wait to be sent already.
     func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool
 
-    /// Waits until the server has had what was asked for before.
+    /// Waits until the server has had what was asked for before, and what it has sent before that has been
+    /// received.
     func flush() async
 
     /// Closes the connection; nothing comes afterwards.

@@ -59,10 +59,13 @@ final class MessageRing<Element: Sendable>: Sendable {
     }
 
     /// Takes nothing any more.
-    func close() {
+    ///
+    /// - Returns: What the other thread has not taken.
+    func close() -> [Element] {
         self.state.withLock { state in
             state.isClosed = true
-            state.elements = []
+            defer { state.elements = [] }
+            return state.elements
         }
     }
 }

@@ -14,7 +14,7 @@ internal import Glibc
 @safe
 final class NATSClient: @unchecked Sendable {
     private let connection: OpaquePointer
-    private let events: NATSEvents
+    let events: NATSEvents
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
     /// Those that have ended and may have messages that were not delivered yet.
     private var draining: [OpaquePointer] = unsafe []

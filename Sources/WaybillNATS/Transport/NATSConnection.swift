@@ -71,7 +71,7 @@ final class NATSConnection: ClusterTransport {
             let isQueued = self.enqueue(
                 .run { client in
                     client.flush()
-                    continuation.resume()
+                    client.events.drain { continuation.resume() }
                 },
                 isUrgent: true
             )
@@ -81,9 +81,12 @@ final class NATSConnection: ClusterTransport {
 
     func close() async {
         await withCheckedContinuation { continuation in
-            self.commands.close()
+            let commands = self.commands.close()
             self.thread.execute {
-                self.client.withLock { $0.take() }?.close()
+                if let client = self.client.withLock({ $0.take() }) {
+                    self.perform(commands, client)
+                    client.close()
+                }
                 continuation.resume()
             }
         }
@@ -107,13 +110,17 @@ final class NATSConnection: ClusterTransport {
         while true {
             let commands = self.commands.takeAll()
             if commands.isEmpty { return }
-            for command in commands {
-                switch command {
-                case .publish(let subject, let reply, let payload): client.publish(subject, reply, payload)
-                case .subscribe(let subject, let queue): client.subscribe(subject, queue)
-                case .unsubscribe(let subject): client.unsubscribe(subject)
-                case .run(let body): body(client)
-                }
+            self.perform(commands, client)
+        }
+    }
+
+    private func perform(_ commands: [Command], _ client: NATSClient) {
+        for command in commands {
+            switch command {
+            case .publish(let subject, let reply, let payload): client.publish(subject, reply, payload)
+            case .subscribe(let subject, let queue): client.subscribe(subject, queue)
+            case .unsubscribe(let subject): client.unsubscribe(subject)
+            case .run(let body): body(client)
             }
         }
     }
@@ -138,7 +145,15 @@ final class NATSEvents: Sendable {
         }
     }
 
-    func close() { self.ring.close() }
+    func close() { _ = self.ring.close() }
+
+    /// Calls a closure on the loop, after what has come before has been received.
+    func drain(then body: @escaping @Sendable () -> Void) {
+        self.eventLoop.execute {
+            self.drain()
+            body()
+        }
+    }
 
     private func drain() {
         let events = self.ring.takeAll()

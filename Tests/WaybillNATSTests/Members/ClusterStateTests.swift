@@ -64,13 +64,27 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://a") == nil)
     }
 
+    @Test func `a node that leaves is gone when it is silent, and what it shared is still known then`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let start = Instant.now
+        _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: start)
+        _ = state.receive(Self.announcement(.bye, node, epoch: 1), at: start)
+        _ = state.receive(Self.announcement(.beat, node, epoch: 1), at: start + .seconds(2))
+        #expect(state.expire(at: start + .seconds(4)).gone.isEmpty)
+        let (lost, gone) = state.expire(at: start + .seconds(5))
+        #expect(lost.isEmpty)
+        #expect(gone.map(\.routes) == [["app://a"]])
+        #expect(state.expire(at: start + .seconds(9)).gone.isEmpty)
+    }
+
     @Test func `a node that is silent is dropped, and asked when it says something again`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
         _ = state.receive(Self.announcement(.state, node, epoch: 4, routes: ["app://a"]), at: start)
-        #expect(state.expire(at: start + .seconds(2)).isEmpty)
-        #expect(state.expire(at: start + .seconds(3)).map(\.id) == [node])
+        #expect(state.expire(at: start + .seconds(2)).lost.isEmpty)
+        #expect(state.expire(at: start + .seconds(3)).lost.map(\.id) == [node])
         #expect(state.shape(for: "app://a") == nil)
         #expect(state.receive(Self.announcement(.beat, node, epoch: 4), at: start) == [.ask(node)])
     }
@@ -82,9 +96,9 @@ struct ClusterStateTests {
         _ = state.receive(Self.announcement(.state, second, epoch: 1, routes: ["app://user/:uid"]), at: .now)
         _ = state.receive(Self.announcement(.state, third, epoch: 1, routes: ["app://user/*"]), at: .now)
         #expect(state.shape(for: "app://user/1").map { state.nodes(sharing: $0) } == [first, second, third])
-        for node in [first, third] { _ = state.remove(node) }
+        for node in [first, third] { _ = state.drop(node) }
         #expect(state.shape(for: "app://user/1").map { state.nodes(sharing: $0) } == [second])
-        _ = state.remove(second)
+        _ = state.drop(second)
         #expect(state.shape(for: "app://user/1") == nil)
     }
 
@@ -154,7 +168,7 @@ struct ClusterStateTests {
             if let found { #expect(!state.nodes(sharing: found).isEmpty) }
         }
         // All of them leave, and nothing is left.
-        for node in nodes { _ = state.remove(node.id) }
+        for node in nodes { _ = state.drop(node.id) }
         #expect(urls.allSatisfy { state.shape(for: $0) == nil })
     }
 }

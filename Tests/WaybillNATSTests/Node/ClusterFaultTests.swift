@@ -47,6 +47,29 @@ struct ClusterFaultTests {
         }
     }
 
+    @Test func `what a node leaves without an answer is lost, and no caller waits for it`() async throws {
+        try await withCluster(.memory) { cluster in
+            let started = Gate()
+            let far = try await cluster.node("far", drainLimit: .milliseconds(10)) { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/stuck") { _ async throws in
+                    started.reach()
+                    try await Task.sleep(for: .seconds(60))
+                }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/stuck"))
+            let call = Task { try await near.bus.route("app://far/stuck") }
+            await started.reached()
+            try await far.leave()
+            let error = await #expect(throws: RoutingError.self) { try await call.value }
+            #expect(error?.code == .unreachable)
+            #expect(error?.message.contains("far") == true)
+            #expect(near.node.statistics.lost == 1)
+            #expect(await near.balances())
+        }
+    }
+
     @Test func `a request that no node claims is lost with the node that may have had it`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far") { bus in

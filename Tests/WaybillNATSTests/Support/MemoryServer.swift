@@ -71,15 +71,10 @@ final class MemoryServer: Sendable {
     }
 
     func publish(_ subject: String, _ reply: String?, _ payload: [UInt8], from client: Int) {
-        let (takers, observer) = self.state.withLock { state in
+        self.state.withLock { state in
             // A test itself is client 0.
             let isThere = client == 0 || state.clients[client] != nil
-            guard isThere, !state.silenced.contains(client) else {
-                return (
-                    [] as [(MemoryTransport, TransportEvent)],
-                    nil as (@Sendable (String, String?, [UInt8]) -> Void)?
-                )
-            }
+            guard isThere, !state.silenced.contains(client) else { return }
             state.published += 1
             var found: [Subscription] = []
             var queues: [String: [Subscription]] = [:]
@@ -99,15 +94,15 @@ final class MemoryServer: Sendable {
             let event = TransportEvent.message(
                 TransportMessage(subject: subject, reply: reply, payload: payload)
             )
-            var takers = found.filter { !state.silenced.contains($0.client) }
-                .compactMap { taker in state.clients[taker.client].map { ($0, event) } }
-            if found.isEmpty, let reply, let sender = state.clients[client] {
-                takers.append((sender, .undelivered(reply: reply, reason: .noSubscriber)))
+            state.observer?(subject, reply, payload)
+            // Under the lock, as a server has one order for what it sends and for who subscribes.
+            for taker in found where !state.silenced.contains(taker.client) {
+                state.clients[taker.client]?.take(event)
             }
-            return (takers, state.observer)
+            if found.isEmpty, let reply {
+                state.clients[client]?.take(.undelivered(reply: reply, reason: .noSubscriber))
+            }
         }
-        observer?(subject, reply, payload)
-        for (client, event) in takers { client.take(event) }
     }
 
     static func matches(_ pattern: String, _ subject: String) -> Bool {
@@ -157,7 +152,11 @@ final class MemoryTransport: ClusterTransport {
         return true
     }
 
-    func flush() async {}
+    func flush() async {
+        guard let (loop, _) = self.state.withLock({ $0 }) else { return }
+        // What was sent before is in the loop's queue.
+        await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
+    }
 
     func close() async { self.server.remove(self.client) }
 }

@@ -47,6 +47,7 @@ final class TestCluster: Sendable {
         _ name: String,
         realm: String = "test",
         heartbeat: Duration = .milliseconds(100),
+        drainLimit: Duration = .seconds(5),
         _ prepare: (MessageBus) throws -> Void = { _ in }
     ) async throws -> Node {
         let bus = MessageBus(configuration: .quiet)
@@ -54,6 +55,7 @@ final class TestCluster: Sendable {
         var configuration = ClusterNode.Configuration()
         configuration.name = name
         configuration.heartbeatInterval = heartbeat
+        configuration.drainLimit = drainLimit
         configuration.discoveryTime = .milliseconds(self.kind == .memory ? 5 : 60)
         configuration.logger = MessageBus.Configuration.quiet.logger
         let transport = self.transport(realm)
