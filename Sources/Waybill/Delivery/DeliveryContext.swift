@@ -196,7 +196,7 @@ extension BusCore {
 
     /// Starts a handler's task in place; until it suspends, what it sends is its own, and not that of a
     /// handler that was called in place and is below it on the stack.
-    func startTask(_ start: () -> Task<Void, Never>) -> Task<Void, Never> {
+    func startTask(_ start: () -> HandlerTask) -> HandlerTask {
         guard let shard = self.currentShard else { return start() }
         return shard.clear(start)
     }

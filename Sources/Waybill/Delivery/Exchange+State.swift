@@ -34,7 +34,7 @@ extension Exchange {
         struct Waiting {
             /// Whether the exchange is in the handler's list, and counts as in flight for its route.
             var isAttached = false
-            var task: Task<Void, Never>?
+            var task: HandlerTask?
             var watch: DeadlineWatch?
             var reader: Reader?
             var unread: [Progress] = []
@@ -138,7 +138,7 @@ extension Exchange {
         mutating func attach() -> Bool { self.change { $0.isAttached = true } }
 
         /// Keeps the handler's task; true if the exchange is over and the task should stop.
-        mutating func bind(task: Task<Void, Never>) -> Bool { self.change { $0.task = task } }
+        mutating func bind(task: HandlerTask) -> Bool { self.change { $0.task = task } }
 
         /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
         mutating func bind(watch: DeadlineWatch) -> Bool { self.change { $0.watch = watch } }

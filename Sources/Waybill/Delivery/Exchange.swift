@@ -67,26 +67,50 @@ final class Exchange: Sendable {
     /// - Parameters:
     ///   - outcome: how it ends.
     ///   - handler: the handler whose reply this is, if it is one.
-    ///   - conclusion: runs if this is the call that ends it, while the message still counts as in flight.
+    func finish(_ outcome: consuming Outcome, by handler: Handler? = nil) {
+        guard let effects = self.decide(by: handler, isReply: outcome.isReply) else { return }
+        self.end(outcome, effects)
+    }
+
+    /// Ends the exchange as its handler did; the reply's value is sent to the return URL, if there is one.
     @inline(__always)
-    func finish(_ outcome: Outcome, by handler: Handler? = nil, _ conclusion: () -> Void = {}) {
-        guard let effects = self.state.withLock({ $0.finish() }) else {
-            if case .replied = outcome { self.core.countLateReply(at: handler) }
-            return
-        }
-        conclusion()
-        // Counted first: a caller that has the reply finds it in the statistics.
-        if case .replied = outcome {
-            self.count(outcome, at: effects.handler, wasAttached: effects.wasAttached)
-            self.close(outcome, effects)
-        } else {
-            let failure = outcome.at(effects.handler)
-            self.count(failure, at: effects.handler, wasAttached: effects.wasAttached)
-            self.close(failure, effects)
-        }
+    func finish(_ outcome: consuming Outcome, of message: Message, by handler: Handler) {
+        guard let effects = self.decide(by: handler, isReply: outcome.isReply) else { return }
+        // While the message still counts as in flight.
+        if message.hasReturnURL { self.conclude(message, outcome) }
+        self.end(outcome, effects)
+    }
+
+    @inline(never)
+    private func conclude(_ message: Message, _ outcome: Outcome) {
+        guard self.origin.hasReturnLeg, case .replied(let value) = outcome else { return }
+        self.core.conclude(message, value)
+    }
+
+    /// Decides that this is the end; nil if it has been decided already.
+    @inline(__always)
+    private func decide(by handler: Handler?, isReply: Bool) -> State.Effects? {
+        if let effects = self.state.withLock({ $0.finish() }) { return effects }
+        if isReply { self.core.countLateReply(at: handler) }
+        return nil
+    }
+
+    /// Counts an outcome and makes it known; in this order, so that a caller that has the reply finds it in
+    /// the statistics.
+    private func end(_ outcome: consuming Outcome, _ effects: State.Effects) {
+        guard outcome.isReply else { return self.end(outcome.at(effects.handler), failing: effects) }
+        self.countReply(effects)
+        self.close(outcome, effects)
+    }
+
+    @inline(never)
+    private func end(_ failure: Outcome, failing effects: State.Effects) {
+        self.countFailure(failure, effects)
+        self.close(failure, effects)
     }
 
     /// Makes the outcome known, and releases what waited for the handler, or was kept for it.
+    @inline(__always)
     private func close(_ outcome: Outcome, _ effects: State.Effects) {
         if let reader = self.state.withLock({ $0.close(outcome) }) {
             reader.resume(returning: .finished(outcome))
@@ -94,29 +118,34 @@ final class Exchange: Sendable {
         guard let waiting = effects.waiting else { return }
         waiting.watch?.cancel()
         if waiting.isAttached { effects.handler?.detach(self) }
-        if case .failed = outcome { waiting.task?.cancel() }
+        if !outcome.isReply { waiting.task?.cancel() }
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
-    /// Counts how the exchange ended, for the bus and for the route.
-    private func count(_ outcome: Outcome, at handler: Handler?, wasAttached: Bool) {
-        switch self.origin {
-        // One of several attempts to deliver a message, which is counted elsewhere.
-        case .attempt: return
-        case .routed, .published:
-            let kind = outcome.kind
-            if wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
-            if kind == .replied { return self.core.close(.replied) }
+    /// Counts a reply, for the bus and for the route.
+    @inline(__always)
+    private func countReply(_ effects: State.Effects) {
+        // One of several attempts to deliver a message is counted elsewhere.
+        guard self.isCounted else { return }
+        if effects.wasAttached {
+            effects.handler?.counters.end(.replied)
+        } else {
+            effects.handler?.counters.count(.replied)
+        }
+        self.core.close(.replied)
+        if case .sent(let message) = self.origin { message.extras?.isReturnOf?.end(.delivered) }
+    }
+
+    /// Counts a failure, for the bus and for the route.
+    private func countFailure(_ outcome: Outcome, _ effects: State.Effects) {
+        guard self.isCounted, case .failed(let error) = outcome else { return }
+        let handler = effects.handler
+        let kind = self.origin.isAwaited ? outcome.kind : outcome.kindUnawaited
+        if effects.wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
+        if case .sent(let message) = self.origin {
+            self.core.deadLetter(message, error, at: handler)
+        } else {
             self.core.close(outcome, self.id, self.url, at: handler, self.unmatched)
-        case .sent(let message):
-            let kind = outcome.kindUnawaited
-            if wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
-            switch outcome {
-            case .replied:
-                self.core.close(.replied)
-                message.extras?.isReturnOf?.end(.delivered)
-            case .failed(let error): self.core.deadLetter(message, error, at: handler)
-            }
         }
     }
 
@@ -134,14 +163,6 @@ final class Exchange: Sendable {
 
     /// Takes the outcome, if there is one that may be known.
     func takeOutcome() -> Outcome? { self.state.withLock { $0.takeOutcome() } }
-
-    /// Ends the exchange as its handler did; the reply's value is sent to the return URL, if there is one.
-    func finish(_ outcome: Outcome, of message: Message, by handler: Handler) {
-        self.finish(outcome, by: handler) {
-            guard message.hasReturnURL, self.origin.hasReturnLeg else { return }
-            if case .replied(let value) = outcome { self.core.conclude(message, value) }
-        }
-    }
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
@@ -261,7 +282,7 @@ final class Exchange: Sendable {
     }
 
     /// Hands over the task that the end of the exchange stops.
-    func bind(task: Task<Void, Never>) {
+    func bind(task: HandlerTask) {
         if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
     }
 
@@ -355,7 +376,7 @@ extension Exchange {
     }
 
     /// Has everything wait for a handler that has suspended.
-    private func wait(for task: Task<Void, Never>, of handler: Handler, on watcher: EventLoop?) {
+    private func wait(for task: HandlerTask, of handler: Handler, on watcher: EventLoop?) {
         self.bind(task: task)
         guard self.attach(to: handler) || self.core.isExempt(self) else {
             return self.finish(.failed(handler.reason(self.url)))
@@ -375,7 +396,7 @@ extension Exchange {
 
     /// Ends the exchange as its handler did.
     @usableFromInline
-    func finish(_ outcome: Outcome, of delivery: SuspendingDelivery) {
+    func finish(_ outcome: consuming Outcome, of delivery: SuspendingDelivery) {
         delivery.handler.mailbox.endTurn()
         self.finish(outcome, of: delivery.message, by: delivery.handler)
     }

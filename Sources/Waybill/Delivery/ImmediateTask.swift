@@ -1,3 +1,11 @@
+/// The task of a handler.
+///
+/// It may throw, though none does: the runtime runs a task that may throw and one that may not by the same
+/// function, so the closure of the latter is wrapped in another one, which takes an allocation and a tenth of
+/// what a handler takes that may suspend.
+@usableFromInline
+typealias HandlerTask = Task<Void, any Error>
+
 /// Once: how often a loop starts a handler's task, with `Task.immediate`, for the compiler to inline that.
 ///
 /// Called as a function, `Task.immediate` (in Swift 6.3) tells the runtime of a preferred executor even if

@@ -8,6 +8,10 @@ enum Outcome: Sendable {
 }
 
 extension Outcome {
+    var isReply: Bool {
+        @inline(__always) get { if case .replied = self { true } else { false } }
+    }
+
     /// The value, as the type that the caller needs.
     @inline(__always)
     func value<Value: Sendable>(as type: Value.Type, url: String) throws(RoutingError) -> Value {

@@ -78,11 +78,11 @@ struct Request: Sendable {
         )
     }
 
-    /// The message for a handler that may reply more than once.
-    func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange) -> Message {
+    /// The message for a handler that may reply more than once, if there is an exchange.
+    func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange?) -> Message {
         if let call = self.parameters { parameters.pass(call) }
         var extras = self.extras
-        if let path = exchange.returnPath { extras = (extras ?? .empty).with(returnPath: path) }
+        if let path = exchange?.returnPath { extras = (extras ?? .empty).with(returnPath: path) }
         return Message(
             id: id,
             parameters: parameters,

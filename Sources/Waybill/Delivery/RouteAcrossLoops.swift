@@ -228,10 +228,6 @@ extension BusCore {
             returnPath: path,
             caller: caller
         )
-        let message =
-            isPublished
-            ? request.message(id: id, parameters: parameters)
-            : request.message(id: id, parameters: parameters, exchange: exchange)
         // Not the handler's loop, which the handler may block.
         let watcher = request.expiry.exists ? self.currentShard?.eventLoop : nil
         if chain == nil, let code = handler.code.suspending, handler.mailbox.begin(id) {
@@ -239,10 +235,24 @@ extension BusCore {
                 handler.mailbox.endTurn()
                 exchange.finish(.failed(handler.reason(exchange.url)))
             } else {
-                exchange.start(SuspendingDelivery(message: message, handler: handler), code, on: watcher)
+                let message = request.message(
+                    id: id,
+                    parameters: consume parameters,
+                    exchange: isPublished ? nil : exchange
+                )
+                exchange.start(
+                    SuspendingDelivery(message: consume message, handler: handler),
+                    code,
+                    on: watcher
+                )
             }
             return exchange
         }
+        let message = request.message(
+            id: id,
+            parameters: consume parameters,
+            exchange: isPublished ? nil : exchange
+        )
         guard exchange.attach(to: handler) else {
             exchange.finish(.failed(handler.reason(exchange.url)))
             return exchange

@@ -230,10 +230,13 @@ extension LoopShard {
                     $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied
                 })
             else {
-                let found = ResolvedRoute(handler: unsafe handler.unsafeObject, parameters: parameters)
+                let found = ResolvedRoute(
+                    handler: unsafe handler.unsafeObject,
+                    parameters: consume parameters
+                )
                 return self.deliver(url, request, id, to: found, call)
             }
-            return self.deliverInPlace(url, request, id, to: handler, parameters, call)
+            return self.deliverInPlace(url, request, id, to: handler, consume parameters, call)
         } catch {
             return self.lost(url, id, error)
         }

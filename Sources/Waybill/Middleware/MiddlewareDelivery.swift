@@ -150,7 +150,7 @@ struct Delivery: Sendable {
     /// Delivers a message in a task of its own, on the caller's loop if it is one of the bus's, and ends an
     /// exchange with the outcome.
     @discardableResult
-    func start(_ message: Message, for exchange: Exchange) -> Task<Void, Never> {
+    func start(_ message: Message, for exchange: Exchange) -> HandlerTask {
         let isolation =
             self.handler.core.currentShard?.isolation ?? LoopIsolation(self.handler.mailbox.eventLoop)
         let task = isolation.start(self, message, for: exchange)
@@ -165,7 +165,7 @@ extension LoopIsolation {
         _ delivery: Delivery,
         _ message: Message,
         for exchange: Exchange
-    ) -> Task<Void, Never> {
+    ) -> HandlerTask {
         if self.eventLoop.isInEventLoop {
             self.assumeOnLoop { $0.startInPlace(delivery, message, for: exchange) }
         } else {
@@ -177,7 +177,7 @@ extension LoopIsolation {
         _ delivery: Delivery,
         _ message: Message,
         for exchange: Exchange
-    ) -> Task<Void, Never> {
+    ) -> HandlerTask {
         delivery.handler.core.startTask {
             Task.immediate { await self.run(delivery, message, for: exchange) }
         }

@@ -221,7 +221,7 @@ extension Next {
 extension Outcome {
     /// The value, whatever it is.
     @inline(__always)
-    func value() throws(RoutingError) -> any Sendable {
+    consuming func value() throws(RoutingError) -> any Sendable {
         switch self {
         case .replied(let value): return value
         case .failed(let error): throw error
@@ -253,14 +253,14 @@ extension DeliveryBounds {
     /// Tasks that a middleware may no longer wait for, but whose end the next message of a serial module has
     /// to wait for.
     final class Attempts: Sendable {
-        private let tasks = Locked<[Task<Void, Never>]>([])
+        private let tasks = Locked<[HandlerTask]>([])
 
         var isEmpty: Bool { self.tasks.withLock { $0.isEmpty } }
 
-        func add(_ task: Task<Void, Never>) { self.tasks.withLock { $0.append(task) } }
+        func add(_ task: HandlerTask) { self.tasks.withLock { $0.append(task) } }
 
         nonisolated(nonsending) func end() async {
-            while let task = self.tasks.withLock({ $0.popLast() }) { await task.value }
+            while let task = self.tasks.withLock({ $0.popLast() }) { _ = await task.result }
         }
     }
 }

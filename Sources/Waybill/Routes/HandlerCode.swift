@@ -88,7 +88,7 @@ protocol SuspendingCode: AnyObject, Sendable {
     ///
     /// - Parameter exchange: has the message, which the task takes from it.
     /// - Returns: the task.
-    func start(_ exchange: Exchange) -> Task<Void, Never>
+    func start(_ exchange: Exchange) -> HandlerTask
 
     /// Runs it in the calling task, which is on the mailbox's loop.
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
@@ -113,12 +113,12 @@ final class SuspendingClosure: SuspendingCode {
         self.mailbox = mailbox
     }
 
-    func start(_ exchange: Exchange) -> Task<Void, Never> {
+    func start(_ exchange: Exchange) -> HandlerTask {
         self.mailbox.assumeOnLoop { self.launch(exchange, in: $0) }
     }
 
-    private func launch(_ exchange: Exchange, in mailbox: isolated Mailbox) -> Task<Void, Never> {
-        var task: Task<Void, Never>?
+    private func launch(_ exchange: Exchange, in mailbox: isolated Mailbox) -> HandlerTask {
+        var task: HandlerTask?
         for _ in 0..<once() {
             task = Task.immediate {
                 // Captured, the parameter isolates the task to the mailbox.
@@ -152,7 +152,7 @@ final class SuspendingClosure: SuspendingCode {
 final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     @usableFromInline let module: Module
     @usableFromInline let body: @Sendable (isolated Module, Message) async throws -> Value
-    @usableFromInline let launch: @Sendable (Exchange) -> Task<Void, Never>
+    @usableFromInline let launch: @Sendable (Exchange) -> HandlerTask
     @usableFromInline var replyType: (any Any.Type)? { Value.self }
 
     @inlinable
@@ -164,7 +164,7 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     }
 
     @inlinable
-    func start(_ exchange: Exchange) -> Task<Void, Never> { self.launch(exchange) }
+    func start(_ exchange: Exchange) -> HandlerTask { self.launch(exchange) }
 
     /// Starts a task that is isolated to the actor from its beginning: each change of isolation takes a tenth
     /// of the task, even on the same loop.
@@ -173,8 +173,8 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
         _ exchange: Exchange,
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value,
         on module: isolated Module
-    ) -> Task<Void, Never> {
-        var task: Task<Void, Never>?
+    ) -> HandlerTask {
+        var task: HandlerTask?
         for _ in 0..<once() {
             task = Task.immediate {
                 let delivery = exchange.takeDelivery()

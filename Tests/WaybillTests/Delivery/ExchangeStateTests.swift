@@ -21,7 +21,7 @@ struct ExchangeStateTests {
     func `an exchange ends once, and releases what waited for its handler`() throws {
         let handler = try StateParts().handler()
         var state = Exchange.State(handler: handler)
-        let task = Task<Void, Never> {}
+        let task = HandlerTask {}
         let isOver = [state.attach(), state.bind(task: task)]
         let finished = state.finish()
         let effects = try #require(finished)
