@@ -35,26 +35,26 @@ public struct ServiceEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - action: the method's name.
-    ///   - parameters: what it is called with, by name; what is nil is left out.
+    ///   - arguments: what it is called with, by name; what is nil is left out.
     ///   - as: the type of what it returns.
     /// - Returns: what the provider returned.
     /// - Throws: what the provider threw, or the `RoutingError` that says why there is no answer. An error
     ///   about another message of the provider's stays inside of its `handlerFailed`.
+    @inlinable
     public nonisolated(nonsending) func call<Value: Sendable>(
         _ action: String,
-        _ parameters: [String: (any Sendable)?],
+        _ arguments: ServiceArguments,
         as: Value.Type
     ) async throws -> Value {
         do throws(RoutingError) {
             return try await self.bus.route(
-                "\(self.url)/\(Address.encode(action))",
-                parameters: parameters.compactMapValues(\.self),
+                self.url(of: action),
+                parameters: arguments.values,
                 timeout: self.timeout,
                 as: Value.self
             )
         } catch {
-            if error.code == .handlerFailed, let cause = error.cause, !(cause is RoutingError) { throw cause }
-            throw error
+            throw self.error(behind: error)
         }
     }
 
@@ -62,18 +62,62 @@ public struct ServiceEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - action: the method's name.
-    ///   - parameters: what it is called with, by name; what is nil is left out.
+    ///   - arguments: what it is called with, by name; what is nil is left out.
     ///   - reply: says the type of what it returns.
     /// - Returns: what the provider returned.
     /// - Throws: what `call(_:_:as:)` throws.
     @inlinable
     public nonisolated(nonsending) func call<Reply: ServiceReply>(
         _ action: String,
-        _ parameters: [String: (any Sendable)?],
+        _ arguments: ServiceArguments,
         reply: Reply.Type
     ) async throws -> Reply.Value {
-        try await self.call(action, parameters, as: Reply.Value.self)
+        try await self.call(action, arguments, as: Reply.Value.self)
     }
+
+    @usableFromInline
+    func url(of action: String) -> String {
+        let action = Address.encode(action)
+        guard self.url.utf8.count &+ action.utf8.count < TextBuffer.capacity else {
+            return "\(self.url)/\(action)"
+        }
+        var text = TextBuffer()
+        text.add(self.url)
+        text.add(UInt8(ascii: "/"))
+        text.add(action)
+        return text.text
+    }
+
+    /// What a call throws that has failed: the provider's own error, if there is one.
+    @usableFromInline
+    @inline(never)
+    func error(behind error: RoutingError) -> any Error {
+        if error.code == .handlerFailed, let cause = error.cause, !(cause is RoutingError) { return cause }
+        return error
+    }
+}
+
+/// What a service's method is called with: its arguments by name, written as a dictionary.
+///
+/// ```swift
+/// let endpoint = ServiceEndpoint(bus: bus, url: "app://time")
+/// let noon = try await endpoint.call("time", ["city": "Oslo", "offset": nil], as: String.self)
+/// ```
+///
+/// Anything `Sendable` goes, closures included; what is nil is left out.
+public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
+    @usableFromInline let values: [String: any Sendable]
+
+    /// Makes arguments of a literal; of several with one name the last one counts.
+    public init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
+        var values: [String: any Sendable] = [:]
+        values.reserveCapacity(elements.count)
+        for (name, value) in elements { if let value { values[name] = value } }
+        self.values = values
+    }
+
+    /// Makes arguments of a dictionary, where they are not known beforehand.
+    public init(_ values: [String: any Sendable]) { self.values = values }
 }
 
 /// The type of what a service's method returns.

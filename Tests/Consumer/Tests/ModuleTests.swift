@@ -218,6 +218,8 @@ struct ModuleTests {
         #expect(try await elsewhere.service((any TimeService).self).time(in: "Oslo") == "late")
         let endpoint = ServiceEndpoint(bus: elsewhere, url: "app://there")
         #expect(try await endpoint.call("time", ["city": "Oslo"], as: String.self) == "late")
+        let arguments = ServiceArguments(["city": "Oslo"])
+        #expect(try await endpoint.call("time", arguments, as: String.self) == "late")
         #expect(endpoint.url == "app://there" && endpoint.timeout == nil && endpoint.bus === elsewhere)
     }
 

@@ -34,6 +34,20 @@ struct ServiceTests {
     }
 
     @Test
+    func `arguments that are nil are left out, and a URL may be of any length`() async throws {
+        let path = String(repeating: "a", count: 200)
+        for place in ["app://near", "app://\(path)"] {
+            try self.bus.register("\(place)/say hello") { message in
+                "\(message.parameters.call.keys.sorted()) \((try? message.argument("b") as Int) ?? 0)"
+            }
+            let endpoint = ServiceEndpoint(bus: self.bus, url: place)
+            let given = try await endpoint.call("say hello", ["a": nil, "b": 1, "c": "x"], as: String.self)
+            #expect(given == #"["b", "c"] 1"#)
+            #expect(try await endpoint.call("say hello", ["b": 1, "b": 2], as: String.self) == #"["b"] 2"#)
+        }
+    }
+
+    @Test
     func `what the provider throws is what its caller catches`() async throws {
         try await self.bus.install { ClockModule() }
         let clock = try self.bus.service((any TimeService).self)
