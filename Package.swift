@@ -353,7 +353,7 @@ let package = Package(
         .testTarget(
             name: "WaybillHTTPTests",
             dependencies: [
-                "WaybillHTTP", "Waybill", "WaybillEventLoop", "WaybillTestSupport",
+                "WaybillHTTP", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "AsyncHTTPClient",

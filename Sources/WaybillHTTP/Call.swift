@@ -17,37 +17,51 @@ extension WaybillGateway {
         } catch is NIOTooManyBytesError {
             throw Problem(.contentTooLarge, "a body has \(self.configuration.bodyLimit) bytes at most")
         }
-        let path = context.parameters.getCatchAll()
-        let external = self.external(
-            try GatewayRequest(request, path: path, body: body),
-            request,
-            context
-        )
-        try self.checkMethod(of: request, external.url)
+        let target = try GatewayRequest(request, behind: context, body: body)
+        var external = self.external(target, request, context)
+        external.operations = self.bus.exposedOperations(of: external.url)
+        try Self.checkMethod(of: request, external.operations)
         if request.headers[.accept]?.contains("text/event-stream") == true {
             return try self.stream(external, for: request)
         }
-        let bus = self.bus
-        let watch = CallWatch<[UInt8]?>(self.grace)
-        let (result, isWatched) = await watch.run(for: request) { () async throws -> [UInt8]? in
-            let reply = try await bus.route(external)
-            return reply.content is Void ? nil : try JSONWriter.encoded(reply.content)
+        if target.event != nil, external.operations.isPublishedAlone {
+            _ = try await self.bus.publish(external)
+            return Response(status: .noContent)
         }
+        let (result, isWatched) = await CallWatch(external, self.desk(for: external), self.grace).run(
+            for: request
+        )
         var response =
             switch result {
-            case .success(let json): json.map { Response(json: $0) } ?? Response(status: .noContent)
+            case .success(let reply): self.response(reply, to: request, external, EventMode(of: request))
             case .failure(let error): self.problem(error, at: external.url).response
             }
         if isWatched, !self.configuration.isHTTP2 { response.headers[.connection] = "close" }
         return response
     }
 
+    /// The response that a reply is: its JSON, or an event.
+    private func response(
+        _ reply: CallReply,
+        to request: Request,
+        _ external: ExternalRequest,
+        _ mode: EventMode?
+    ) -> Response {
+        guard let mode else { return reply.json.map { Response(json: $0) } ?? Response(status: .noContent) }
+        let url = external.url
+        let pattern = self.bus.explainExposed(url).route?.pattern.text ?? url
+        return Response(CloudEvent(reply, of: pattern, at: url, from: request.source), mode)
+    }
+
     /// Refuses GET where it could change something.
-    private func checkMethod(of request: Request, _ url: String) throws(Problem) {
-        guard request.method == .get else { return }
-        let operations = self.bus.exposedOperations(of: url)
+    private static func checkMethod(
+        of request: Request,
+        _ operations: ExposedOperations
+    ) throws(Problem) {
         // What is not exposed at all answers by the bus, as what does not exist.
-        guard operations.contains(.calls), !operations.contains(.reads) else { return }
+        guard request.method == .get, operations.contains(.calls), !operations.contains(.reads) else {
+            return
+        }
         var problem = Problem(.methodNotAllowed, "this may change something: use POST")
         problem.allowed = "POST"
         throw problem
@@ -88,105 +102,6 @@ extension WaybillGateway {
 extension RoutingError {
     fileprivate static func noRoute(_ url: String) -> Self {
         Self(.noRoute, url: url, message: "no pattern matches")
-    }
-}
-
-/// Runs a call and cancels it when its client goes away.
-///
-/// Hummingbird sees a client go only while it reads what comes after the request, and a connection that has
-/// been read like that is closed after the response. So a call that is over quickly is not watched, and its
-/// connection is used again.
-struct CallWatch<Value: Sendable>: Sendable {
-    typealias Outcome = Result<Value, any Error>
-
-    private let grace: GracePeriods
-    private let first = Race<Outcome>()
-
-    /// Makes one for a call.
-    ///
-    /// - Parameter grace: says for how long the call is not watched.
-    init(_ grace: GracePeriods) { self.grace = grace }
-
-    /// Runs a call.
-    ///
-    /// - Returns: how it ended, and whether it was watched, so that its connection is closed.
-    func run(
-        for request: Request,
-        _ operation: @escaping @Sendable () async throws -> Value
-    ) async -> (outcome: Outcome, isWatched: Bool) {
-        let first = self.first
-        // Begun here: a hop to another thread costs more than what the call does before it waits for its loop.
-        let call = Task.immediate {
-            let outcome: Outcome
-            do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
-            first.end(with: outcome)
-            return outcome
-        }
-        let period = self.grace.begin { first.end(with: nil) }
-        return await withTaskCancellationHandler {
-            let early = await first.winner
-            self.grace.end(period)
-            if let early { return (early, false) }
-            return (await self.watch(call, for: request), true)
-        } onCancel: {
-            call.cancel()
-        }
-    }
-
-    private func watch(_ call: Task<Outcome, Never>, for request: Request) async -> Outcome {
-        do {
-            return try await request.body.consumeWithCancellationOnInboundClose { _ in
-                await withTaskCancellationHandler {
-                    await call.value
-                } onCancel: {
-                    call.cancel()
-                }
-            }
-        } catch {
-            call.cancel()
-            return await call.value
-        }
-    }
-}
-
-/// The first of several ends; the others are ignored.
-private final class Race<Value: Sendable>: Sendable {
-    private enum State {
-        case running
-        case awaited(CheckedContinuation<Value?, Never>)
-        case over(Value?)
-    }
-
-    private let state = Locked(State.running)
-
-    /// Ends the race, unless it has ended.
-    func end(with value: Value?) {
-        let waiting: CheckedContinuation<Value?, Never>? = self.state.withLock { state in
-            switch state {
-            case .running:
-                state = .over(value)
-                return nil
-            case .awaited(let continuation):
-                state = .over(value)
-                return continuation
-            case .over: return nil
-            }
-        }
-        waiting?.resume(returning: value)
-    }
-
-    /// What ended the race; called once.
-    var winner: Value? {
-        get async {
-            await withCheckedContinuation { continuation in
-                let value: Value?? = self.state.withLock { state in
-                    if case .over(let value) = state { return .some(value) }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let value { continuation.resume(returning: value) }
-            }
-        }
     }
 }
 #endif

@@ -4,9 +4,10 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The messages of one pattern, for any number of clients: one subscription, and the last messages for
-/// clients that come back.
+/// The messages of one pattern in one format, for any number of clients: one subscription, and the last
+/// messages for clients that come back.
 final class EventFeed: Sendable {
+    let name: FeedName
     private let messages: SubscriptionSequence
     /// Tells the numbers of this feed from those of one that there was before.
     private let epoch = String(UInt32.random(in: .min ... .max), radix: 16)
@@ -26,14 +27,15 @@ final class EventFeed: Sendable {
         }
     }
 
-    init(_ messages: SubscriptionSequence, limit: Int) {
+    init(_ name: FeedName, _ messages: SubscriptionSequence, limit: Int) {
+        self.name = name
         self.messages = messages
         self.state = Locked(State(log: EventLog(limit: limit)))
     }
 
     /// Reads the messages, until the subscription ends.
     func run() async {
-        for await message in self.messages { self.change { $0.log.append(Self.json(of: message)) } }
+        for await message in self.messages { self.change { $0.log.append(self.json(of: message)) } }
         self.change { $0.log.end() }
     }
 
@@ -133,7 +135,10 @@ final class EventFeed: Sendable {
     }
 
     /// A message as clients get it; what cannot be JSON is left out.
-    private static func json(of message: Message) -> [UInt8] {
+    private func json(of message: Message) -> [UInt8] {
+        if let source = self.name.source {
+            return CloudEvent(message, of: self.name.pattern, from: source).structured
+        }
         let parameters = message.parameters
         var values: [String: any Sendable] = parameters.query
         for (name, text) in parameters.path { values[name] = text }

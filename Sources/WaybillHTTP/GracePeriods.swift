@@ -14,21 +14,22 @@ final class GracePeriods: Sendable {
 
     private struct Period {
         let end: ContinuousClock.Instant
-        let whenOver: @Sendable () -> Void
+        let isOver: @Sendable () -> Bool
     }
 
     private let length: Duration
     private let state = Locked(State())
 
-    /// Makes periods of one length; what happens at their end may come as late again.
+    /// Makes periods of one length; their end may be seen as late again.
     init(_ length: Duration = .milliseconds(5)) { self.length = length }
 
     /// Begins a period.
     ///
-    /// - Parameter whenOver: runs when it is over, unless it is ended before.
+    /// - Parameter isOver: runs when the time is over, and does what is to be done then; if it is false, it
+    ///   runs again, until the period is ended.
     /// - Returns: the number by which it is ended.
-    func begin(_ whenOver: @escaping @Sendable () -> Void) -> Int {
-        let period = Period(end: .now + self.length, whenOver: whenOver)
+    func begin(_ isOver: @escaping @Sendable () -> Bool) -> Int {
+        let period = Period(end: .now + self.length, isOver: isOver)
         let (number, starts) = self.state.withLock { state in
             state.lastNumber += 1
             state.periods[state.lastNumber] = period
@@ -49,14 +50,13 @@ final class GracePeriods: Sendable {
     /// Whether there are others.
     private func endWhatIsOver() -> Bool {
         let now = ContinuousClock.now
-        let (over, goesOn) = self.state.withLock { state in
-            let over = state.periods.filter { $0.value.end <= now }
-            for number in over.keys { state.periods[number] = nil }
+        let due = self.state.withLock { state in state.periods.filter { $0.value.end <= now } }
+        let over = due.filter { $0.value.isOver() }.keys
+        return self.state.withLock { state in
+            for number in over { state.periods[number] = nil }
             state.isChecking = !state.periods.isEmpty
-            return (over.values.map(\.whenOver), state.isChecking)
+            return state.isChecking
         }
-        for whenOver in over { whenOver() }
-        return goesOn
     }
 }
 #endif

@@ -98,9 +98,13 @@ extension Response {
     init(status: HTTPResponse.Status = .ok, json: [UInt8]) {
         self.init(
             status: status,
-            headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            headers: Self.jsonHeaders,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: json))
         )
     }
+
+    private static let jsonHeaders: HTTPFields = [
+        .contentType: "application/json", .cacheControl: "no-store",
+    ]
 }
 #endif

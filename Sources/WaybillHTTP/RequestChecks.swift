@@ -28,14 +28,15 @@ extension WaybillGateway.Configuration {
 
     /// The host in `host:port`, in lower case and without a final dot.
     static func host(of authority: String) -> String {
-        var host = Substring(authority.lowercased())
-        if let bracket = host.lastIndex(of: "]") {
-            host = host[...bracket]
-        } else if let colon = host.lastIndex(of: ":") {
-            host = host[..<colon]
+        let name = authority.lowercased()
+        var bytes = name.utf8[...]
+        if let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) {
+            bytes = bytes[...bracket]
+        } else if let colon = bytes.lastIndex(of: UInt8(ascii: ":")) {
+            bytes = bytes[..<colon]
         }
-        if host.hasSuffix(".") { host.removeLast() }
-        return String(host)
+        if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
+        return String(name[..<bytes.endIndex])
     }
 
     /// Says to a browser that a page of another origin may see the response.

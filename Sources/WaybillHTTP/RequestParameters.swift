@@ -12,28 +12,71 @@ struct GatewayRequest: Sendable {
     private(set) var parameters: [String: any Sendable] = [:]
     /// A JSON body that is no object.
     private(set) var payload: (any Sendable)?
+    /// The event that the body is, or that it is the data of.
+    private(set) var event: CloudEvent?
 
     /// Reads a request.
     ///
     /// - Parameters:
     ///   - request: the request, whose body has been collected.
-    ///   - path: the segments of its path behind that of the gateway, as they were sent.
+    ///   - context: knows the path of the gateway.
     ///   - body: the body.
     /// - Throws: the problem with the request.
-    init(_ request: Request, path: [Substring], body: ByteBuffer) throws(Problem) {
-        guard let scheme = path.first, Address.isScheme(String(scheme)) else {
+    init(_ request: Request, behind context: some RequestContext, body: ByteBuffer) throws(Problem) {
+        guard let url = Self.url(of: request, behind: context) else {
             throw Problem(.notFound, "the path begins with the scheme of a URL: /app/user/1 is app://user/1")
         }
-        // As it was sent: what is encoded is decoded once, by the bus.
-        let query = request.uri.query.map { "?\($0)" } ?? ""
-        self.url = "\(scheme)://\(path.dropFirst().joined(separator: "/"))\(query)"
-        if body.readableBytes > 0 { try self.read(body, request.headers[.contentType] ?? "") }
+        self.url = url
+        if let event = try CloudEvent(request, body: body) {
+            self.event = event
+            try self.read(event)
+        } else if body.readableBytes > 0 {
+            try self.read(Array(body.readableBytesView), request.headers[.contentType] ?? "")
+        }
     }
 
-    private mutating func read(_ body: ByteBuffer, _ contentType: String) throws(Problem) {
-        let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-        let bytes = Array(body.readableBytesView)
-        if type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json") {
+    /// The URL that the path and the query of a request say; as they were sent: what is encoded is decoded
+    /// once, by the bus.
+    private static func url(of request: Request, behind context: some RequestContext) -> String? {
+        if let target = request.head.path, let pattern = context.endpointPath, pattern.hasSuffix("/**"),
+            let (scheme, rest) = self.split(target, behind: pattern)
+        {
+            return Address.isScheme(String(scheme)) ? "\(scheme)://\(rest)" : nil
+        }
+        let path = context.parameters.getCatchAll()
+        guard let scheme = path.first, Address.isScheme(String(scheme)) else { return nil }
+        let query = request.uri.query.map { "?\($0)" } ?? ""
+        return "\(scheme)://\(path.dropFirst().joined(separator: "/"))\(query)"
+    }
+
+    /// Splits a target as clients send it: `/bus/app/user/1?a=b` behind `/bus/**` is `app` and `user/1?a=b`.
+    ///
+    /// - Returns: nil for a target that needs a closer look: empty segments do not count.
+    private static func split(_ target: String, behind pattern: String) -> (Substring, Substring)? {
+        let slash = UInt8(ascii: "/")
+        let bytes = target.utf8.span
+        var ahead = pattern.utf8.count { $0 == slash }
+        var (start, schemeEnd) = (0, 0)
+        var pathEnd = bytes.count
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "#") { return nil }
+            if byte == UInt8(ascii: "?") { pathEnd = min(pathEnd, index) }
+            guard byte == slash, index < pathEnd else { continue }
+            if index > 0, bytes[index - 1] == slash { return nil }
+            ahead -= 1
+            if ahead == 0 { start = index + 1 }
+            if ahead == -1 { schemeEnd = index }
+        }
+        guard start > 0, bytes[0] == slash, start < pathEnd, bytes[pathEnd - 1] != slash else { return nil }
+        func index(_ offset: Int) -> String.Index { target.utf8.index(target.startIndex, offsetBy: offset) }
+        guard schemeEnd > 0 else { return (target[index(start)..<index(pathEnd)], target[index(pathEnd)...]) }
+        return (target[index(start)..<index(schemeEnd)], target[index(schemeEnd + 1)...])
+    }
+
+    private mutating func read(_ bytes: [UInt8], _ contentType: String) throws(Problem) {
+        let type = Self.mediaType(of: contentType)
+        if CloudEvent.isJSON(type), type != CloudEvent.batchType {
             do throws(JSONError) {
                 try self.read(json: bytes)
             } catch {
@@ -41,18 +84,28 @@ struct GatewayRequest: Sendable {
             }
         } else if type == "application/x-www-form-urlencoded" {
             self.parameters = try Self.parameters(form: bytes)
+        } else if self.event != nil {
+            self.payload = String(validating: bytes, as: UTF8.self) ?? bytes
         } else {
             throw Problem(.unsupportedMediaType, "a body is JSON or a form, by its Content-Type")
         }
     }
 
+    /// The type that a header says, without parameters.
+    static func mediaType(of contentType: String) -> String {
+        contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+    }
+
+    /// Reads the data of an event as a body of its type.
+    private mutating func read(_ event: CloudEvent) throws(Problem) {
+        if let data = event.data { try self.read(data, event.contentType) }
+    }
+
     private mutating func read(json bytes: [UInt8]) throws(JSONError) {
         let value = try JSONText(validating: bytes)
-        if let parameters = value.parameters {
-            self.parameters = parameters
-        } else {
-            self.payload = value
-        }
+        self.parameters = value.parameters ?? [:]
+        // An event that is passed on has the same data.
+        if value.shape != .object || self.event != nil { self.payload = value }
     }
 
     /// The items of a form; a name that is repeated has an array of texts.
@@ -109,12 +162,16 @@ extension WaybillGateway {
         for field in http.headers where self.configuration.headers.contains(field.name.canonicalName) {
             headers[field.name.canonicalName] = field.value
         }
+        if let event = request.event {
+            headers.merge(event.messageHeaders) { _, attribute in attribute }
+        }
         let address = (context as? any RemoteAddressRequestContext)?.remoteAddress
+        let deadline = ContinuousClock.now + self.timeout(of: http)
         return ExternalRequest(
             url: request.url,
             parameters: request.parameters,
             headers: headers,
-            deadline: .now + self.timeout(of: http),
+            deadline: min(deadline, request.event?.deadline ?? deadline),
             payload: request.payload,
             origin: MessageOrigin(transport: "http", peer: address?.ipAddress)
         )
@@ -132,7 +189,7 @@ extension HTTPField.Name {
     /// Keeps nginx from buffering a response.
     static let xAccelBuffering = Self.known("X-Accel-Buffering")
 
-    private static func known(_ text: String) -> Self {
+    static func known(_ text: String) -> Self {
         guard let name = Self(text) else { preconditionFailure("`\(text)` is the name of a header") }
         return name
     }

@@ -80,6 +80,8 @@ public struct WaybillGateway: Sendable {
     let feeds: EventFeeds
     let streams: StreamCount
     let grace = GracePeriods()
+    /// Begins most calls.
+    private let desk: CallDesk
 
     /// Makes a gateway to a bus, which it holds.
     ///
@@ -91,6 +93,13 @@ public struct WaybillGateway: Sendable {
         self.configuration = configuration
         self.feeds = EventFeeds(bus, configuration)
         self.streams = StreamCount(limit: configuration.streamLimit)
+        self.desk = CallDesk(bus, on: bus.eventLoop)
+    }
+
+    /// Where a call is begun: on the loop of its handler.
+    func desk(for request: ExternalRequest) -> CallDesk {
+        let loop = self.bus.eventLoop(for: request)
+        return loop === self.desk.eventLoop ? self.desk : CallDesk(self.bus, on: loop)
     }
 
     /// The routes, for a router whose context is `BasicRequestContext`.

@@ -68,6 +68,26 @@ package struct JSONWriter {
     }
 
     private mutating func untyped(_ value: Any) throws(RoutingError) {
+        // A comparison of types, since each cast that fails costs as much as the text of a number.
+        if Self.simpleTypes.contains(where: { $0 == type(of: value) }), self.simple(value) { return }
+        switch value {
+        case let value as any Encodable: try self.encode(value)
+        case let value as any EncodedValue: try self.value(value.plain)
+        case let value as any OptionalValue:
+            if let wrapped = value.wrapped { try self.untyped(wrapped) } else { self.raw("null") }
+        case let values as [Any]: try self.array(values)
+        case let values as [String: Any]: try self.object(values)
+        default: throw Self.notTransferable(value, nil)
+        }
+    }
+
+    /// The types of the values that are written here.
+    private static let simpleTypes: [any Any.Type] = [
+        JSONText.self, String.self, Int.self, Bool.self, Double.self, Void.self,
+    ]
+
+    /// Appends a value of such a type; false for a number that JSON does not have.
+    private mutating func simple(_ value: Any) -> Bool {
         switch value {
         case let value as JSONText: self.raw(value)
         case let value as String: self.string(value)
@@ -75,14 +95,9 @@ package struct JSONWriter {
         case let value as Bool: self.raw(value ? "true" : "false")
         case let value as Double where value.isFinite: self.raw("\(value)")
         case is Void: self.raw("null")
-        case let value as any EncodedValue: try self.value(value.plain)
-        case let value as any OptionalValue:
-            if let wrapped = value.wrapped { try self.untyped(wrapped) } else { self.raw("null") }
-        case let value as any Encodable: try self.encode(value)
-        case let values as [Any]: try self.array(values)
-        case let values as [String: Any]: try self.object(values)
-        default: throw Self.notTransferable(value, nil)
+        default: return false
         }
+        return true
     }
 
     private mutating func array(_ values: [Any]) throws(RoutingError) {

@@ -49,7 +49,10 @@ let package = Package(
         .target(
             name: "Subjects",
             dependencies: waybill + [
-                "Measure", "CMeasure", .product(name: "Logging", package: "swift-log"),
+                "Measure", "CMeasure",
+                .product(name: "WaybillHTTP", package: "waybill"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Hummingbird", package: "hummingbird"),
             ],
             resources: [.embedInCode("github-routes.txt")],
             swiftSettings: settings
@@ -58,7 +61,6 @@ let package = Package(
             name: "Bench",
             dependencies: waybill + [
                 "Measure", "Subjects", "CMeasure",
-                .product(name: "WaybillHTTP", package: "waybill"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Hummingbird", package: "hummingbird"),

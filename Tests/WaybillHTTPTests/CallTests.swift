@@ -3,6 +3,7 @@ import Logging
 import NIOHTTP1
 import Testing
 import Waybill
+import WaybillEventLoop
 import WaybillHTTP
 import WaybillTestSupport
 
@@ -217,6 +218,52 @@ struct CallTests {
                 return 7
             }
             for _ in 0..<3 { #expect(try await server.send(.POST, "app/fails/slower").text == "7") }
+        }
+    }
+
+    @Test
+    func `a call whose loop is busy ends at its deadline, and keeps its connection`() async throws {
+        let gate = Gate()
+        let held = Gate()
+        try self.bus.register("app://fails/hold") { _ -> Int in
+            held.reach()
+            gate.block()
+            return 1
+        }
+        try await GatewayServer.run(self.bus) { server in
+            async let holding = server.send(.POST, "app/fails/hold")
+            await held.reached()
+            async let waiting = server.send(.POST, "app/add?a=1&b=2")
+            let late = try await server.send(.POST, "app/add?a=1&b=2", headers: ["Waybill-Timeout": "20"])
+            #expect(late.status == 504)
+            gate.open()
+            let (one, answer) = (try await holding, try await waiting)
+            #expect(one.text == "1")
+            #expect(answer.text == "3" && answer.headers.first(name: "Connection") != "close")
+            #expect(await server.bus.settles())
+        }
+    }
+
+    @Test
+    func `calls reach modules on all loops of a bus`() async throws {
+        let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
+        let bus = MessageBus(eventLoops: loops, configuration: .quiet)
+        for (number, loop) in loops.enumerated() {
+            let probe = Probe(eventLoop: loop)
+            try bus.register("app://loop/\(number)", on: probe) { _, _ in EventLoop.current === loop }
+            try bus.register("app://suspends/\(number)", on: probe) { probe, _ in
+                await Task.yield()
+                return EventLoop.current === loop
+            }
+        }
+        try bus.expose("app://**", for: .reads)
+        try await GatewayServer.run(bus) { server in
+            for path in ["loop/0", "loop/1", "suspends/0", "suspends/1"] {
+                let answer = try await server.send(.GET, "app/\(path)")
+                #expect(answer.text == "true")
+            }
+            let empty = try await server.send(.GET, "/app//loop/1/")
+            #expect(empty.text == "true")
         }
     }
 

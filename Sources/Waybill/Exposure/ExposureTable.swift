@@ -67,10 +67,18 @@ struct ExposureTable: Sendable {
                 if let more = table[match] { operations.formUnion(more) }
             }
         }
-        guard !operations.isEmpty,
-            url.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") })
-        else { return operations }
+        guard !operations.isEmpty, Self.mayLeaveItsPath(url) else { return operations }
         return Self.leavesItsPath(try self.empty.address(of: url)) ? [] : operations
+    }
+
+    /// Whether it is worth a look: most URLs have no byte that the others have to have.
+    private static func mayLeaveItsPath(_ url: String) -> Bool {
+        let bytes = url.utf8.span
+        for index in bytes.indices
+        where bytes[index] == UInt8(ascii: ".") || bytes[index] == UInt8(ascii: "%") {
+            return true
+        }
+        return false
     }
 
     /// Whether `.` or `..` is a segment, or a part of one, in any encoding.

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import WaybillEventLoop
+package import WaybillEventLoop
 package import WaybillRouting
 
 /// What a peer asks of the bus.
@@ -13,6 +13,8 @@ package struct ExternalRequest: Sendable {
 
     package let url: String
     package let origin: MessageOrigin
+    /// What the URL is exposed for, if that has just been looked up; empty if it has not.
+    package var operations: ExposedOperations = []
     fileprivate let audience: Audience
     fileprivate let content: Request
 
@@ -67,6 +69,11 @@ package struct ExternalRequest: Sendable {
     }
 }
 
+extension ExternalRequest {
+    /// Whether the peer has stopped waiting.
+    package var isOverdue: Bool { self.content.expiry.instant.map { $0 <= .now } ?? false }
+}
+
 /// The peer that a message came from, and what takes the values that go back to it.
 final class ExternalCaller: Sendable {
     let origin: MessageOrigin
@@ -96,8 +103,8 @@ final class ExternalCaller: Sendable {
 
 /// How far a peer's request got without suspending.
 package enum ExternalAttempt: Sendable {
-    /// Its handler has returned.
-    case replied(any Sendable)
+    /// Its handler has returned a value for the message of this ID.
+    case replied(any Sendable, CorrelationID)
     case pending(Rest)
 
     /// What is left to do for a request.
@@ -152,8 +159,17 @@ extension MessageBus {
         }
         // What is delivered in place is counted without a look at the phase.
         if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
-        if case .called = attempt, let value { return .replied(value) }
+        if case .called(let id) = attempt, let value { return .replied(value, id) }
         return .pending(ExternalAttempt.Rest(request: content, attempt: attempt, audience: request.audience))
+    }
+
+    /// The loop where a peer's request is best begun: that of its handler, or the first one.
+    package func eventLoop(for request: ExternalRequest) -> EventLoop {
+        let core = self.core
+        guard !core.otherShards.isEmpty, let found = try? core.find(request.content, on: nil) else {
+            return core.primaryShard.eventLoop
+        }
+        return found.handler.mailbox.eventLoop
     }
 
     /// Waits for the reply of a request that has begun.
@@ -241,6 +257,7 @@ extension BusCore {
         // A handler in flight may have sent it, by way of another process, but a peer could say so as well.
         guard self.phase.load(ordering: .relaxed) == .open else { return .shutDown(url: request.url) }
         if let error = self.objection(to: request.content) { return error }
+        if request.operations.isSuperset(of: operation) { return nil }
         do throws(RoutingError) {
             let operations = try self.exposures(to: request.audience).operations(at: request.url)
             return operations.isSuperset(of: operation)

@@ -108,7 +108,7 @@ extension RPCSession {
         let rest: ExternalAttempt.Rest
         do throws(RoutingError) {
             switch try self.bus.begin(self.request(url, parameters, id: id)) {
-            case .replied(let value): return self.finish(number, with: try JSONText(encoding: value))
+            case .replied(let value, _): return self.finish(number, with: try JSONText(encoding: value))
             case .pending(let pending): rest = pending
             }
         } catch {

@@ -83,6 +83,18 @@ func overSocket() throws -> Workload {
     }
 }
 
+/// A bus on the main thread's loop, and a server of Hummingbird that a client in C asks for a target.
+func overHTTP(_ target: String) throws -> Workload {
+    try runOnCallingThread { loop in
+        let path = "/tmp/waybill-workload-\(getpid())"
+        let server = try WebOffice(on: loop, at: path)
+        return { count in
+            _ = try await server.calls(target, count, inFlight: 8)
+            unlink(path)
+        }
+    }
+}
+
 /// A caller and a module on the main thread's loop, which is the second one of their bus.
 func onSecondLoop(middlewares: Int = 0) throws -> Workload {
     try runOnCallingThread { loop in
@@ -139,6 +151,8 @@ let workloads: [String: () throws -> Workload] = [
     "typed-url": { try onOneLoop { try await $0.caller.routeTypedURLs(on: $0.bus, $1) } },
     "second-loop": { try onSecondLoop() },
     "serve-call": { try overSocket() },
+    "http-call": { try overHTTP(WebOffice.gateway) },
+    "http-plain": { try overHTTP(WebOffice.plain) },
     "middleware-second-loop": { try onSecondLoop(middlewares: 2) },
     "middleware": {
         try onOneLoop { office, count in

@@ -1,0 +1,84 @@
+internal import CMeasure
+internal import Hummingbird
+internal import Logging
+internal import Waybill
+public import WaybillEventLoop
+internal import WaybillHTTP
+
+/// A server of Hummingbird with a bus behind a gateway and a plain handler beside it, and a client in C.
+public actor WebOffice {
+    /// What the gateway answers.
+    public static let gateway = "/bus/app/user/profile?uid=7"
+    /// What the plain handler answers with the same JSON.
+    public static let plain = "/profile?uid=7"
+
+    private let office: Office
+    private let path: String
+    private var descriptors: [Int32] = []
+    private var isOpen = false
+
+    /// Prepares an office.
+    ///
+    /// - Parameters:
+    ///   - loop: where the bus is.
+    ///   - path: the socket that the server listens at from the first call on.
+    /// - Throws: what registering throws.
+    public init(on loop: EventLoop, at path: String) throws {
+        self.office = try Office(on: loop)
+        self.path = path
+        try self.office.bus.register("app://user/profile") { message -> Profile in
+            Profile(uid: try message.parameters.require("uid"))
+        }
+        try self.office.bus.expose("app://user/profile", for: .reads)
+    }
+
+    /// Calls over connections that are kept, one at a time over each.
+    ///
+    /// - Returns: how many nanoseconds the calls took together.
+    public func calls(_ target: String, _ count: Int, inFlight: Int = 1) async throws -> UInt64 {
+        try await self.open()
+        while self.descriptors.count < inFlight {
+            // The path is copied.
+            let descriptor = unsafe measure_unix_connect(self.path)
+            if descriptor < 0 { throw ConnectionFailure() }
+            self.descriptors.append(descriptor)
+        }
+        let request = "GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        // All are read in the call only, and there are as many descriptors as it says.
+        let time = unsafe measure_web_calls(
+            self.path,
+            &self.descriptors,
+            inFlight,
+            request,
+            "{",
+            UInt64(count)
+        )
+        if time == 0 { throw ConnectionFailure() }
+        return time
+    }
+
+    private func open() async throws {
+        if self.isOpen { return }
+        let router = Router()
+        router.addRoutes(WaybillGateway(self.office.bus).routes, atPath: "/bus")
+        router.get("profile") { request, _ in
+            Profile(uid: try request.uri.queryParameters.require("uid", as: Int.self))
+        }
+        let (states, isRunning) = AsyncStream.makeStream(of: Void.self)
+        let application = Application(
+            router: router,
+            configuration: .init(address: .unixDomainSocket(path: self.path)),
+            onServerRunning: { _ in isRunning.finish() },
+            logger: Logger(label: "benchmarks") { _ in SwiftLogNoOpLogHandler() }
+        )
+        Task.detached { try await application.run() }
+        for await _ in states {}
+        self.isOpen = true
+    }
+}
+
+/// What both answer with.
+private struct Profile: ResponseCodable, Sendable {
+    var uid: Int
+    var name = "Lili"
+}
