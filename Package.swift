@@ -293,6 +293,7 @@ let package = Package(
             dependencies: [
                 "WaybillTool", "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillRouting",
                 "WaybillServe", "WaybillTestSupport",
+                .target(name: "WaybillNATS", condition: .when(traits: ["NATS"])),
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -25,9 +25,19 @@ let package = Package(
     products: [
         .executable(name: "shop", targets: ["Shop"])
     ],
+    traits: [
+        .trait(name: "Cluster", description: "The shop as several processes; it needs libnats.")
+    ],
     dependencies: [
         // A link to the repository: a package is known by its folder, and a clone may be called anything.
-        .package(name: "waybill", path: "../waybill", traits: ["Macros", "Tool", "Configuration"]),
+        .package(
+            name: "waybill",
+            path: "../waybill",
+            traits: [
+                "Macros", "Tool", "Configuration",
+                .trait(name: "NATS", condition: .when(traits: ["Cluster"])),
+            ]
+        ),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
@@ -50,6 +60,7 @@ let package = Package(
                 .product(name: "WaybillConfiguration", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "WaybillNavigation", package: "waybill"),
+                .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -115,7 +115,7 @@ extension RPCClient {
         _ progress: (@Sendable (String) async throws -> String)?
     ) async throws {
         let answer = try await progress?(String(decoding: value.slice, as: UTF8.self)) ?? "null"
-        self.notify(.answer, id, .success(try RawRequest.json(answer, "the answer")))
+        self.notify(.answer, id, .success(try RPCRequestOptions.json(answer, "the answer")))
         self.channel?.flushSoon()
     }
 
@@ -155,31 +155,23 @@ extension RPCRequestError {
     }
 }
 
-/// A request whose parameters were written by hand.
-private struct RawRequest {
+extension RPCRequestOptions {
     /// How deep the values may be nested that a person writes.
     private static let depth = 256
 
-    private let method: String
-    private let parameters: JSONText
-    private let attachment: RPCAttachment
-
+    /// The parameters by name; the values of an array are named by their position.
+    ///
     /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are none.
-    init(_ method: String, _ options: RPCRequestOptions) throws(RPCRequestError) {
-        self.method = method
-        self.parameters = try Self.json(options.parameters, "the parameters")
-        guard self.parameters.shape == .object || self.parameters.shape == .array else {
-            throw Self.invalid("the parameters have to be a JSON object or array")
-        }
-        guard self.parameters.member(named: RPCParameters.reservedKey) == nil else {
+    func members() throws(RPCRequestError) -> [(name: String, value: JSONText)] {
+        let parameters = try Self.json(self.parameters, "the parameters")
+        guard parameters.member(named: RPCParameters.reservedKey) == nil else {
             throw Self.invalid("the parameter \(RPCParameters.reservedKey) is reserved")
         }
-        var attachment = RPCAttachment()
-        attachment.headers = options.headers
-        attachment.timeLeft = options.timeLeft
-        attachment.wantsProgress = options.progress != nil
-        attachment.answersProgress = options.progress != nil
-        self.attachment = attachment
+        if let members = parameters.members { return members }
+        guard let elements = parameters.elements else {
+            throw Self.invalid("the parameters have to be a JSON object or array")
+        }
+        return elements.enumerated().map { (String($0.offset), $0.element) }
     }
 
     static func json(_ text: String, _ name: String) throws(RPCRequestError) -> JSONText {
@@ -193,19 +185,34 @@ private struct RawRequest {
     private static func invalid(_ message: String) -> RPCRequestError {
         RPCRequestError(.invalidParameter, message)
     }
+}
+
+/// A request whose parameters were written by hand.
+private struct RawRequest {
+    private let method: String
+    private let parameters: [(name: String, value: JSONText)]
+    private let attachment: RPCAttachment
+
+    /// - Throws: ``RPCRequestError`` with the code `invalidParameter` if the parameters are none.
+    init(_ method: String, _ options: RPCRequestOptions) throws(RPCRequestError) {
+        self.method = method
+        self.parameters = try options.members()
+        var attachment = RPCAttachment()
+        attachment.headers = options.headers
+        attachment.timeLeft = options.timeLeft
+        attachment.wantsProgress = options.progress != nil
+        attachment.answersProgress = options.progress != nil
+        self.attachment = attachment
+    }
 
     /// The text of the request.
     func text(_ id: Int) -> [UInt8] {
-        var writer = JSONWriter(capacity: self.parameters.range.count + 128)
+        var writer = JSONWriter(capacity: 128)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":")
         writer.string(self.method)
         writer.raw(",\"params\":{")
         var isFirst = true
-        // The values of an array are named by their position: beside them there is no place for the rest.
-        let members =
-            self.parameters.elements.map { $0.enumerated().map { (String($0.offset), $0.element) } }
-            ?? (self.parameters.members ?? []).map { ($0.name, $0.value) }
-        for (name, value) in members {
+        for (name, value) in self.parameters {
             writer.name(name, isFirst: isFirst)
             writer.raw(value)
             isFirst = false

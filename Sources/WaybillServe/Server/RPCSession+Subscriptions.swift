@@ -54,34 +54,9 @@ extension RPCSession {
         writer.raw(
             "{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.message)\",\"params\":{\"subscription\":"
         )
-        writer.raw("\(number),\"url\":")
-        writer.string(message.address.text)
-        do throws(RoutingError) {
-            var content = JSONWriter()
-            content.name("parameters")
-            try content.value(message.parameters.values)
-            var attachment = RPCAttachment()
-            attachment.headers = message.headers
-            attachment.payload = try message.payload.map { value throws(RoutingError) in
-                try JSONText(encoding: value)
-            }
-            content.attachment(attachment, isFirst: false)
-            writer.raw(JSONText(content.bytes))
-        } catch {
-            writer.name("error")
-            writer.failure(self.failure(error))
-        }
+        writer.raw("\(number)")
+        writer.published(message, isFirst: false) { self.failure($0) }
         writer.raw("}}")
         return writer.bytes
-    }
-}
-
-extension Parameters {
-    /// The values of path and query as text, and those of the call as they are.
-    fileprivate var values: [String: any Sendable] {
-        var values: [String: any Sendable] = self.query
-        for (name, value) in self.path { values[name] = value }
-        values.merge(self.call) { _, call in call }
-        return values
     }
 }

@@ -35,6 +35,7 @@ struct BenchCommand: AsyncParsableCommand {
     var machine = false
 
     func validate() throws {
+        _ = try self.connection.address
         guard self.requests > 0, self.inFlight > 0 else {
             throw ValidationError("--requests and --in-flight have to be at least 1.")
         }

@@ -6,16 +6,17 @@ internal import WaybillServe
 struct CallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
-        abstract: "Calls a URL of a running program, and prints the reply as JSON.",
+        abstract: "Calls a URL of a running program, or of a cluster, and prints the reply as JSON.",
         discussion: """
-            The program serves its bus with WaybillServe; what it has not exposed does not exist. An interrupt \
-            cancels the handler.
+            The program serves its bus with WaybillServe; what it has not exposed does not exist. Of a cluster on \
+            NATS, a node is called that shares the URL. An interrupt cancels the handler.
 
             The exit status is 0 for a reply, 1 for an error of the handler, 69 if the server cannot be reached, 77 \
             if it does not admit, and 124 if the deadline has passed.
 
             EXAMPLES:
               waybill call 'app://catalog/search?q=kettle' --connect shop.sock
+              waybill call 'app://catalog/search?q=kettle' --nats nats://127.0.0.1:4222 --realm shop
               waybill call app://payments/pay --connect shop.sock --json '{"order": 1}' --stream --answer '"confirm"'
             """
     )
@@ -23,7 +24,7 @@ struct CallCommand: AsyncParsableCommand {
     @Argument(help: "The URL; quote one with ? or &.")
     var url: String
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var peer: PeerOptions
 
     @Option(help: "The parameters, as a JSON object or array.")
     var json = "{}"
@@ -64,10 +65,9 @@ struct CallCommand: AsyncParsableCommand {
     func validate() throws { _ = try self.options() }
 
     func run() async throws {
-        let client = try self.connection.client()
-        defer { client.close() }
-        let reply = try await self.connection.report { try await client.request(self.url, self.options()) }
-        try Output.write(json: reply)
+        try await self.peer.withPeer { peer in
+            try Output.write(json: try await peer.request(self.url, self.options()))
+        }
     }
 }
 #endif

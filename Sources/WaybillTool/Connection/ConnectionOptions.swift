@@ -15,7 +15,7 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "address"
         )
     )
-    var connect: ServerAddress
+    var connect: ServerAddress?
 
     @Option(
         help: "A file with the server's token; without it the environment's \(Self.tokenVariable) counts."
@@ -25,14 +25,23 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "How long connecting may take: 500ms, 2s. (default: 5s)")
     var connectTimeout: TimeSpan?
 
+    /// The server, for a command that needs one.
+    var address: ServerAddress {
+        get throws {
+            if let connect { return connect }
+            throw ValidationError("Missing expected argument '--connect <address>'")
+        }
+    }
+
     /// A client for the server, which does not connect yet.
     func client() throws -> RPCClient {
+        let address = try self.address
         var configuration = RPCConnector.Configuration()
         configuration.token = try self.token
         if let limit = self.connectTimeout { configuration.connectTimeout = limit.duration }
         // What is wrong is said once, on standard error.
         configuration.logger = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
-        return RPCClient(self.connect.value, configuration)
+        return RPCClient(address.value, configuration)
     }
 
     private var token: String? {
@@ -47,13 +56,7 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Runs a command's requests; a failure becomes a line on standard error and the exit status.
     func report<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let error as RPCRequestError {
-            let failure = RequestFailure(error, self.connect)
-            Output.complain(failure.line)
-            throw ExitCode(failure.status)
-        }
+        try await RequestFailure.report(try .server(self.address), body)
     }
 }
 #endif

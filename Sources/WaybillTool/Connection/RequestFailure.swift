@@ -1,4 +1,5 @@
 #if Tool
+internal import ArgumentParser
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
@@ -12,12 +13,23 @@ struct RequestFailure {
     /// for every other answer that is an error.
     let status: Int32
 
+    /// What a request was sent to.
+    enum Target {
+        case server(ServerAddress)
+        /// A cluster on NATS; its realm, and whether any other node is in it.
+        case cluster(realm: String, hasNodes: Bool)
+    }
+
     static let unavailable: Int32 = 69
     static let notAdmitted: Int32 = 77
     static let timedOut: Int32 = 124
 
-    init(_ error: RPCRequestError, _ address: ServerAddress) {
-        let advice = Self.advice(error, address)
+    init(_ error: RPCRequestError, _ target: Target) {
+        let advice =
+            switch target {
+            case .server(let address): Self.advice(error, address)
+            case .cluster(let realm, let hasNodes): Self.advice(error, realm: realm, hasNodes: hasNodes)
+            }
         let reference = error.reference.map { " (reference \($0))" } ?? ""
         self.line =
             "\(error.code): \(error.message)\(reference)" + (advice.map { "; \($0)" } ?? "")
@@ -31,6 +43,33 @@ struct RequestFailure {
         case .refused: Self.notAdmitted
         case .deadlineExceeded: Self.timedOut
         default: 1
+        }
+    }
+
+    /// Runs a command's requests; a failure becomes a line on standard error and the exit status.
+    static func report<Result>(
+        _ target: @autoclosure () throws -> Target,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as RPCRequestError {
+            let failure = Self(error, try target())
+            Output.complain(failure.line)
+            throw ExitCode(failure.status)
+        }
+    }
+
+    private static func advice(_ error: RPCRequestError, realm: String, hasNodes: Bool) -> String? {
+        switch error.code {
+        case .noRoute where !hasNodes: "no other node is in the realm \(realm)"
+        case .noRoute where !error.message.contains("did you mean"):
+            "what is not shared looks the same: `waybill nodes` lists what is"
+        case .unreachable where !hasNodes: "is a server of NATS running there, and is the URL right?"
+        case .refused where !hasNodes:
+            "a server that wants a user is given --credentials, or nats://USER:PASSWORD@HOST:PORT"
+        case .mailboxFull: "try again later"
+        default: nil
         }
     }
 

@@ -4,16 +4,17 @@ internal import Logging
 internal import Waybill
 internal import WaybillNATS
 internal import WaybillRouting
+internal import WaybillServe
 
 /// Where a command finds a cluster.
 struct ClusterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The URL of a NATS server: nats://HOST:PORT or tls://HOST:PORT.", valueName: "url")
     )
-    var nats: String
+    var nats: String?
 
     @Option(help: "The realm of the cluster.")
-    var realm: String
+    var realm: String?
 
     @Option(help: ArgumentHelp("A file with credentials, as `nsc` writes it.", valueName: "file"))
     var credentials: String?
@@ -21,9 +22,19 @@ struct ClusterOptions: ParsableArguments {
     @Flag(help: "Talks to a server on another machine without encryption.")
     var allowPlaintext = false
 
+    /// The server and the realm, for a command that needs them.
+    var place: (server: String, realm: String) {
+        get throws {
+            guard let nats else { throw ValidationError("Missing expected argument '--nats <url>'") }
+            guard let realm else { throw ValidationError("Missing expected argument '--realm <realm>'") }
+            return (nats, realm)
+        }
+    }
+
     /// Runs a closure as a node of the cluster that shares nothing; a failure becomes a line on standard
     /// error and the exit status.
     func withNode(_ body: (MessageBus, ClusterNode) async throws -> Void) async throws {
+        let (server, realm) = try self.place
         var security = NATSTransport.Security()
         security.credentialsFile = self.credentials
         security.allowsPlaintext = self.allowPlaintext
@@ -33,10 +44,14 @@ struct ClusterOptions: ParsableArguments {
         let silent = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
         configuration.logger = silent
         let bus = MessageBus(configuration: .init(logger: silent))
-        let transport = NATSTransport(servers: [self.nats], realm: self.realm, security: security)
+        let transport = NATSTransport(servers: [server], realm: realm, security: security)
         let node = bus.join(transport, configuration: configuration)
-        do {
-            try await node.start()
+        try await RequestFailure.report(.cluster(realm: realm, hasNodes: !node.members.isEmpty)) {
+            do {
+                try await node.start()
+            } catch let error as RoutingError {
+                throw RPCRequestError(error.code, error.message)
+            }
             let running = Task { try await node.run() }
             let result: Result<Void, any Error>
             do {
@@ -47,9 +62,6 @@ struct ClusterOptions: ParsableArguments {
             node.beginGracefulShutdown()
             _ = try? await running.value
             try result.get()
-        } catch let error as RoutingError {
-            Output.complain("\(error.code): \(error.message)")
-            throw ExitCode(RequestFailure.status(of: error.code))
         }
     }
 }

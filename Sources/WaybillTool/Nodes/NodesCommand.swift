@@ -20,6 +20,8 @@ struct NodesCommand: AsyncParsableCommand {
 
     @OptionGroup var cluster: ClusterOptions
 
+    func validate() throws { _ = try self.cluster.place }
+
     func run() async throws {
         try await self.cluster.withNode { _, node in
             for member in node.members {

@@ -24,12 +24,7 @@ struct RoutesCommand: AsyncParsableCommand {
 
     @OptionGroup var options: TableOptions
 
-    // Not by `@OptionGroup`, since without an address there is a file.
-    @Option(help: "The server: the path of a Unix socket, or HOST:PORT.")
-    var connect: String?
-
-    @Option(help: "A file with the server's token; without it the environment's WAYBILL_TOKEN counts.")
-    var tokenFile: String?
+    @OptionGroup var connection: ConnectionOptions
 
     @Flag(help: "Prints the routes of a server as JSON.")
     var json = false
@@ -40,33 +35,25 @@ struct RoutesCommand: AsyncParsableCommand {
     var file: String?
 
     func validate() throws {
-        guard (self.file == nil) != (self.connect == nil) else {
+        guard (self.file == nil) != (self.connection.connect == nil) else {
             throw ValidationError("Give either a file or --connect ADDRESS.")
         }
-        if self.connect != nil { _ = try self.connection() }
         guard self.document.isAsked else { return }
-        if self.connect == nil {
+        if self.connection.connect == nil {
             throw ValidationError("Documents are made of a server's routes: --connect ADDRESS.")
         }
         if self.json { throw ValidationError("Give --json or one kind of document.") }
     }
 
-    private func connection() throws -> ConnectionOptions {
-        var arguments = ["--connect", self.connect ?? ""]
-        if let tokenFile { arguments += ["--token-file", tokenFile] }
-        return try ConnectionOptions.parse(arguments)
-    }
-
     func run() async throws {
         if let file { return try self.check(file) }
-        let connection = try self.connection()
-        let client = try connection.client()
+        let client = try self.connection.client()
         defer { client.close() }
         if self.document.isAsked {
-            let reply = try await connection.report { try await client.request("$/document") }
+            let reply = try await self.connection.report { try await client.request("$/document") }
             return try self.write(try BusDocument(json: reply))
         }
-        let reply = try await connection.report { try await client.request("$/routes") }
+        let reply = try await self.connection.report { try await client.request("$/routes") }
         if self.json { return try Output.write(json: reply) }
         let served = try JSONDecoder().decode(ServedRoutes.self, from: Data(reply.utf8))
         if served.routes.isEmpty { Output.complain("the server exposes nothing") }
@@ -74,7 +61,7 @@ struct RoutesCommand: AsyncParsableCommand {
     }
 
     private func write(_ document: BusDocument) throws {
-        let title = self.document.title(or: self.connect ?? "")
+        let title = self.document.title(or: self.connection.connect?.argument ?? "")
         try self.document.write(document.named(title, version: self.document.version)) { text in
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
             try Output.write(lines.map { Output.printable(String($0)) }.joined(separator: "\n") + "\n")

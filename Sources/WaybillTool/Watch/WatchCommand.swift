@@ -1,6 +1,5 @@
 #if Tool
 internal import ArgumentParser
-internal import Foundation
 internal import WaybillRouting
 internal import WaybillServe
 
@@ -8,22 +7,23 @@ internal import WaybillServe
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Shows published messages of a running program as they pass, until it is interrupted.",
+        abstract: "Shows published messages as they pass, until it is interrupted.",
         discussion: """
             On a terminal the counts by URL and the last messages are redrawn. In a pipe each message is a line of \
             JSON with `url`, `parameters` and, under `$waybill`, headers and payload. What can be watched is what the \
-            program exposes for subscribing.
+            program exposes for subscribing, and of a cluster on NATS what any node publishes.
 
             EXAMPLES:
               waybill watch 'app://prices/:symbol' --connect shop.sock
               waybill watch 'app://**' --connect shop.sock | jq .url
+              waybill watch 'app://**' --nats nats://127.0.0.1:4222 --realm shop
             """
     )
 
     @Argument(help: "The patterns to subscribe to.")
     var patterns: [String]
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var peer: PeerOptions
 
     @Option(help: "Ends after this many messages.")
     var count: Int?
@@ -33,17 +33,9 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try self.connection.client()
-        defer { client.close() }
         let watch = Watch(self.patterns, isDrawn: Output.isTerminal, limit: self.count)
-        await client.takeMessages { watch.take($0) }
-        try await self.connection.report {
-            for pattern in self.patterns {
-                var options = RPCRequestOptions()
-                let name = String(decoding: try JSONEncoder().encode(pattern), as: UTF8.self)
-                options.parameters = "{\"pattern\":\(name)}"
-                _ = try await client.request("$/subscribe", options)
-            }
+        try await self.peer.withPeer { peer in
+            try await peer.watch(self.patterns) { watch.take($0) }
             let drawing = Task { await watch.draw() }
             let end = await watch.end()
             drawing.cancel()
@@ -51,11 +43,7 @@ struct WatchCommand: AsyncParsableCommand {
             switch end {
             case .counted: return
             case .closed: throw ExitCode.failure
-            case .lost:
-                throw RPCRequestError(
-                    .unreachable,
-                    "\(self.connection.connect.argument): the server has closed the connection"
-                )
+            case .lost: throw RPCRequestError(.unreachable, "the server has closed the connection")
             }
         }
     }

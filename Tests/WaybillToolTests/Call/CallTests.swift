@@ -89,7 +89,8 @@ import WaybillTestSupport
             let failure = try #require(try await failure(of: connection, "app://user/secret"))
             #expect(failure.status == 1)
             #expect(failure.line.hasPrefix("noRoute: "))
-            #expect(failure.line.contains("waybill routes --connect \(connection.connect.argument)"))
+            let address = try connection.address.argument
+            #expect(failure.line.contains("waybill routes --connect \(address)"))
         }
     }
 
@@ -98,7 +99,7 @@ import WaybillTestSupport
             try bus.register("app://one") { _ in 1 }
             try bus.expose("app://one")
             #expect(try await self.reply(connection, "app://one") == "1")
-            let without = try ConnectionOptions.parse(["--connect", connection.connect.argument])
+            let without = try ConnectionOptions.parse(["--connect", connection.address.argument])
             let failure = try #require(try await failure(of: without, "app://one"))
             #expect(failure.status == RequestFailure.notAdmitted)
             #expect(failure.line.contains("--token-file"))

@@ -54,7 +54,7 @@ func failure(
         _ = try await client.request(url, options)
         return nil
     } catch let error as RPCRequestError {
-        return RequestFailure(error, connection.connect)
+        return RequestFailure(error, .server(try connection.address))
     }
 }
 #endif

@@ -16,7 +16,7 @@ package actor ActivityModule {
 
     /// Writes down a receipt that came on a return URL.
     @Route func receipt(_ message: Message) throws {
-        guard let receipt = message.payload as? Receipt else {
+        guard let receipt = try? message.payload(as: Receipt.self) else {
             throw RoutingError.refused(
                 "receipts come here on a return URL: app://payments/pay?order=1#activity/receipt"
             )

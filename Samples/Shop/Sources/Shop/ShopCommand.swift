@@ -4,7 +4,7 @@ internal import WaybillCommands
 
 /// The shop at the command line.
 ///
-/// Read on in `Storefront.swift`, which puts the modules on the bus, then in `Sources/Orders`, which uses
+/// Read on in `ShopModule.swift`, which puts the modules on a bus, then in `Sources/Orders`, which uses
 /// three of them by their URLs, and in `Tour/Tour.swift`, which is the story of one customer.
 @main
 struct ShopCommand: AsyncParsableCommand, RouteProviding {
@@ -33,9 +33,15 @@ struct ShopCommand: AsyncParsableCommand, RouteProviding {
         subcommands: [
             BrowseCommand.self, DeliverCommand.self, RoutesCommand<ShopCommand>.self, ServeCommand.self,
             TourCommand.self,
-        ],
+        ] + Self.clusterCommands,
         defaultSubcommand: DeliverCommand.self
     )
+
+    #if Cluster
+    private static let clusterCommands: [any ParsableCommand.Type] = [NodeCommand.self]
+    #else
+    private static let clusterCommands: [any ParsableCommand.Type] = []
+    #endif
 
     static func makeBus() async throws -> MessageBus { try await Storefront().bus }
 }

@@ -1,4 +1,9 @@
 internal import ArgumentParser
+internal import Waybill
+
+#if Cluster
+internal import WaybillNATS
+#endif
 
 /// `shop tour`: the story of one customer.
 struct TourCommand: AsyncParsableCommand {
@@ -7,12 +12,39 @@ struct TourCommand: AsyncParsableCommand {
         abstract: "Walk through the shop: sign in, browse, order, pay, change your mind."
     )
 
+    #if Cluster
+    @Option(
+        help: ArgumentHelp(
+            "The URL of a NATS server: the shop is then in the processes that `shop node` has started.",
+            valueName: "url"
+        )
+    )
+    var nats: String?
+    #endif
+
     func run() async throws {
         do {
-            var tour = Tour(bus: try await Storefront().bus)
-            try await tour.run()
+            try await self.withShop { bus in
+                var tour = Tour(bus: bus)
+                try await tour.run()
+            }
         } catch let error as FileError where error.isBrokenPipe {
             throw ExitCode.failure
         }
+    }
+
+    /// Runs a closure with a bus that reaches the shop's modules: its own, or those of other processes.
+    private func withShop(_ body: (MessageBus) async throws -> Void) async throws {
+        #if Cluster
+        if let nats {
+            let bus = try await Storefront(modules: []).bus
+            let node = bus.join(NATSTransport(servers: [nats], realm: NodeCommand.realm))
+            try await node.start()
+            try await body(bus)
+            node.beginGracefulShutdown()
+            return try await node.run()
+        }
+        #endif
+        try await body(try await Storefront().bus)
     }
 }

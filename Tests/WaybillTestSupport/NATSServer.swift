@@ -1,16 +1,19 @@
 #if NATS
-import Foundation
-import WaybillTestSupport
+internal import Foundation
+internal import WaybillRouting
 
 /// A server of NATS on a port of loopback that it chooses, which ends with ``stop()``.
-final class NATSServer: Sendable {
-    struct NotStarted: Error {}
+package final class NATSServer: Sendable {
+    /// There is no server on this machine, or it does not start.
+    package struct NotStarted: Error {}
 
-    let url: String
+    /// Where it listens.
+    package let url: String
     private let process: Int32
     private let folder: String
 
-    init(arguments: [String] = []) async throws {
+    /// Starts a server.
+    package init(arguments: [String] = []) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-nats-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let process = Process()
@@ -42,11 +45,11 @@ final class NATSServer: Sendable {
     }
 
     /// Has it stand still, as a machine without memory does.
-    func halt() { kill(self.process, SIGSTOP) }
+    package func halt() { kill(self.process, SIGSTOP) }
 
-    func goOn() { kill(self.process, SIGCONT) }
+    package func goOn() { kill(self.process, SIGCONT) }
 
-    func stop() {
+    package func stop() {
         kill(self.process, SIGKILL)
         try? FileManager.default.removeItem(atPath: self.folder)
     }

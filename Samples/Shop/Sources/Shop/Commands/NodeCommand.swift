@@ -1,0 +1,59 @@
+#if Cluster
+internal import ArgumentParser
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillNATS
+
+/// `shop node NAME --modules MODULE... --nats URL`: a part of the shop in a process of its own.
+struct NodeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "node",
+        abstract: "Open a part of the shop, as a node of a cluster on NATS.",
+        discussion: """
+            The modules are those of the shop in one process: they know each other by URLs, so none of them sees a \
+            difference. SIGINT and SIGTERM have the node leave, once it has answered what it has.
+
+            EXAMPLE:
+              shop node counter --modules accounts cart --nats nats://127.0.0.1:4222
+            """
+    )
+
+    /// The realm of the shop's processes.
+    static let realm = "shop"
+
+    @Argument(help: "What the other processes call this one.")
+    var name: String
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("What it has of the shop.", valueName: "module")
+    )
+    var modules: [ShopModule]
+
+    @Option(help: ArgumentHelp("The URL of a NATS server.", valueName: "url"))
+    var nats: String
+
+    func run() async throws {
+        let shop = try await Storefront(modules: self.modules)
+        for url in self.modules.flatMap(\.urls) { try shop.bus.share(url) }
+        var configuration = ClusterNode.Configuration()
+        configuration.name = self.name
+        let transport = NATSTransport(servers: [self.nats], realm: Self.realm)
+        let node = shop.bus.join(transport, configuration: configuration)
+        let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate)
+        try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
+            try await node.start()
+            // At once, also into a pipe: a script may wait for the line.
+            var output = FileOutput(1)
+            let modules = self.modules.map(\.rawValue).joined(separator: ", ")
+            output.bytes.append(contentsOf: "\(self.name): \(modules)\n".utf8)
+            try output.flush()
+            let leaving = Task {
+                for try await _ in signals { node.beginGracefulShutdown() }
+            }
+            defer { leaving.cancel() }
+            try await node.run()
+        }
+    }
+}
+#endif

@@ -1,0 +1,35 @@
+internal import Accounts
+internal import Activity
+internal import ArgumentParser
+internal import Carriers
+internal import Cart
+internal import Catalog
+internal import Orders
+internal import Payments
+internal import Waybill
+
+/// The modules of the shop: six that live on a bus, and a carrier that knows nothing of it.
+///
+/// This is the only place that knows all of them. Take a case away and the shop still runs; a URL of that module
+/// then fails with `noRoute`.
+enum ShopModule: String, CaseIterable, Sendable, ExpressibleByArgument {
+    case accounts, catalog, cart, orders, payments, activity, shipping
+
+    func install(on bus: MessageBus) async throws {
+        switch self {
+        case .accounts: try await bus.install { AccountsModule() }
+        case .catalog: try await bus.install { try CatalogModule() }
+        case .cart: try await bus.install { CartModule() }
+        case .orders: try await bus.install { OrdersModule() }
+        case .payments: try await bus.install { PaymentsModule() }
+        case .activity: try await bus.install { ActivityModule() }
+        case .shipping: try Carrier().join(bus)
+        }
+    }
+
+    /// The URLs that other processes call it by.
+    var urls: [String] {
+        let own = "app://\(self.rawValue)/**"
+        return self == .accounts ? [own, "app://customers/**"] : [own]
+    }
+}

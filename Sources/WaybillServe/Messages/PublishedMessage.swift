@@ -1,0 +1,57 @@
+package import Waybill
+internal import WaybillJSON
+internal import WaybillRouting
+
+extension Message {
+    /// A published message as subscribers in other processes get it: a JSON object with `url`, `parameters`
+    /// and, under `$waybill`, headers and payload.
+    package var publishedJSON: String {
+        var writer = JSONWriter()
+        writer.raw("{")
+        writer.published(self, isFirst: true) { RPCFailure(wholly: $0) }
+        writer.raw("}")
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension JSONWriter {
+    /// Appends the members of a published message: its URL, its parameters, and what travels beside them.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - isFirst: Whether no member stands before them.
+    ///   - failure: What stands in the place of values that cannot be encoded.
+    mutating func published(
+        _ message: Message,
+        isFirst: Bool,
+        failure: (RoutingError) -> RPCFailure
+    ) {
+        self.name("url", isFirst: isFirst)
+        self.string(message.address.text)
+        do throws(RoutingError) {
+            var content = JSONWriter()
+            content.name("parameters")
+            try content.value(message.parameters.values)
+            var attachment = RPCAttachment()
+            attachment.headers = message.headers
+            attachment.payload = try message.payload.map { value throws(RoutingError) in
+                try JSONText(encoding: value)
+            }
+            content.attachment(attachment, isFirst: false)
+            self.raw(JSONText(content.bytes))
+        } catch {
+            self.name("error")
+            self.failure(failure(error))
+        }
+    }
+}
+
+extension Parameters {
+    /// The values of path and query as text, and those of the call as they are.
+    fileprivate var values: [String: any Sendable] {
+        var values: [String: any Sendable] = self.query
+        for (name, value) in self.path { values[name] = value }
+        values.merge(self.call) { _, call in call }
+        return values
+    }
+}

@@ -1,0 +1,57 @@
+#if Tool
+internal import ArgumentParser
+internal import WaybillServe
+
+#if NATS
+internal import WaybillNATS
+#endif
+
+/// Where a command finds what it asks: a program that serves its bus, or the nodes of a cluster.
+struct PeerOptions: ParsableArguments {
+    @OptionGroup var connection: ConnectionOptions
+
+    #if NATS
+    @OptionGroup(title: "Instead of --connect, a cluster on NATS") var cluster: ClusterOptions
+    #endif
+
+    func validate() throws {
+        #if NATS
+        guard (self.connection.connect == nil) != (self.cluster.nats == nil) else {
+            throw ValidationError("Give either --connect ADDRESS, or --nats URL with --realm NAME.")
+        }
+        if self.cluster.nats != nil { _ = try self.cluster.place }
+        #else
+        _ = try self.connection.address
+        #endif
+    }
+
+    /// Runs a command's requests; a failure becomes a line on standard error and the exit status.
+    func withPeer(_ body: (any RequestPeer) async throws -> Void) async throws {
+        #if NATS
+        if self.cluster.nats != nil {
+            return try await self.cluster.withNode { bus, _ in
+                try await body(ClusterPeer(bus))
+            }
+        }
+        #endif
+        let client = try self.connection.client()
+        defer { client.close() }
+        try await self.connection.report {
+            try await body(ServedPeer(client))
+        }
+    }
+}
+
+/// What a command sends requests to.
+protocol RequestPeer {
+    /// Sends a request, and waits for the reply.
+    ///
+    /// - Throws: `RPCRequestError`.
+    func request(_ url: String, _ options: RPCRequestOptions) async throws -> String
+
+    /// Has a closure take what is published to URLs of patterns, as JSON; nil if there will be no more.
+    ///
+    /// - Throws: `RPCRequestError`.
+    func watch(_ patterns: [String], _ take: @escaping @Sendable (String?) -> Void) async throws
+}
+#endif
