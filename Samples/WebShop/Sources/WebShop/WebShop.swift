@@ -22,6 +22,9 @@ struct WebShop {
         "app://orders/place", "app://orders/cancel/:id", "app://payments/**",
     ]
 
+    /// What customers tell one another: a review is an event, which pages that show the product get at once.
+    static let reviews = "app://reviews/:product"
+
     let bus = MessageBus()
 
     init() async throws {
@@ -34,6 +37,7 @@ struct WebShop {
         self.bus.use(ShopErrorMiddleware())
         for url in Self.reads { try self.bus.expose(url, for: [.calls, .reads]) }
         for url in Self.calls { try self.bus.expose(url) }
+        try self.bus.expose(Self.reviews, for: [.publishing, .subscribing])
     }
 
     /// The web site: a page of its own, and the gateway below `/bus`.

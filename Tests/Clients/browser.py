@@ -1,0 +1,111 @@
+"""Chromium's EventSource, in a page of the server: a call as events, a subscription that comes back where it was, and a page
+of another origin, which is refused.
+
+    browser.py PORT
+
+The browser is asked over its debugging protocol.
+"""
+import json, re, subprocess, sys, tempfile, urllib.request
+
+import websocket
+
+origin = f"http://localhost:{sys.argv[1]}"
+
+
+class Page:
+    """A page of a browser without a window."""
+
+    def __init__(self, folder):
+        self.browser = subprocess.Popen(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+             "--disable-background-networking", f"--user-data-dir={folder}", "--remote-debugging-port=0", "about:blank"],
+            stderr=subprocess.PIPE, text=True)
+        for line in self.browser.stderr:
+            if found := re.search(r"DevTools listening on ws://([^/]+)/", line):
+                break
+        pages = json.load(urllib.request.urlopen(f"http://{found[1]}/json", timeout=10))
+        address = next(page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page")
+        self.socket = websocket.create_connection(address, suppress_origin=True, timeout=20)
+        self.last = 0
+
+    def ask(self, method, **params):
+        self.last += 1
+        self.socket.send(json.dumps({"id": self.last, "method": method, "params": params}))
+        while (answer := json.loads(self.socket.recv())).get("id") != self.last:
+            pass
+        return answer["result"]
+
+    def open(self, url):
+        self.ask("Page.enable")
+        self.ask("Page.navigate", url=url)
+        while self.run("location.href + document.readyState") != url + "complete":
+            pass
+
+    def run(self, script):
+        """What a script comes to; a promise is awaited."""
+        answer = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def close(self):
+        self.socket.close()
+        self.browser.terminate()
+        self.browser.wait(timeout=10)
+
+
+# The first event, or that there is none.
+FIRST = """new Promise(done => {
+    const source = new EventSource('%s');
+    const end = event => { source.close(); done([event.type, event.data]); };
+    for (const name of ['progress', 'reply', 'failure', 'message']) source.addEventListener(name, end);
+    source.onerror = () => done(['error', String(source.readyState)]);
+})"""
+
+# A source that notes what it gets.
+SUBSCRIBE = """new Promise((opened, failed) => {
+    window.seen = [];
+    window.source = new EventSource('/bus/subscribe?pattern=app://reviews/**&format=cloudevents');
+    source.addEventListener('message', event => seen.push([JSON.parse(event.data), event.lastEventId]));
+    source.onopen = () => opened(true);
+    source.onerror = failed;
+})"""
+
+# What it has noted, once there is enough.
+SEEN = """new Promise(done => {
+    const look = () => seen.length < %d ? setTimeout(look, 5) : done(seen);
+    look();
+})"""
+
+
+def publish(number):
+    headers = {"Content-Type": "application/json", "ce-specversion": "1.0", "ce-id": str(number), "ce-source": "/python",
+               "ce-type": "shop.review", "Host": f"localhost:{sys.argv[1]}"}
+    request = urllib.request.Request(f"{origin}/bus/app/reviews/kettle", json.dumps({"stars": number}).encode(), headers)
+    with urllib.request.urlopen(request, timeout=10) as response:
+        assert response.status == 204, response.status
+
+
+with tempfile.TemporaryDirectory() as folder:
+    page = Page(folder)
+    try:
+        page.open(f"{origin}/search?text=kettle")
+        kind, data = page.run(FIRST % "/bus/app/catalog/product?id=copper-kettle")
+        assert kind == "reply" and json.loads(data)["name"].startswith("Copper Kettle"), (kind, data)
+        kind, data = page.run(FIRST % "/bus/app/catalog/product")
+        assert kind == "failure" and json.loads(data)["code"] == "missingParameter", (kind, data)
+
+        # The source is open before anything is published.
+        page.run(SUBSCRIBE)
+        for number in (1, 2):
+            publish(number)
+        (first, one), (second, two) = page.run(SEEN % 2)
+        assert first["id"] == "1" and first["source"] == "/python" and first["data"] == {"stars": 1}, first
+        assert second["id"] == "2" and one != two, (second, one, two)
+        page.run("source.close()")
+
+        page.open("data:text/html,elsewhere")
+        kind, state = page.run(FIRST % f"{origin}/bus/app/catalog/product?id=copper-kettle")
+        assert (kind, state) == ("error", "2"), (kind, state)
+    finally:
+        page.close()
+print("Chromium's EventSource: a reply, a failure, a subscription, and another origin")
