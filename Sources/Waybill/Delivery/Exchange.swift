@@ -127,25 +127,22 @@ final class Exchange: Sendable {
     private func countReply(_ effects: State.Effects) {
         // One of several attempts to deliver a message is counted elsewhere.
         guard self.isCounted else { return }
-        if effects.wasAttached {
-            effects.handler?.counters.end(.replied)
-        } else {
-            effects.handler?.counters.count(.replied)
-        }
+        effects.handler?.counters.end(.replied, hasBegun: effects.wasAttached)
         self.core.close(.replied)
         if case .sent(let message) = self.origin { message.extras?.isReturnOf?.end(.delivered) }
     }
 
     /// Counts a failure, for the bus and for the route.
-    private func countFailure(_ outcome: Outcome, _ effects: State.Effects) {
-        guard self.isCounted, case .failed(let error) = outcome else { return }
-        let handler = effects.handler
-        let kind = self.origin.isAwaited ? outcome.kind : outcome.kindUnawaited
-        if effects.wasAttached { handler?.counters.end(kind) } else { handler?.counters.count(kind) }
-        if case .sent(let message) = self.origin {
-            self.core.deadLetter(message, error, at: handler)
-        } else {
-            self.core.close(outcome, self.id, self.url, at: handler, self.unmatched)
+    private func countFailure(_ failure: Outcome, _ effects: State.Effects) {
+        let (handler, hasBegun) = (effects.handler, effects.wasAttached)
+        switch self.origin {
+        // One of several attempts to deliver a message is counted elsewhere.
+        case .attempt: return
+        case .sent(let message):
+            self.core.endUnawaited(message, failure, at: handler, hasBegun: hasBegun)
+        case .routed, .published:
+            handler?.counters.end(failure.kind, hasBegun: hasBegun)
+            self.core.close(failure, self.id, self.url, at: handler, self.unmatched)
         }
     }
 
@@ -314,12 +311,6 @@ extension Exchange {
         /// A middleware has set a deadline for what it calls; the message has an exchange of its own, or
         /// none.
         case attempt
-
-        /// Whether a caller gets the outcome.
-        var isAwaited: Bool {
-            if case .sent = self { return false }
-            return true
-        }
 
         /// Whether the reply's value goes to the return URL.
         var hasReturnLeg: Bool {

@@ -73,7 +73,8 @@ extension Handler {
         guard let shard = self.shard, unsafe shard.withUnsafeObject({ $0.isCurrent }) else {
             let outcome = self.runInPlace(message)
             mailbox.endTurn()
-            return self.settle(message, outcome)
+            if case .replied(let value) = outcome { self.core.conclude(message, value) }
+            return self.core.endUnawaited(message, outcome, at: self)
         }
         let outer = unsafe shard.withUnsafeObject { $0.begin(message.inPlace) }
         defer { unsafe shard.withUnsafeObject { $0.end(outer) } }
@@ -87,21 +88,7 @@ extension Handler {
             message.extras?.isReturnOf?.end(.delivered)
         } catch {
             mailbox.endTurn()
-            self.settle(message, .failed(self.failure(error, of: message)))
-        }
-    }
-
-    @inline(never)
-    private func settle(_ message: Message, _ outcome: Outcome) {
-        switch outcome {
-        case .replied(let value):
-            self.core.conclude(message, value)
-            self.counters.count(.replied)
-            self.core.close(.replied)
-            message.extras?.isReturnOf?.end(.delivered)
-        case .failed(let error):
-            self.counters.count(.deadLettered)
-            self.core.deadLetter(message, error, at: self)
+            self.core.endUnawaited(message, .failed(self.failure(error, of: message)), at: self)
         }
     }
 }

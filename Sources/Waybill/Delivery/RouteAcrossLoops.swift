@@ -166,8 +166,7 @@ extension BusCore {
             handler.counters.begin()
             let outcome = await self.hop(message, handler).at(handler)
             if case .replied(let value) = outcome { self.conclude(message, value) }
-            handler.counters.end(outcome.kind)
-            self.close(outcome, id, request.url, at: handler, message)
+            self.end(outcome, id, request.url, at: handler, hasBegun: true, message)
             return DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath)
         }
         let exchange = self.begin(request, found, id, for: .waiting)

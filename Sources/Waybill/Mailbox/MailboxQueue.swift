@@ -14,8 +14,7 @@ struct Envelope: ~Copyable, Sendable {
 extension Envelope {
     /// Ends a message that its handler does not get.
     borrowing func deadLetter(_ error: RoutingError) {
-        self.handler.counters.count(.deadLettered)
-        self.handler.core.deadLetter(self.message, error, at: self.handler)
+        self.handler.core.endUnawaited(self.message, .failed(error), at: self.handler)
     }
 
     /// Counts, for its route, a message that does not get into the mailbox; its sender counts it for the bus.

@@ -76,8 +76,7 @@ extension BusCore {
         handler.counters.begin()
         let outcome = await Delivery(chain, handler, nil).outcome(of: message).at(handler)
         if case .replied(let value) = outcome { self.conclude(message, value) }
-        handler.counters.end(outcome.kind)
-        self.close(outcome, id, request.url, at: handler, message)
+        self.end(outcome, id, request.url, at: handler, hasBegun: true, message)
         return self.delivered(request, outcome, id, message.extras?.returnPath, by: handler)
     }
 

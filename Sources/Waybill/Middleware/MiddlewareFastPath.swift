@@ -141,9 +141,9 @@ struct MiddlewareFastPath: Sendable {
     func close(_ error: RoutingError, _ message: Message, _ url: String, on core: BusCore) -> RoutingError {
         // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
         let error = error.at(unsafe self.handler?.unsafeObject)
-        let outcome = Outcome.failed(error)
-        unsafe self.handler?.unsafeObject.counters.count(outcome.kind)
-        core.close(outcome, message.id, url, at: unsafe self.handler?.unsafeObject, message)
+        if let handler = unsafe self.handler?.unsafeObject {
+            core.end(.failed(error), message.id, url, at: handler, hasBegun: false, message)
+        }
         self.unpin()
         return error
     }

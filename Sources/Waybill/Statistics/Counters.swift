@@ -72,10 +72,15 @@ struct RouteCounters: ~Copyable, Sendable {
     /// Counts a message that ``end(_:)`` will follow.
     func begin() { Counters.add(self.inFlight) }
 
-    /// Counts how a message ended that has begun.
-    func end(_ kind: Outcome.Kind) {
+    /// Counts how a message ended.
+    ///
+    /// - Parameters:
+    ///   - kind: how.
+    ///   - hasBegun: whether ``begin()`` has counted it.
+    @inline(__always)
+    func end(_ kind: Outcome.Kind, hasBegun: Bool = true) {
         self.count(kind)
-        self.inFlight.subtract(1, ordering: .releasing)
+        if hasBegun { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
     /// Takes ``begin()`` back, for a message that ended meanwhile and was counted by that.

@@ -109,9 +109,9 @@ extension BusCore {
             if handler.isImmediate, publication.chain == nil, self.canCall(handler) {
                 let outcome =
                     handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
-                handler.counters.count(outcome.kind)
-                self.close(outcome, message.id, message.parameters.url, at: handler, message)
-                publication.taken += self.took(message.parameters.url, outcome)
+                let url = message.parameters.url
+                self.end(outcome, message.id, url, at: handler, hasBegun: false, message)
+                publication.taken += self.took(url, outcome)
             } else {
                 let found = ResolvedRoute(handler: handler, parameters: message.parameters)
                 publication.exchanges.append(
