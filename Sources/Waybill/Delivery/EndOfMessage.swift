@@ -80,7 +80,7 @@ extension BusCore {
 
     /// The same for a message that has reached a handler, whose route counts it as well.
     ///
-    /// - Parameter hasBegun: whether the route counts it as in flight.
+    /// `hasBegun` says that the route counts it as in flight.
     func end(
         _ outcome: Outcome,
         _ id: CorrelationID,
@@ -95,7 +95,7 @@ extension BusCore {
 
     /// Ends a message that no caller awaits and that has reached a handler.
     ///
-    /// - Parameter hasBegun: whether the route counts it as in flight.
+    /// `hasBegun` says that the route counts it as in flight.
     @inline(never)
     func endUnawaited(_ message: Message, _ outcome: Outcome, at handler: Handler?, hasBegun: Bool = false) {
         handler?.counters.end(outcome.kindUnawaited, hasBegun: hasBegun)
