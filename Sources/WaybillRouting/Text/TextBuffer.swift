@@ -3,8 +3,7 @@
 /// A `String` that grows piece by piece asks at each one whether it is unique, large enough and ASCII, which
 /// takes several times what the bytes take.
 package struct TextBuffer {
-    // Eight bytes more than there is room for, since text is added in words.
-    private var bytes = InlineArray<136, UInt8>(repeating: 0)
+    private var bytes = InlineArray<128, UInt8>(repeating: 0)
     private var count = 0
 
     /// How many bytes it has room for.
@@ -17,17 +16,7 @@ package struct TextBuffer {
     @inline(__always)
     package mutating func add(_ text: String) {
         let text = text.utf8.span
-        var bytes = self.bytes.mutableSpan
-        // Bytes that are written as a word are as good as any.
-        var words = unsafe bytes.mutableBytes
-        var (rest, offset) = (text, self.count)
-        while rest.count >= 8 {
-            words.storeBytes(of: ByteWord.first(rest).littleEndian, toByteOffset: offset, as: UInt64.self)
-            rest = rest.extracting(droppingFirst: 8)
-            offset &+= 8
-        }
-        // What the last word has more is overwritten by what comes next.
-        words.storeBytes(of: ByteWord.few(rest).littleEndian, toByteOffset: offset, as: UInt64.self)
+        for index in text.indices { self.bytes[self.count &+ index] = text[index] }
         self.count &+= text.count
     }
 
