@@ -61,6 +61,7 @@ let package = Package(
             name: "Bench",
             dependencies: waybill + [
                 "Measure", "Subjects", "CMeasure",
+                .product(name: "WaybillDocuments", package: "waybill"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Hummingbird", package: "hummingbird"),

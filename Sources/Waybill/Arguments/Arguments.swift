@@ -127,7 +127,7 @@ extension ArgumentReader {
     func readText<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
         if let compound = type as? any CompoundArgument.Type { return try self.readCompound(compound, type) }
         guard let text = self.text ?? self.parameters[self.name] else { return nil }
-        guard let value = Self.value(of: text, type) else {
+        guard let value = Self.value(of: text, type) ?? ScalarDecoder.value(text, as: type) else {
             throw self.mismatch(type, text, isText: ArgumentText.exists(for: type))
         }
         return value
@@ -176,7 +176,9 @@ extension ArgumentReader {
         }
         if Parameters.isNil(passed) { return nil }
         if let text = Parameters.givenText(passed) {
-            guard let value = Self.value(of: text, type) else { throw self.mismatch(type, text) }
+            guard let value = Self.value(of: text, type) ?? ScalarDecoder.value(text, as: type) else {
+                throw self.mismatch(type, text)
+            }
             return value
         }
         if let number = Parameters.exactNumber(passed, as: type) { return number }
@@ -186,6 +188,7 @@ extension ArgumentReader {
             return value
         }
         if let value = EncodedValues.value(in: passed, as: type) { return value }
+        if let value = ScalarDecoder.value(passed, as: type) { return value }
         throw self.mismatch(type, passed)
     }
 

@@ -100,7 +100,7 @@ private struct ParameterDecoder: Decoder {
                 guard !ArgumentText.exists(for: type), let text = self.parameters[name],
                     self.parameters.passed[name].map({ Parameters.givenText($0) != nil }) ?? true
                 else { throw error }
-                return try Value(from: TextDecoder(text: text, mismatch: error))
+                return try Value(from: ScalarDecoder(value: text, mismatch: error))
             }
         }
 
@@ -124,32 +124,5 @@ private struct ParameterDecoder: Decoder {
                 message: "`\(key.stringValue)` is one value, and has no members: pass it with the call"
             )
         }
-    }
-}
-
-/// Gives one text to a `Decodable` type that is made of one value.
-private struct TextDecoder: Decoder, SingleValueDecodingContainer {
-    let text: String
-    /// Thrown for a type that is made of more.
-    let mismatch: RoutingError
-    let codingPath: [any CodingKey] = []
-    let userInfo: [CodingUserInfoKey: Any] = [:]
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        throw self.mismatch
-    }
-
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw self.mismatch }
-
-    func singleValueContainer() -> any SingleValueDecodingContainer { self }
-
-    func decodeNil() -> Bool { false }
-
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if let type = type as? any LosslessStringConvertible.Type, let value = type.init(self.text) as? Value
-        {
-            return value
-        }
-        throw self.mismatch
     }
 }

@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 import Waybill
-import WaybillDocuments
+@testable import WaybillDocuments
 import WaybillTestSupport
 
 /// What a document knows of routes.
@@ -90,6 +90,25 @@ struct BusDocumentTests {
         #expect(try BusDocument(json: document.json) == document)
         #expect(throws: (any Error).self) { try BusDocument(json: #"{"waybill": 99}"#) }
         #expect(throws: (any Error).self) { try BusDocument(json: "[") }
+    }
+
+    @Test func `all of 130 routes are in every document, and the same bytes each time`() async throws {
+        let bus = MessageBus()
+        var random = RandomRoutes(seed: 130)
+        while bus.routes.count < 130 {
+            // Some have rivals, and some are none.
+            _ = try? bus.register(random.pattern()) { _ in User(uid: 1) }
+        }
+        try bus.expose("**", for: .calls)
+        let document = bus.document()
+        #expect(document.routes.map(\.pattern).sorted() == bus.routes.map(\.pattern.text).sorted())
+        let channels = try #require(JSONTree(json: document.text(as: .asyncAPI))["channels"]?.members)
+        let patterns = Set(channels.values.compactMap { $0["x-waybill-pattern"]?.text })
+        #expect(patterns == Set(bus.routes.map(\.pattern.text)))
+        for format in [DocumentFormat.json, .asyncAPI, .openAPI(), .openAPIWithStreams(), .markdown] {
+            #expect(document.text(as: format) == bus.document().text(as: format))
+        }
+        await bus.shutDown()
     }
 
     @Test func `a thousand routes are documented at once`() async throws {

@@ -59,6 +59,7 @@ enum Figures {
                 names: ["table.insert-100k", "bus.register-100k", "memory.100k-routes"],
                 make: Self.bigTable
             ),
+            Group(names: ["documents.1000"], make: Self.documents),
             Group(names: options.counted.map(\.name)) { Self.counted(options.counted) },
         ]
     }

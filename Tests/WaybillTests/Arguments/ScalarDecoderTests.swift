@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillTestSupport
+
+/// Parameters of types that decode themselves from one value.
+@Suite
+struct ScalarDecoderTests {
+    private struct Price: Decodable, Equatable, Sendable {
+        let amount: Double
+
+        init(from decoder: any Decoder) throws {
+            self.amount = try decoder.singleValueContainer().decode(Double.self)
+            if self.amount < 0 { throw CancellationError() }
+        }
+    }
+
+    /// Made of one that is made of one.
+    private struct Fee: Decodable, Equatable, Sendable {
+        let price: Price
+
+        init(from decoder: any Decoder) throws {
+            self.price = try decoder.singleValueContainer().decode(Price.self)
+        }
+    }
+
+    private struct Code: Decodable, Equatable, Sendable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            self.text = try decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    private let bus = MessageBus(configuration: .quiet)
+
+    init() throws {
+        try self.bus.register("app://price") { message in
+            let price: Price = try message.argument("value")
+            return price.amount
+        }
+        try self.bus.register("app://fees") { message in
+            let fees: [Fee] = try message.argument("value")
+            return fees.map(\.price.amount)
+        }
+        try self.bus.register("app://code") { message in
+            let code: Code? = try message.argument("value")
+            return code?.text ?? "none"
+        }
+        try self.bus.register("app://date") { message in
+            let date: Date = try message.argument("value")
+            return date.timeIntervalSince1970
+        }
+    }
+
+    @Test
+    func `a number, a text and what a URL says are enough`() async throws {
+        #expect(try await self.bus.route("app://price", parameters: ["value": 3.5], as: Double.self) == 3.5)
+        #expect(try await self.bus.route("app://price", parameters: ["value": 3], as: Double.self) == 3)
+        #expect(try await self.bus.route("app://price?value=3.5", as: Double.self) == 3.5)
+        let fees: [String: any Sendable] = ["value": [1, 2.5]]
+        #expect(try await self.bus.route("app://fees", parameters: fees, as: [Double].self) == [1, 2.5])
+        #expect(
+            try await self.bus.route("app://code", parameters: ["value": "a b"], as: String.self) == "a b"
+        )
+        #expect(try await self.bus.route("app://code?value=a%20b", as: String.self) == "a b")
+        #expect(try await self.bus.route("app://code", as: String.self) == "none")
+    }
+
+    @Test(arguments: [
+        "app://price?value=x", "app://price?value=-1", "app://price?value=", "app://date?value=12",
+    ])
+    func `what the type refuses is no value of it`(url: String) async {
+        #expect(await failure { try await self.bus.route(url) }?.code == .invalidParameter)
+    }
+
+    @Test
+    func `a value of another kind is refused`() async {
+        for (url, value) in [("app://price", true), ("app://code", 7), ("app://date", 12.5)]
+            as [(String, any Sendable)]
+        {
+            let error = await failure { try await self.bus.route(url, parameters: ["value": value]) }
+            #expect(error?.code == .invalidParameter)
+        }
+    }
+}
