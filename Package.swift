@@ -292,8 +292,7 @@ let package = Package(
             name: "WaybillToolTests",
             dependencies: [
                 "WaybillTool", "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillRouting",
-                "WaybillServe", "WaybillTestSupport",
-                .target(name: "WaybillNATS", condition: .when(traits: ["NATS"])),
+                "WaybillServe", "WaybillNATS", "WaybillNATSTestSupport", "WaybillTestSupport",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -341,11 +340,21 @@ let package = Package(
             resources: [.copy("Resources")],
             swiftSettings: settings
         ),
+        // Nodes of a cluster, and the servers that connect them in tests.
+        .target(
+            name: "WaybillNATSTestSupport",
+            dependencies: [
+                "WaybillNATS", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+            ],
+            path: "Tests/WaybillNATSTestSupport",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "WaybillTests",
             dependencies: [
                 "Waybill", "WaybillCompatibility", "WaybillEventLoop", "WaybillRouting", "WaybillTesting",
-                "WaybillTestSupport", "WaybillJSON", "WaybillServe", "CMeasure",
+                "WaybillTestSupport", "WaybillJSON", "WaybillNATS", "WaybillNATSTestSupport", "WaybillServe",
+                "CMeasure",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -476,14 +485,21 @@ let package = Package(
         .testTarget(
             name: "WaybillNATSTests",
             dependencies: [
-                "WaybillNATS", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting", "WaybillServe",
-                "WaybillTestSupport",
+                "WaybillNATS", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillNATSTestSupport",
+                "WaybillRouting", "WaybillServe", "WaybillTestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),
         // The public face as a program, with the settings of a new package.
         .executableTarget(name: "Face", dependencies: ["Waybill", "WaybillEventLoop"], path: "Tests/Face"),
+        // A node of a cluster, for tests of nodes in several processes.
+        .executableTarget(
+            name: "ClusterProgram",
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillNATS"],
+            path: "Tests/ClusterProgram",
+            swiftSettings: settings
+        ),
         // A program of its own, since tests do not have the main thread.
         .executableTarget(
             name: "MainActorProgram",

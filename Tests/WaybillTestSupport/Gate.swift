@@ -26,6 +26,9 @@ package final class Gate: Sendable {
         await self.wait { $0.isOpen }
     }
 
+    /// Whether code has been at the gate.
+    package var isReached: Bool { self.state.withLock { $0.isReached } }
+
     /// Waits until other code is at the gate.
     package func reached() async { await self.wait { $0.isReached } }
 

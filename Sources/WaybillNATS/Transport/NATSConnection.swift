@@ -128,11 +128,16 @@ final class NATSConnection: ClusterTransport {
 
 /// What comes from libnats' threads, on its way to a loop.
 final class NATSEvents: Sendable {
-    private let ring = MessageRing<TransportEvent>(countLimit: 1 << 17, byteLimit: 256 << 20)
+    private let ring: MessageRing<TransportEvent>
     private let eventLoop: EventLoop
     private let receive: @Sendable ([TransportEvent]) -> Void
 
-    init(on eventLoop: EventLoop, _ receive: @escaping @Sendable ([TransportEvent]) -> Void) {
+    init(
+        on eventLoop: EventLoop,
+        countLimit: Int = 1 << 17,
+        _ receive: @escaping @Sendable ([TransportEvent]) -> Void
+    ) {
+        self.ring = MessageRing(countLimit: countLimit, byteLimit: 256 << 20)
         self.eventLoop = eventLoop
         self.receive = receive
     }

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillNATSTestSupport
 import WaybillTestSupport
 
 @testable import WaybillNATS

@@ -3,29 +3,64 @@ import Logging
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillNATSTestSupport
 import WaybillServe
 import WaybillTestSupport
 
-/// A bus with the modules of a test, and the bus that calls them: the same one, or another whose scheme is
-/// connected to the first.
+/// A bus with the modules of a test, and the bus that calls them: the same one, another whose scheme is connected
+/// to the first, or that of another node of a cluster.
 struct CalledModules: Sendable {
+    /// What is between the two buses.
+    enum Place: Sendable {
+        case process
+        case connector
+        case cluster
+    }
+
     /// Where modules are registered.
     let bus: MessageBus
-    /// Where a test calls them.
-    let caller: MessageBus
+    let place: Place
+    private let callingBus: MessageBus
+    private let settle: @Sendable () -> Void
 
-    /// Whether there is a connector between them.
-    var isConnected: Bool { self.bus !== self.caller }
+    /// Makes a pair.
+    ///
+    /// - Parameters:
+    ///   - bus: Where modules are registered.
+    ///   - caller: Where a test calls them.
+    ///   - place: What is between them.
+    ///   - settle: Waits until the caller's side knows what is registered.
+    init(
+        bus: MessageBus,
+        caller: MessageBus,
+        place: Place,
+        settle: @escaping @Sendable () -> Void = {}
+    ) {
+        self.bus = bus
+        self.callingBus = caller
+        self.place = place
+        self.settle = settle
+    }
+
+    /// Where a test calls the modules; what has been registered before is known there.
+    var caller: MessageBus {
+        self.settle()
+        return self.callingBus
+    }
+
+    /// Whether the modules are elsewhere.
+    var isConnected: Bool { self.place != .process }
 
     /// The buses of the test that is running.
     static func underTest() -> CalledModules {
-        if let connected = BehindConnector.buses { return connected }
+        if let elsewhere = BehindConnector.buses { return elsewhere }
         let bus = MessageBus.onHost()
-        return CalledModules(bus: bus, caller: bus)
+        return CalledModules(bus: bus, caller: bus, place: .process)
     }
 }
 
-/// Runs each test of a suite twice: with one bus, and with the modules behind a connector.
+/// Runs each test of a suite several times: with one bus, with the modules behind a connector and, if it is asked
+/// to, on another node of a cluster.
 ///
 /// Outside of a suite that has this, ``CalledModules/underTest()`` is one bus.
 struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
@@ -33,6 +68,9 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
     private static let schemes = ["app", "other"]
 
     @TaskLocal fileprivate static var buses: CalledModules?
+
+    /// Whether a cluster is one of the places.
+    var includesCluster = false
 
     var isRecursive: Bool { true }
 
@@ -42,20 +80,38 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         try await function()
-        // A second time, and not once more for each host.
+        // Further times, and not once more for each host.
         guard LoopHost.current == .ownThread, !test.traits.contains(where: { $0 is InProcessOnly }) else {
             return
         }
-        let note = IssueHandlingTrait.compactMapIssues { issue in
-            var issue = issue
-            issue.comments.insert("The modules are behind a connector.", at: 0)
-            return issue
-        }
-        try await note.provideScope(for: test, testCase: testCase) {
+        try await Self.noting("The modules are behind a connector.", test, testCase) {
             try await Self.connected { buses in
                 try await Self.$buses.withValue(buses) { try await function() }
             }
         }
+        guard self.includesCluster, !test.traits.contains(where: { $0 is NotInCluster }) else { return }
+        for kind in TestCluster.Kind.allCases {
+            try await Self.noting("The modules are on another node (\(kind)).", test, testCase) {
+                try await InCluster.run(kind) { buses in
+                    try await Self.$buses.withValue(buses) { try await function() }
+                }
+            }
+        }
+    }
+
+    /// Runs code whose issues say where the modules were.
+    private static func noting(
+        _ place: String,
+        _ test: Test,
+        _ testCase: Test.Case?,
+        _ body: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let note = IssueHandlingTrait.compactMapIssues { issue in
+            var issue = issue
+            issue.comments.insert("\(place)", at: 0)
+            return issue
+        }
+        try await note.provideScope(for: test, testCase: testCase, performing: body)
     }
 
     /// Runs code with two buses, of which the first is served at a Unix socket.
@@ -76,7 +132,9 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
         }
         let running = Task { try await server.run() }
         let result: Result<Void, any Error>
-        do { result = .success(try await body(CalledModules(bus: modules, caller: caller))) } catch {
+        do {
+            result = .success(try await body(CalledModules(bus: modules, caller: caller, place: .connector)))
+        } catch {
             result = .failure(error)
         }
         running.cancel()
@@ -91,9 +149,23 @@ struct InProcessOnly: TestTrait {
     let reason: String
 }
 
+/// Keeps a test from being run with its modules on another node.
+struct NotInCluster: TestTrait {
+    /// What differs there.
+    let reason: String
+}
+
+extension Trait where Self == NotInCluster {
+    /// The test is of what a cluster does in another way, on purpose.
+    static func notInCluster(_ reason: String) -> Self { Self(reason: reason) }
+}
+
 extension Trait where Self == BehindConnector {
     /// Runs each test a second time with the modules behind a connector.
     static var alsoBehindConnector: Self { Self() }
+
+    /// Runs each test further times, with the modules behind a connector and on another node of a cluster.
+    static var alsoElsewhere: Self { Self(includesCluster: true) }
 }
 
 extension Trait where Self == InProcessOnly {

@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .everyHost, .alsoBehindConnector)
+@Suite(.timeLimit(.minutes(1)), .everyHost, .alsoElsewhere)
 struct CancellationTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }
@@ -69,7 +69,7 @@ struct CancellationTests {
     }
 
     @Test func `it travels down a chain of handlers`() async throws {
-        let (bus, caller) = (self.bus, self.caller)
+        let bus = self.bus
         let far = Probe(eventLoop: EventLoop())
         let started = Gate()
         let cancelled = Gate()
@@ -85,6 +85,7 @@ struct CancellationTests {
                 cancelled.open()
             }
         }
+        let caller = self.caller
         let task = Task { await failure { try await caller.route("app://a") } }
         await started.wait()
         task.cancel()

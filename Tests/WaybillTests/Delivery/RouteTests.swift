@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 
 /// What a caller gets, for each way to call and each kind of handler.
-@Suite(.timeLimit(.minutes(1)), .everyHost, .alsoBehindConnector)
+@Suite(.timeLimit(.minutes(1)), .everyHost, .alsoElsewhere)
 struct RouteTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }

@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
-@Suite(.timeLimit(.minutes(1)), .alsoBehindConnector)
+@Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct CallbackTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }

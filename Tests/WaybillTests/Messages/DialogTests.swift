@@ -4,7 +4,7 @@ import WaybillEventLoop
 import WaybillTestSupport
 
 /// Replies that are replied to.
-@Suite(.timeLimit(.minutes(1)), .alsoBehindConnector)
+@Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct DialogTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }
@@ -22,7 +22,12 @@ struct DialogTests {
         }
     }
 
-    @Test(arguments: RouteTests.Place.allCases)
+    @Test(
+        .notInCluster(
+            "the value for a return URL goes there from the node that replies, with that node's IDs"
+        ),
+        arguments: RouteTests.Place.allCases
+    )
     func `a dialog of many rounds, as a sequence`(place: RouteTests.Place) async throws {
         try self.register(rounds: 10)
         let receipts = Journal<Message>()

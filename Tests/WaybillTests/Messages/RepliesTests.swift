@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .alsoBehindConnector)
+@Suite(.timeLimit(.minutes(1)), .alsoElsewhere)
 struct RepliesTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }

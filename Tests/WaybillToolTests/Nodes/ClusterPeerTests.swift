@@ -5,6 +5,7 @@ import Testing
 import Waybill
 import WaybillNATS
 import WaybillServe
+import WaybillNATSTestSupport
 import WaybillTestSupport
 
 @testable import WaybillTool

@@ -1,11 +1,10 @@
-import WaybillEventLoop
-import WaybillRouting
-
-@testable import WaybillNATS
+package import WaybillEventLoop
+package import WaybillNATS
+package import WaybillRouting
 
 /// A server of messages in the memory of a test: subjects with wildcards, queues, and what NATS says when no
 /// subscriber takes a message.
-final class MemoryServer: Sendable {
+package final class MemoryServer: Sendable {
     struct Subscription: Sendable {
         let client: Int
         let subject: String
@@ -20,22 +19,24 @@ final class MemoryServer: Sendable {
         var turns: [String: Int] = [:]
         /// Clients whose messages do not arrive, in both directions.
         var silenced: Set<Int> = []
+        /// Clients with too many messages that wait to be sent.
+        var full: Set<Int> = []
         var published = 0
         /// What a test sees of each message.
         var observer: (@Sendable (String, String?, [UInt8]) -> Void)?
     }
 
     private let state = Locked(State())
-    let payloadLimit: Int
+    package let payloadLimit: Int
 
-    init(payloadLimit: Int = 1 << 20) { self.payloadLimit = payloadLimit }
+    package init(payloadLimit: Int = 1 << 20) { self.payloadLimit = payloadLimit }
 
-    func transport() -> MemoryTransport { MemoryTransport(self) }
+    package func transport() -> MemoryTransport { MemoryTransport(self) }
 
     /// How many messages were published.
-    var published: Int { self.state.withLock { $0.published } }
+    package var published: Int { self.state.withLock { $0.published } }
 
-    func observe(_ body: (@Sendable (String, String?, [UInt8]) -> Void)?) {
+    package func observe(_ body: (@Sendable (String, String?, [UInt8]) -> Void)?) {
         self.state.withLock { $0.observer = body }
     }
 
@@ -48,7 +49,7 @@ final class MemoryServer: Sendable {
     }
 
     /// Ends a client as a dead process does: its subscriptions are gone, and it says nothing any more.
-    func remove(_ client: Int) {
+    package func remove(_ client: Int) {
         self.state.withLock { state in
             state.clients[client] = nil
             state.subscriptions.removeAll { $0.client == client }
@@ -56,11 +57,20 @@ final class MemoryServer: Sendable {
     }
 
     /// Neither delivers a client's messages nor gives it any, and does not say so.
-    func silence(_ client: Int, _ isSilent: Bool) {
+    package func silence(_ client: Int, _ isSilent: Bool) {
         self.state.withLock { state in
             if isSilent { state.silenced.insert(client) } else { state.silenced.remove(client) }
         }
     }
+
+    /// Has a client's messages wait, so that it takes no more of them.
+    package func fill(_ client: Int, _ isFull: Bool) {
+        self.state.withLock { state in
+            if isFull { state.full.insert(client) } else { state.full.remove(client) }
+        }
+    }
+
+    func isFull(_ client: Int) -> Bool { self.state.withLock { $0.full.contains(client) } }
 
     func subscribe(_ subscription: Subscription) {
         self.state.withLock { $0.subscriptions.append(subscription) }
@@ -70,7 +80,7 @@ final class MemoryServer: Sendable {
         self.state.withLock { $0.subscriptions.removeAll { $0.client == client && $0.subject == subject } }
     }
 
-    func publish(_ subject: String, _ reply: String?, _ payload: [UInt8], from client: Int) {
+    package func publish(_ subject: String, _ reply: String?, _ payload: [UInt8], from client: Int) {
         self.state.withLock { state in
             // A test itself is client 0.
             let isThere = client == 0 || state.clients[client] != nil
@@ -117,17 +127,17 @@ final class MemoryServer: Sendable {
 }
 
 /// A connection to a ``MemoryServer``.
-final class MemoryTransport: ClusterTransport {
+package final class MemoryTransport: ClusterTransport {
     private let server: MemoryServer
     private let state = Locked<(loop: EventLoop, receive: @Sendable ([TransportEvent]) -> Void)?>(nil)
     private let number = Locked(0)
 
     init(_ server: MemoryServer) { self.server = server }
 
-    var client: Int { self.number.withLock { $0 } }
-    var payloadLimit: Int { self.server.payloadLimit }
+    package var client: Int { self.number.withLock { $0 } }
+    package var payloadLimit: Int { self.server.payloadLimit }
 
-    func open(
+    package func open(
         on eventLoop: EventLoop,
         receive: @escaping @Sendable ([TransportEvent]) -> Void
     ) async throws(RoutingError) {
@@ -136,27 +146,29 @@ final class MemoryTransport: ClusterTransport {
         self.number.withLock { $0 = number }
     }
 
-    func take(_ event: TransportEvent) {
+    /// Gives it what a server would.
+    package func take(_ event: TransportEvent) {
         guard let (loop, receive) = self.state.withLock({ $0 }) else { return }
         loop.execute { receive([event]) }
     }
 
-    func subscribe(_ subject: String, queue: String?) {
+    package func subscribe(_ subject: String, queue: String?) {
         self.server.subscribe(.init(client: self.client, subject: subject, queue: queue))
     }
 
-    func unsubscribe(_ subject: String) { self.server.unsubscribe(self.client, subject) }
+    package func unsubscribe(_ subject: String) { self.server.unsubscribe(self.client, subject) }
 
-    func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
+    package func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
+        if self.server.isFull(self.client) { return false }
         self.server.publish(subject, reply, payload, from: self.client)
         return true
     }
 
-    func flush() async {
+    package func flush() async {
         guard let (loop, _) = self.state.withLock({ $0 }) else { return }
         // What was sent before is in the loop's queue.
         await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
     }
 
-    func close() async { self.server.remove(self.client) }
+    package func close() async { self.server.remove(self.client) }
 }

@@ -1,41 +1,41 @@
-import Testing
-import Waybill
-import WaybillEventLoop
-import WaybillTestSupport
-
-@testable import WaybillNATS
+package import Waybill
+internal import WaybillEventLoop
+package import WaybillNATS
+internal import WaybillRouting
+internal import WaybillTestSupport
 
 /// Nodes of one cluster in one process, each with a bus and a loop of its own.
-final class TestCluster: Sendable {
+package final class TestCluster: Sendable {
     /// What carries the messages.
-    enum Kind: String, CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         case memory
         #if NATS
         case nats
         #endif
     }
 
-    struct Node: Sendable {
-        let bus: MessageBus
-        let node: ClusterNode
-        let transport: any ClusterTransport
-        let task: Task<Void, any Error>
+    package struct Node: Sendable {
+        package let bus: MessageBus
+        package let node: ClusterNode
+        /// What connects it, if that is a ``MemoryServer``.
+        package let transport: MemoryTransport?
+        package let task: Task<Void, any Error>
 
         /// Has the node leave, and waits until it has.
-        func leave() async throws {
+        package func leave() async throws {
             self.node.beginGracefulShutdown()
             try await self.task.value
         }
     }
 
-    let memory = MemoryServer()
+    package let memory = MemoryServer()
     #if NATS
-    let server: NATSServer?
+    package let server: NATSServer?
     #endif
     private let kind: Kind
     private let nodes = Locked<[Node]>([])
 
-    init(_ kind: Kind) async throws {
+    package init(_ kind: Kind) async throws {
         self.kind = kind
         #if NATS
         self.server = kind == .nats ? try await NATSServer() : nil
@@ -43,7 +43,7 @@ final class TestCluster: Sendable {
     }
 
     /// Adds a node that has joined.
-    func node(
+    package func node(
         _ name: String,
         realm: String = "test",
         heartbeat: Duration = .milliseconds(100),
@@ -58,23 +58,30 @@ final class TestCluster: Sendable {
         configuration.drainLimit = drainLimit
         configuration.discoveryTime = .milliseconds(self.kind == .memory ? 5 : 60)
         configuration.logger = MessageBus.Configuration.quiet.logger
-        let transport = self.transport(realm)
-        let node = ClusterNode(bus, realm: realm, over: transport, configuration: configuration)
+        let (node, transport) = self.join(bus, realm, configuration)
         try await node.start()
         let made = Node(bus: bus, node: node, transport: transport, task: Task { try await node.run() })
         self.nodes.withLock { $0.append(made) }
         return made
     }
 
-    private func transport(_ realm: String) -> any ClusterTransport {
+    private func join(
+        _ bus: MessageBus,
+        _ realm: String,
+        _ configuration: ClusterNode.Configuration
+    ) -> (ClusterNode, MemoryTransport?) {
         #if NATS
-        if let server { return NATSTransport(servers: [server.url], realm: realm).connection }
+        if let server {
+            let transport = NATSTransport(servers: [server.url], realm: realm)
+            return (bus.join(transport, configuration: configuration), nil)
+        }
         #endif
-        return self.memory.transport()
+        let transport = self.memory.transport()
+        return (ClusterNode(bus, realm: realm, over: transport, configuration: configuration), transport)
     }
 
     /// Has all nodes leave, and stops the server.
-    func end() async {
+    package func end() async {
         for node in self.nodes.withLock({ $0 }) {
             node.node.beginGracefulShutdown()
             _ = try? await node.task.value
@@ -87,7 +94,7 @@ final class TestCluster: Sendable {
 }
 
 /// Runs a closure with a cluster, which ends with it.
-func withCluster(_ kind: TestCluster.Kind, _ body: (TestCluster) async throws -> Void) async throws {
+package func withCluster(_ kind: TestCluster.Kind, _ body: (TestCluster) async throws -> Void) async throws {
     let cluster = try await TestCluster(kind)
     do {
         try await body(cluster)
@@ -100,12 +107,12 @@ func withCluster(_ kind: TestCluster.Kind, _ body: (TestCluster) async throws ->
 
 extension TestCluster.Node {
     /// Waits until this node knows a pattern of another one.
-    func knows(_ pattern: String) async -> Bool {
+    package func knows(_ pattern: String) async -> Bool {
         await eventually { self.node.members.contains { $0.routes.contains(pattern) } }
     }
 
     /// Whether every message of the bus ends, and the counts add up.
-    func balances() async -> Bool {
+    package func balances() async -> Bool {
         await eventually {
             let counts = self.bus.statistics
             return counts.inFlight == 0 && self.node.statistics.inFlight == 0

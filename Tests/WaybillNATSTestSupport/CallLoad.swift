@@ -1,0 +1,52 @@
+package import Waybill
+internal import WaybillEventLoop
+package import WaybillRouting
+
+/// Callers that route one URL over and over until they are stopped.
+package final class CallLoad: Sendable {
+    private struct State {
+        var replies: [String: Int] = [:]
+        var errors: [RoutingError] = []
+        var isStopped = false
+    }
+
+    private let state = Locked(State())
+    private let callers = Locked<[Task<Void, Never>]>([])
+
+    /// Starts callers.
+    ///
+    /// - Parameters:
+    ///   - url: What replies with the name of the node that has handled it.
+    ///   - bus: Where it is routed.
+    ///   - count: How many callers there are.
+    package init(_ url: String, on bus: MessageBus, callers count: Int) {
+        let tasks = (0..<count).map { _ in
+            Task {
+                while !self.state.withLock({ $0.isStopped }) {
+                    do throws(RoutingError) {
+                        let name = try await bus.route(url, as: String.self)
+                        self.state.withLock { $0.replies[name, default: 0] += 1 }
+                    } catch {
+                        self.state.withLock { $0.errors.append(error) }
+                    }
+                }
+            }
+        }
+        self.callers.withLock { $0 = tasks }
+    }
+
+    /// How many replies each node has given.
+    package var replies: [String: Int] { self.state.withLock { $0.replies } }
+
+    /// How many replies there were.
+    package var count: Int { self.replies.values.reduce(0, +) }
+
+    /// Lets every caller have its last reply.
+    ///
+    /// - Returns: What has failed.
+    package func stop() async -> [RoutingError] {
+        self.state.withLock { $0.isStopped = true }
+        for caller in self.callers.withLock({ $0 }) { await caller.value }
+        return self.state.withLock { $0.errors }
+    }
+}

@@ -1,0 +1,77 @@
+#if NATS
+internal import Foundation
+internal import WaybillEventLoop
+internal import WaybillRouting
+internal import WaybillTestSupport
+
+/// A server of NATS on a port of loopback that it chooses, which ends with ``stop()``.
+package final class NATSServer: Sendable {
+    /// There is no server on this machine, or it does not start.
+    package struct NotStarted: Error {}
+
+    /// Where it listens.
+    package let url: String
+    private let arguments: [String]
+    private let process: Locked<Int32>
+    private let folder: URL
+
+    /// Starts a server.
+    package init(arguments: [String] = []) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-nats-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let process = try Self.start(["-p", "-1", "--ports_file_dir", folder.path] + arguments)
+        self.process = Locked(process.processIdentifier)
+        self.folder = folder
+        self.arguments = arguments
+        var url: String?
+        _ = await eventually {
+            url = Self.url(in: folder)
+            return url != nil || !process.isRunning
+        }
+        guard let url else { throw NotStarted() }
+        self.url = url
+    }
+
+    private static func start(_ arguments: [String]) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["nats-server", "-a", "127.0.0.1"] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    private static func url(in folder: URL) -> String? {
+        struct Ports: Decodable { let nats: [String] }
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        for file in files ?? [] where file.pathExtension == "ports" {
+            guard let data = try? Data(contentsOf: file) else { continue }
+            return (try? JSONDecoder().decode(Ports.self, from: data))?.nats.first
+        }
+        return nil
+    }
+
+    /// Has it stand still, as a machine without memory does.
+    package func halt() { self.signal(SIGSTOP) }
+
+    package func goOn() { self.signal(SIGCONT) }
+
+    /// Ends it as a machine does that fails.
+    package func kill() { self.signal(SIGKILL) }
+
+    /// Starts it again, at the same port.
+    package func restart() throws {
+        let port = self.url.split(separator: ":").last.map(String.init) ?? ""
+        let process = try Self.start(["-p", port] + self.arguments)
+        self.process.withLock { $0 = process.processIdentifier }
+    }
+
+    package func stop() {
+        self.kill()
+        try? FileManager.default.removeItem(at: self.folder)
+    }
+
+    private func signal(_ signal: Int32) { _ = Foundation.kill(self.process.withLock { $0 }, signal) }
+}
+#endif

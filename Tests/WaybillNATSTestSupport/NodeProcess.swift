@@ -1,0 +1,46 @@
+#if NATS
+internal import Foundation
+internal import WaybillTestSupport
+
+/// A node in a process of its own: Tests/ClusterProgram, which stands beside the tests.
+package final class NodeProcess {
+    /// The program has not joined the cluster.
+    package struct NotJoined: Error {}
+
+    package let name: String
+    private let process = Process()
+
+    /// Starts a node, and waits until it has joined.
+    package init(_ name: String, at server: String) async throws {
+        self.name = name
+        self.process.executableURL = URL(filePath: CommandLine.arguments[0])
+            .deletingLastPathComponent().appending(path: "ClusterProgram")
+        self.process.arguments = [name, server]
+        let output = Pipe()
+        self.process.standardOutput = output
+        let hasJoined = Gate()
+        output.fileHandleForReading.readabilityHandler = { handle in
+            handle.readabilityHandler = nil
+            if !handle.availableData.isEmpty { hasJoined.reach() }
+        }
+        try self.process.run()
+        guard await eventually({ hasJoined.isReached }) else { throw NotJoined() }
+    }
+
+    deinit { self.kill() }
+
+    /// Ends it as the system does when there is no memory left.
+    package func kill() {
+        if self.process.isRunning { Foundation.kill(self.process.processIdentifier, SIGKILL) }
+    }
+
+    /// Has it leave the cluster, and waits for its end.
+    ///
+    /// - Returns: Its exit status.
+    package func leave() async -> Int32 {
+        self.process.terminate()
+        _ = await eventually { !self.process.isRunning }
+        return self.process.isRunning ? -1 : self.process.terminationStatus
+    }
+}
+#endif

@@ -1,0 +1,105 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillNATSTestSupport
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillNATS
+
+struct MessageRingTests {
+    @Test func `a ring is full by number and by size, and takes what is urgent all the same`() {
+        let ring = MessageRing<Int>(countLimit: 2, byteLimit: 100)
+        #expect(ring.append(1, size: 10) == .needsWakeUp)
+        #expect(ring.append(2, size: 10) == .queued)
+        #expect(ring.append(3, size: 10) == .full)
+        #expect(ring.append(4, size: 0, isUrgent: true) == .queued)
+        #expect(ring.takeAll() == [1, 2, 4])
+        #expect(ring.append(5, size: 90) == .queued)
+        #expect(ring.append(6, size: 90) == .full)
+        #expect(ring.takeAll() == [5])
+        // The reader has seen that it is empty, and has to be woken up again; one that is too large is taken alone.
+        #expect(ring.takeAll() == [])
+        #expect(ring.append(7, size: 1000) == .needsWakeUp)
+        #expect(ring.close() == [7])
+        #expect(ring.append(8, size: 1) == .closed)
+    }
+}
+
+/// A node whose connection is slower than what goes through it.
+@Suite(.timeLimit(.minutes(1)))
+struct OverflowTests {
+    @Test func `a request that does not fit into the ring fails at once, and says why`() async throws {
+        try await withCluster(.memory) { cluster in
+            _ = try await cluster.node("far") { bus in
+                try bus.share("app://far", for: .all)
+                try bus.register("app://far") { _ in 1 }
+            }
+            let near = try await cluster.node("near", heartbeat: .seconds(10))
+            #expect(await near.knows("app://far"))
+            let transport = try #require(near.transport)
+            cluster.memory.fill(transport.client, true)
+            let error = await failure { try await near.bus.route("app://far") }
+            #expect(error?.code == .mailboxFull)
+            #expect(near.node.statistics.sent == 0)
+            try await near.bus.publish("app://far")
+            cluster.memory.fill(transport.client, false)
+            #expect(try await near.bus.route("app://far", as: Int.self) == 1)
+            #expect(await near.balances())
+        }
+    }
+
+    @Test func `a node that is too slow for its answers fails what waits for them, and goes on`() async throws
+    {
+        try await withCluster(.memory) { cluster in
+            let started = Gate()
+            _ = try await cluster.node("far") { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/one") { _ in 1 }
+                try bus.register("app://far/stuck") { _ async throws in
+                    started.reach()
+                    try await hang()
+                }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/stuck"))
+            let call = Task { try await near.bus.route("app://far/stuck") }
+            await started.reached()
+            try #require(near.transport).take(.overflow)
+            let error = await failure { try await call.value }
+            #expect(error?.code == .unreachable)
+            #expect(error?.message.contains("too slow") == true)
+            #expect(try await near.bus.route("app://far/one", as: Int.self) == 1)
+            #expect(await near.balances())
+        }
+    }
+
+    #if NATS
+    @Test func `what comes faster than a loop takes it is bounded, and the loss is said`() async throws {
+        let loop = EventLoop(name: "slow")
+        let counts = Locked<(messages: Int, overflows: Int)>((0, 0))
+        let events = NATSEvents(on: loop, countLimit: 10) { events in
+            for event in events {
+                counts.withLock { counts in
+                    if case .message = event { counts.messages += 1 }
+                    if case .overflow = event { counts.overflows += 1 }
+                }
+            }
+        }
+        let message = TransportMessage(subject: "a", reply: nil, payload: [])
+        let (blocked, release) = (Gate(), Gate())
+        loop.execute {
+            blocked.reach()
+            release.block()
+        }
+        await blocked.reached()
+        for _ in 0..<100 { events.append(.message(message), isUrgent: false) }
+        release.open()
+        #expect(await eventually { counts.withLock { $0.overflows } > 0 })
+        #expect(counts.withLock { $0.messages } == 10)
+        events.append(.message(message), isUrgent: false)
+        #expect(await eventually { counts.withLock { $0.messages } == 11 })
+        await loop.shutDown()
+    }
+    #endif
+}
