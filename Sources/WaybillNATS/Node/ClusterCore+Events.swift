@@ -35,6 +35,7 @@ extension ClusterCore {
         if message.subject == self.subjects.nodes || message.subject == self.subjects.members(self.id) {
             return self.receiveAnnouncement(message)
         }
+        if let verb = ServiceDescription.verb(in: message.subject) { return self.answer(verb, message.reply) }
         guard let frame = try? JSONText(message.payload).validated(depthLimit: JSONText.depthLimit) else {
             return self.note { $0.malformed += 1 }
         }
@@ -43,9 +44,31 @@ extension ClusterCore {
         } else if self.subjects.isPublication(message.subject) {
             self.receivePublication(frame, message)
         } else {
-            if self.subjects.isCall(message.subject) { self.note { $0.received += 1 } }
-            self.receiveRequest(frame, message.reply)
+            guard self.subjects.isCall(message.subject) else {
+                return self.receiveRequest(frame, message.reply)
+            }
+            self.note { $0.received += 1 }
+            self.tally.count(for: message.subject) { self.receiveRequest(frame, message.reply) }
         }
+    }
+
+    /// Answers what services are asked.
+    private func answer(_ verb: ServiceDescription.Verb, _ reply: String?) {
+        guard let reply, let service = self.service else { return }
+        let table = self.bus.clusterTable(of: PatternShape.self)
+        let endpoints = self.offer.routes.sorted().compactMap { text in
+            (try? table.pattern(text)).map { pattern in
+                ServiceDescription.Endpoint(
+                    pattern: text,
+                    subject: self.subjects.call(PatternShape(pattern))
+                )
+            }
+        }
+        let bytes = service.response(to: verb, endpoints, self.tally.counts)
+        guard bytes.count <= self.transport.payloadLimit else {
+            return self.configuration.logger.notice("the node shares more than a service can say")
+        }
+        _ = self.transport.publish(reply, reply: nil, bytes)
     }
 
     /// What was sent has reached no node.
@@ -135,7 +158,7 @@ extension ClusterCore {
         }
         let peer = name ?? key
         let reply = self.subjects.node(self.id)
-        let transport = self.transport
+        let (transport, tally) = (self.transport, self.tally)
         let session = RPCSession(
             self.bus,
             node: MessageOrigin(transport: "nats", peer: peer),
@@ -148,6 +171,7 @@ extension ClusterCore {
                 replyingTo: reply,
                 isNode: sender != nil,
                 over: transport,
+                tally: tally,
                 onAnswer: { [weak self] in
                     guard let self else { return }
                     self.eventLoop.execute { self.sweep(key) }

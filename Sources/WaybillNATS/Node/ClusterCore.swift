@@ -16,6 +16,9 @@ actor ClusterCore: RPCCaller {
     /// Read by callers on any thread, under locks of the bus.
     nonisolated let state: Locked<ClusterState>
     nonisolated let ledger = Locked(ClusterNode.Statistics())
+    nonisolated let tally = EndpointTally()
+    /// What services are asked, and this node answers; nil if it does not.
+    nonisolated let service: ServiceDescription?
     /// Resumes ``run()`` when the node is to leave.
     private nonisolated let leaving = LeaveSignal()
 
@@ -63,6 +66,9 @@ actor ClusterCore: RPCCaller {
         self.transport = transport
         self.subjects = Subjects(realm: realm)
         self.configuration = configuration
+        self.service =
+            configuration.answersServiceRequests
+            ? ServiceDescription(configuration, id: self.id, realm: realm) : nil
         self.state = Locked(ClusterState(own: self.id, table: bus.clusterTable()))
     }
 
@@ -99,6 +105,7 @@ extension ClusterCore {
         ] {
             self.transport.subscribe(subject, queue: nil)
         }
+        for subject in self.service?.subjects ?? [] { self.transport.subscribe(subject, queue: nil) }
         self.updateOffer()
         await self.transport.flush()
         self.announce(.hello)
@@ -123,6 +130,7 @@ extension ClusterCore {
     /// It beats until it has: the others know by its silence that what they have not got is lost.
     private func leave() async {
         self.announce(.bye)
+        for subject in self.service?.subjects ?? [] { self.transport.unsubscribe(subject) }
         for subject in self.offer.subjects { self.transport.unsubscribe(subject) }
         self.offer.subjects = []
         await self.transport.flush()
@@ -224,7 +232,7 @@ extension ClusterCore {
         let subjects = calls.union(publications)
         for subject in self.offer.subjects.subtracting(subjects) { self.transport.unsubscribe(subject) }
         for subject in subjects.subtracting(self.offer.subjects) {
-            self.transport.subscribe(subject, queue: calls.contains(subject) ? "waybill" : nil)
+            self.transport.subscribe(subject, queue: calls.contains(subject) ? ServiceDescription.queue : nil)
         }
         self.offer.subjects = subjects
         return change

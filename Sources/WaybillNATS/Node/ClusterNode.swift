@@ -25,6 +25,17 @@ public final class ClusterNode: Sendable {
         /// What other nodes call this one in errors and lists; it need not be unique.
         public var name = "node"
 
+        /// The version of the program, as [semantic versioning](https://semver.org) has it, for the services API of
+        /// NATS.
+        public var version = "0.0.0"
+
+        /// Whether the node answers what the services API of NATS asks, `$SRV.PING`, `INFO` and `STATS`; true by
+        /// default.
+        ///
+        /// Every client that the server admits may ask, of whatever realm, and learns the patterns that are shared
+        /// and how often they were called.
+        public var answersServiceRequests = true
+
         /// How often the node says that it lives; one second by default.
         ///
         /// The others take it for dead when it has been silent for two and a half times as long. It is at

@@ -10,6 +10,9 @@ final class NodeChannel: RPCChannel {
     private let reply: String
     private let isNode: Bool
     private let transport: any ClusterTransport
+    private let tally: EndpointTally
+    /// The requests that have not been answered, with the subject that each came to.
+    private var running: [RPCID: (subject: String, start: ContinuousClock.Instant)] = [:]
     private let onAnswer: @Sendable () -> Void
 
     /// Makes a channel.
@@ -20,6 +23,7 @@ final class NodeChannel: RPCChannel {
     ///   - reply: Where the other side can say more about its requests.
     ///   - isNode: Whether the other side is a node, and no client that waits for one answer.
     ///   - transport: Carries them.
+    ///   - tally: Counts the requests.
     ///   - onAnswer: Called after an answer to a client.
     init(
         peer: String,
@@ -27,6 +31,7 @@ final class NodeChannel: RPCChannel {
         replyingTo reply: String,
         isNode: Bool,
         over transport: any ClusterTransport,
+        tally: EndpointTally,
         onAnswer: @escaping @Sendable () -> Void
     ) {
         self.peer = peer
@@ -34,6 +39,7 @@ final class NodeChannel: RPCChannel {
         self.reply = reply
         self.isNode = isNode
         self.transport = transport
+        self.tally = tally
         self.onAnswer = onAnswer
     }
 
@@ -50,6 +56,16 @@ final class NodeChannel: RPCChannel {
         writer.id(id)
         writer.raw("}}")
         self.enqueue(writer.bytes)
+    }
+
+    func began(_ id: RPCID) {
+        guard let subject = self.tally.begin() else { return }
+        self.running[id] = (subject, .now)
+    }
+
+    func ended(_ id: RPCID, _ failure: RPCFailure?) {
+        guard let (subject, start) = self.running.removeValue(forKey: id) else { return }
+        self.tally.end(subject, after: start.duration(to: .now), failure)
     }
 
     func objection(to result: JSONText) -> RoutingError? {

@@ -20,6 +20,12 @@ package protocol RPCChannel: AnyObject {
     /// Notes that a request is being handled, and will be answered later.
     func accepted(_ id: RPCID)
 
+    /// Notes that a request has been admitted.
+    func began(_ id: RPCID)
+
+    /// Notes that a request has been answered.
+    func ended(_ id: RPCID, _ failure: RPCFailure?)
+
     /// Why a result cannot be sent, if so.
     func objection(to result: JSONText) -> RoutingError?
 
@@ -28,4 +34,9 @@ package protocol RPCChannel: AnyObject {
 
     /// Closes it at once.
     func abort()
+}
+
+extension RPCChannel {
+    package func began(_ id: RPCID) {}
+    package func ended(_ id: RPCID, _ failure: RPCFailure?) {}
 }

@@ -40,6 +40,7 @@ extension RPCSession {
             try self.checkPhase(method)
             let number = try self.requests.admit(id, batch: batch)
             self.ledger.note { $0.requests += 1 }
+            self.channel.began(id)
             do throws(RPCFailure) {
                 try self.perform(method, try RPCParameters(params), id, number)
             } catch {
@@ -117,11 +118,13 @@ extension RPCSession {
         writer.name("result")
         writer.raw(result)
         writer.raw("}")
+        self.channel.ended(id, nil)
         self.finish(number, writer.bytes)
     }
 
     private func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
+        self.channel.ended(id, failure)
         self.finish(number, Self.answer(to: id, failure))
     }
 

@@ -89,7 +89,9 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
                 try await Self.$buses.withValue(buses) { try await function() }
             }
         }
-        guard self.includesCluster, !test.traits.contains(where: { $0 is NotInCluster }) else { return }
+        // Sanitized builds are without the cluster's tests.
+        guard self.includesCluster, !Scale.isSanitized, !test.traits.contains(where: { $0 is NotInCluster })
+        else { return }
         for kind in TestCluster.Kind.allCases {
             try await Self.noting("The modules are on another node (\(kind)).", test, testCase) {
                 try await InCluster.run(kind) { buses in

@@ -1,0 +1,141 @@
+internal import FoundationEssentials
+internal import WaybillJSON
+
+/// A node as a service of NATS's services API (ADR-32): its endpoints are the routes that it shares.
+///
+/// The `nats` command and dashboards of others find it by requests to subjects that begin with `$SRV`.
+struct ServiceDescription: Sendable {
+    /// What a service is asked.
+    enum Verb: String, CaseIterable, Sendable {
+        case ping = "PING"
+        case info = "INFO"
+        case stats = "STATS"
+    }
+
+    /// A shared route.
+    struct Endpoint: Sendable {
+        let pattern: String
+        let subject: String
+    }
+
+    /// The queue in which nodes share the work of a subject.
+    static let queue = "waybill"
+    private static let prefix = "$SRV"
+
+    /// Shared by the instances of a service.
+    let name: String
+    let id: NodeID
+    let version: String
+    let realm: String
+    /// When it joined, as RFC 3339 has it.
+    let started: String
+
+    init(_ configuration: ClusterNode.Configuration, id: NodeID, realm: String) {
+        self.name = Self.name(configuration.name)
+        self.id = id
+        self.version = configuration.version
+        self.realm = realm
+        self.started = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    /// Where it is asked: all services, those of its name, and this one.
+    var subjects: [String] {
+        Verb.allCases.flatMap { verb in
+            let all = "\(Self.prefix).\(verb.rawValue)"
+            return [all, "\(all).\(self.name)", "\(all).\(self.name).\(self.id)"]
+        }
+    }
+
+    /// What a message of a subject asks; nil if it does not ask a service.
+    static func verb(in subject: String) -> Verb? {
+        guard subject.utf8.starts(with: "\(Self.prefix).".utf8) else { return nil }
+        return Verb(rawValue: String(subject.dropFirst(Self.prefix.count + 1).prefix { $0 != "." }))
+    }
+
+    /// A text as a name: of letters, digits, `-` and `_`.
+    static func name(_ text: String) -> String {
+        let name = text.utf8.map { byte -> UInt8 in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                byte
+            default: UInt8(ascii: "_")
+            }
+        }
+        return name.isEmpty ? "_" : String(decoding: name, as: UTF8.self)
+    }
+}
+
+// What it answers.
+extension ServiceDescription {
+    func response(
+        to verb: Verb,
+        _ endpoints: [Endpoint],
+        _ counts: [String: EndpointTally.Counts]
+    ) -> [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.raw("{")
+        writer.name("type", isFirst: true)
+        writer.string("io.nats.micro.v1.\(verb.rawValue.lowercased())_response")
+        for (name, text) in [("name", self.name), ("id", self.id.description), ("version", self.version)] {
+            writer.name(name)
+            writer.string(text)
+        }
+        writer.name("metadata")
+        writer.raw("{")
+        writer.name("realm", isFirst: true)
+        writer.string(self.realm)
+        writer.raw("}")
+        switch verb {
+        case .ping: break
+        case .info:
+            writer.name("description")
+            writer.string("routes of a Waybill bus")
+        case .stats:
+            writer.name("started")
+            writer.string(self.started)
+        }
+        if verb != .ping {
+            writer.name("endpoints")
+            writer.raw("[")
+            for (index, endpoint) in endpoints.enumerated() {
+                writer.raw(index == 0 ? "{" : ",{")
+                self.write(endpoint, verb == .stats ? counts[endpoint.subject] ?? .init() : nil, to: &writer)
+                writer.raw("}")
+            }
+            writer.raw("]")
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    private func write(_ endpoint: Endpoint, _ counts: EndpointTally.Counts?, to writer: inout JSONWriter) {
+        writer.name("name", isFirst: true)
+        writer.string(Self.name(endpoint.pattern))
+        for (name, text) in [("subject", endpoint.subject), ("queue_group", Self.queue)] {
+            writer.name(name)
+            writer.string(text)
+        }
+        guard let counts else {
+            writer.name("metadata")
+            writer.raw("{")
+            writer.name("pattern", isFirst: true)
+            writer.string(endpoint.pattern)
+            writer.raw("}")
+            return
+        }
+        let time = Int(counts.time / .nanoseconds(1))
+        for (name, number) in [
+            ("num_requests", counts.requests), ("num_errors", counts.errors), ("processing_time", time),
+            ("average_processing_time", counts.requests == 0 ? 0 : time / counts.requests),
+        ] {
+            writer.name(name)
+            writer.raw(String(number))
+        }
+        // Not every client takes it for empty where it is missing.
+        writer.name("data")
+        writer.raw("{}")
+        writer.name("last_error")
+        writer.string(counts.lastError)
+    }
+}
