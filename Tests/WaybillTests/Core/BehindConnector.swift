@@ -89,7 +89,7 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
                 try await Self.$buses.withValue(buses) { try await function() }
             }
         }
-        // Sanitized builds are without the cluster's tests.
+        // Sanitizers see the cluster's own tests, and have enough to do.
         guard self.includesCluster, !Scale.isSanitized, !test.traits.contains(where: { $0 is NotInCluster })
         else { return }
         for kind in TestCluster.Kind.allCases {

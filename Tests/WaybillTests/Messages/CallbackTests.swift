@@ -176,10 +176,10 @@ struct CallbackTests {
     }
 
     @Test func `a caller and a handler that ask each other on and on are stopped`() async throws {
-        let (bus, caller) = (self.bus, self.caller)
-        try bus.register("app://upload") { message in
+        try self.bus.register("app://upload") { message in
             try await message.reply(with: 1, expecting: Int.self)
         }
+        let caller = self.caller
         @Sendable func ask() async throws -> Int {
             try await caller.route("app://upload") { (_: Int) in try await ask() }
         }

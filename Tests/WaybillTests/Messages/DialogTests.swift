@@ -63,14 +63,15 @@ struct DialogTests {
 
     @Test func `two handlers talk through one that is between them`() async throws {
         try self.register(rounds: 3)
-        let (bus, caller) = (self.bus, self.caller)
+        let bus = self.bus
         try bus.register("app://interpreter") { [weak bus] message -> [Int] in
             guard let bus else { throw CancellationError() }
             return try await bus.route("app://dialog") { (question: Int) in
                 try await message.reply(with: "\(question)?", expecting: Int.self)
             }
         }
-        let heard: [Int] = try await caller.route("app://interpreter") { (question: String) in question.count
+        let heard: [Int] = try await self.caller.route("app://interpreter") { (question: String) in
+            question.count
         }
         #expect(heard == [0, 2, 2, 2])
     }
