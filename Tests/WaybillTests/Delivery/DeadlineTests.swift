@@ -3,7 +3,7 @@ import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
 
-@Suite(.timeLimit(.minutes(1)), .everyHost, .alsoBehindConnector)
+@Suite(.timeLimit(.minutes(1)), .everyHost, .alsoElsewhere)
 struct DeadlineTests {
     let modules = CalledModules.underTest()
     var bus: MessageBus { self.modules.bus }
@@ -82,13 +82,14 @@ struct DeadlineTests {
     }
 
     @Test func `a deadline that passes ends what the handler waits for, too`() async throws {
-        let (bus, caller) = (self.bus, self.caller)
+        let bus = self.bus
         let never = Gate()
         let inner = Journal<RoutingError.Code?>()
         try bus.register("app://inner") { _ in await never.wait() }
         try bus.register("app://outer") { [weak bus] _ in
             inner.add(await failure { try await bus?.route("app://inner") }?.code)
         }
+        let caller = self.caller
         // Where the caller is on the loop, the handler begins at once.
         let error = await RouteTests.run(.home, caller) {
             await failure { try await caller.route("app://outer", deadline: .now + Scale.whileQuick / 4) }
@@ -197,7 +198,7 @@ struct DeadlineTests {
     /// Whether two handlers that a third one has sent messages to have begun before a deadline; then they end
     /// with it.
     private func endsInTime(after wait: Duration, isNow: Bool, place: RouteTests.Place) async throws -> Bool {
-        let (bus, caller) = (self.bus, self.caller)
+        let bus = self.bus
         let before = bus.statistics
         let cancelled = [Gate(), Gate()]
         let deadlines = Journal<ContinuousClock.Instant?>()
@@ -237,6 +238,7 @@ struct DeadlineTests {
                 }
             ]
         }
+        let caller = self.caller
         let deadline = ContinuousClock.now + wait
         let error = await failure {
             try await RouteTests.run(place, caller) {
