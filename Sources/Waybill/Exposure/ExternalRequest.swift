@@ -29,6 +29,7 @@ package struct ExternalRequest: Sendable {
     ///   - hops: how many routes led to the request in other processes; one that is negative counts as none.
     ///   - payload: what the message carries, as one that is sent to a return URL does.
     ///   - correlationID: the message that this one answers, if it does.
+    ///   - returnID: the message that the value for the return URL answers, where that is the peer's own.
     ///   - origin: the peer.
     ///   - audience: which exposures it is held to.
     ///   - returnHandler: takes the values for return URLs of the scheme `caller`, which are the peer's own.
@@ -40,6 +41,7 @@ package struct ExternalRequest: Sendable {
         hops: Int = 0,
         payload: (any Sendable)? = nil,
         correlationID: CorrelationID? = nil,
+        returnID: CorrelationID? = nil,
         origin: MessageOrigin,
         audience: Audience = .peers,
         returnHandler: ReturnHandler? = nil
@@ -54,6 +56,7 @@ package struct ExternalRequest: Sendable {
             external: ExternalCaller(
                 origin: origin,
                 audience: audience,
+                returnID: returnID,
                 returnHandler: returnHandler
             )
         )
@@ -78,14 +81,22 @@ extension ExternalRequest {
 final class ExternalCaller: Sendable {
     let origin: MessageOrigin
     let audience: Audience
+    /// What the value for a return URL answers, if it is not the message that the handler gets.
+    let returnID: CorrelationID?
     private let returnHandler: ExternalRequest.ReturnHandler?
 
     /// The scheme of return URLs that lead to the peer.
     private static let scheme = "caller"
 
-    init(origin: MessageOrigin, audience: Audience, returnHandler: ExternalRequest.ReturnHandler?) {
+    init(
+        origin: MessageOrigin,
+        audience: Audience,
+        returnID: CorrelationID?,
+        returnHandler: ExternalRequest.ReturnHandler?
+    ) {
         self.origin = origin
         self.audience = audience
+        self.returnID = returnID
         self.returnHandler = returnHandler
     }
 

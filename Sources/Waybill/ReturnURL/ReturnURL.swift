@@ -80,6 +80,7 @@ extension BusCore {
         guard let fragment = address.fragment, !fragment.isEmpty,
             let url = self.returnURL(in: fragment, scheme: address.scheme, from: external?.audience)
         else { return nil }
+        let id = external?.returnID ?? id
         return ReturnPath(id, to: url, scheme: address.scheme, hops: hops, sender: self, from: external)
     }
 

@@ -35,6 +35,7 @@ package struct OutgoingCall: Sendable {
         attachment.wantsProgress = true
         attachment.answersProgress = true
         attachment.correlationID = message.correlationID
+        if forwardsReturn, message.returnURL != nil { attachment.returnID = message.id }
         if let payload = message.payload {
             attachment.payload = try Self.encoded(payload, "the payload", url)
         }

@@ -59,6 +59,8 @@ struct RPCAttachment: Sendable {
     var payload: JSONText?
     /// The ID of the message that this one answers.
     var correlationID: CorrelationID?
+    /// The ID that the value for the return URL answers to, where a node sends it on itself.
+    var returnID: CorrelationID?
 
     init() {}
 
@@ -86,13 +88,17 @@ struct RPCAttachment: Sendable {
         case "progress": self.wantsProgress = try Self.flag(value, name)
         case "answers": self.answersProgress = try Self.flag(value, name)
         case "payload": self.payload = value
-        case "correlation":
-            guard let number = value.string.flatMap({ UInt64($0, radix: 16) }) else {
-                throw Self.invalid("a hexadecimal number", name)
-            }
-            self.correlationID = CorrelationID(rawValue: number)
+        case "correlation": self.correlationID = try Self.id(value, name)
+        case "returnCorrelation": self.returnID = try Self.id(value, name)
         default: break
         }
+    }
+
+    private static func id(_ value: JSONText, _ name: String) throws(RPCFailure) -> CorrelationID {
+        guard let number = value.string.flatMap({ UInt64($0, radix: 16) }) else {
+            throw Self.invalid("a hexadecimal number", name)
+        }
+        return CorrelationID(rawValue: number)
     }
 
     private static func flag(_ value: JSONText, _ name: String) throws(RPCFailure) -> Bool {
@@ -135,6 +141,7 @@ extension JSONWriter {
         if attachment.answersProgress { inner.member("answers") { $0.raw("true") } }
         if let payload = attachment.payload { inner.member("payload") { $0.raw(payload) } }
         if let id = attachment.correlationID { inner.member("correlation") { $0.string("\(id)") } }
+        if let id = attachment.returnID { inner.member("returnCorrelation") { $0.string("\(id)") } }
         guard !inner.bytes.isEmpty else { return }
         self.name(RPCParameters.reservedKey, isFirst: isFirst)
         self.raw("{")

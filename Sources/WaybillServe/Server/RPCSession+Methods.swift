@@ -91,6 +91,7 @@ extension RPCSession {
             hops: attachment.hops,
             payload: attachment.payload,
             correlationID: attachment.correlationID,
+            returnID: self.audience == .nodes ? attachment.returnID : nil,
             origin: self.origin,
             audience: self.audience,
             returnHandler: { [weak self] url, value, headers in

@@ -90,8 +90,7 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
             }
         }
         // Sanitizers see the cluster's own tests, and have enough to do.
-        guard self.includesCluster, !Scale.isSanitized, !test.traits.contains(where: { $0 is NotInCluster })
-        else { return }
+        guard self.includesCluster, !Scale.isSanitized else { return }
         for kind in TestCluster.Kind.allCases {
             try await Self.noting("The modules are on another node (\(kind)).", test, testCase) {
                 try await InCluster.run(kind) { buses in
@@ -149,17 +148,6 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
 struct InProcessOnly: TestTrait {
     /// What differs there.
     let reason: String
-}
-
-/// Keeps a test from being run with its modules on another node.
-struct NotInCluster: TestTrait {
-    /// What differs there.
-    let reason: String
-}
-
-extension Trait where Self == NotInCluster {
-    /// The test is of what a cluster does in another way, on purpose.
-    static func notInCluster(_ reason: String) -> Self { Self(reason: reason) }
 }
 
 extension Trait where Self == BehindConnector {

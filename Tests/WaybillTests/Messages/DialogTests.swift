@@ -22,12 +22,7 @@ struct DialogTests {
         }
     }
 
-    @Test(
-        .notInCluster(
-            "the value for a return URL goes there from the node that replies, with that node's IDs"
-        ),
-        arguments: RouteTests.Place.allCases
-    )
+    @Test(arguments: RouteTests.Place.allCases)
     func `a dialog of many rounds, as a sequence`(place: RouteTests.Place) async throws {
         try self.register(rounds: 10)
         let receipts = Journal<Message>()
