@@ -2,7 +2,7 @@ package import Waybill
 internal import WaybillEventLoop
 package import WaybillNATS
 internal import WaybillRouting
-internal import WaybillTestSupport
+package import WaybillTestSupport
 
 /// Nodes of one cluster in one process, each with a bus and a loop of its own.
 package final class TestCluster: Sendable {
@@ -46,7 +46,7 @@ package final class TestCluster: Sendable {
     package func node(
         _ name: String,
         realm: String = "test",
-        heartbeat: Duration = .milliseconds(100),
+        heartbeat: Duration = Scale.whileQuick / 10,
         drainLimit: Duration = .seconds(5),
         _ prepare: (MessageBus) throws -> Void = { _ in }
     ) async throws -> Node {
