@@ -2,7 +2,7 @@ package import Waybill
 internal import WaybillEventLoop
 package import WaybillNATS
 internal import WaybillRouting
-package import WaybillTestSupport
+internal import WaybillTestSupport
 
 /// Nodes of one cluster in one process, each with a bus and a loop of its own.
 package final class TestCluster: Sendable {
