@@ -142,7 +142,7 @@ final class EventFeed: Sendable {
         let parameters = message.parameters
         var values: [String: any Sendable] = parameters.query
         for (name, text) in parameters.path { values[name] = text }
-        for (name, value) in parameters.passed { values[name] = value }
+        for (name, value) in parameters.passedValues { values[name] = value }
         var members: [String: any Sendable] = ["url": message.address.text, "id": "\(message.id)"]
         members["parameters"] = values.filter { (try? JSONWriter.encoded($0.value)) != nil }
         if let payload = message.payload, (try? JSONWriter.encoded(payload)) != nil {

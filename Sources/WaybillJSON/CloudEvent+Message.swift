@@ -63,7 +63,7 @@ extension CloudEvent {
         let parameters = message.parameters
         var values: [String: any Sendable] = parameters.query
         for (name, text) in parameters.path { values[name] = text }
-        for (name, value) in parameters.passed { values[name] = value }
+        for (name, value) in parameters.passedValues { values[name] = value }
         return try? JSONWriter.encoded(values)
     }
 }

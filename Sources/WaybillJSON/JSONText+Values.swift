@@ -27,7 +27,7 @@ extension JSONText: EncodedValue {
         }
     }
 
-    package var kind: String { "JSON \(self.shape.rawValue)" }
+    package var kind: String { self.notedType ?? "JSON \(self.shape.rawValue)" }
 
     /// A whole number as an `Int` if it is one, and as a `Double` else, which may be infinite.
     private var number: any Sendable {

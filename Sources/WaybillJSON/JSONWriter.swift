@@ -15,6 +15,8 @@ package struct JSONWriter {
 
     package mutating func raw(_ text: JSONText) { self.bytes += text.slice }
 
+    package mutating func raw(_ bytes: ArraySlice<UInt8>) { self.bytes += bytes }
+
     /// Appends a string with its quotation marks.
     package mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))

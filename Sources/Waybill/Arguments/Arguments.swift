@@ -102,7 +102,7 @@ struct ArgumentReader {
     ///
     /// - Throws: `invalidParameter` with both types.
     func read<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
-        if let passed = self.parameters.passed[self.name] { return try self.fit(passed, type) }
+        if let passed = self.parameters.passedValue(self.name) { return try self.fit(passed, type) }
         return try self.readText(type)
     }
 

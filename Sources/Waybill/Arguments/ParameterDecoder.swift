@@ -77,11 +77,13 @@ private struct ParameterDecoder: Decoder {
         var allKeys: [Key] { self.parameters.all.keys.compactMap(Key.init(stringValue:)) }
 
         func contains(_ key: Key) -> Bool {
-            self.parameters.passed[key.stringValue] != nil || self.parameters[key.stringValue] != nil
+            self.parameters.passedValue(key.stringValue) != nil || self.parameters[key.stringValue] != nil
         }
 
         func decodeNil(forKey key: Key) -> Bool {
-            guard let passed = self.parameters.passed[key.stringValue] else { return !self.contains(key) }
+            guard let passed = self.parameters.passedValue(key.stringValue) else {
+                return !self.contains(key)
+            }
             return Parameters.isNil(passed)
         }
 
@@ -98,7 +100,7 @@ private struct ParameterDecoder: Decoder {
                 return try ArgumentReader(self.parameters, name).read(type)
             } catch {
                 guard !ArgumentText.exists(for: type), let text = self.parameters[name],
-                    self.parameters.passed[name].map({ Parameters.givenText($0) != nil }) ?? true
+                    self.parameters.passedValue(name).map({ Parameters.givenText($0) != nil }) ?? true
                 else { throw error }
                 return try Value(from: ScalarDecoder(value: text, mismatch: error))
             }

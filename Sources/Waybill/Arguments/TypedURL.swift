@@ -20,6 +20,15 @@ public struct TypedURL<Value>: Sendable {
     @inlinable
     public init(_ pattern: String) { self.draft = URLDraft(pattern) }
 
+    /// Begins with a URL that needs no values in its path.
+    ///
+    /// `@Route` writes it where the compiler has seen that the pattern is such a URL, which is not looked at
+    /// again.
+    ///
+    /// - Parameter url: where to; ``with(_:_:hasDefault:)-(_,Parameter,_)`` makes its query.
+    @inlinable
+    public init(url: String) { self.draft = URLDraft(url: url) }
+
     /// What is passed with the call, since it has no text.
     public var parameters: [String: any Sendable] { self.draft.parameters }
 

@@ -6,9 +6,16 @@ internal import WaybillRouting
 /// grows by each value.
 @usableFromInline
 struct URLDraft: Sendable {
-    private let pattern: String
-    /// The URL with what has been added so far; nil if the pattern has placeholders.
+    @usableFromInline let pattern: String
+    /// Whether the pattern is a URL.
+    @usableFromInline let isURL: Bool
+    /// The URL with what has been added so far; nil if that is nothing, or the number.
     private var text: String?
+    /// A number that is the first value and is not part of the text yet, if its name is not empty: most URLs
+    /// have no other value, and are put together at once.
+    @usableFromInline var name = ""
+    @usableFromInline var number = 0
+    @usableFromInline var isEmpty = true
     /// The values for the general way, which looks at the pattern when all are there.
     private var values: [(name: String, text: String)] = []
 
@@ -18,24 +25,50 @@ struct URLDraft: Sendable {
     @usableFromInline
     init(_ pattern: String) {
         self.pattern = pattern
-        if PlainPattern.isURL(pattern) { self.text = pattern }
+        self.isURL = PlainPattern.isURL(pattern)
+    }
+
+    /// Begins with a pattern that is a URL, as its caller knows.
+    @usableFromInline
+    init(url: String) {
+        self.pattern = url
+        self.isURL = true
     }
 
     /// Adds a number.
-    @usableFromInline
+    @inlinable
+    @inline(__always)
     mutating func add(_ name: String, _ number: Int) {
-        guard var buffer = self.query(name, room: 20) else { return self.append(name, number.description) }
-        buffer.add(number)
-        self.text = buffer.text
+        if self.isEmpty, self.isURL {
+            self.name = name
+            self.number = number
+            self.isEmpty = false
+        } else {
+            self.write(name, number)
+        }
+    }
+
+    @usableFromInline
+    @inline(never)
+    mutating func write(_ name: String, _ number: Int) {
+        self.writeFirst()
+        self.append(name, number.description)
+    }
+
+    /// Makes the first number a part of the text.
+    private mutating func writeFirst() {
+        self.isEmpty = false
+        guard !self.name.isEmpty else { return }
+        let name = self.name
+        self.name = ""
+        self.append(name, self.number.description)
     }
 
     /// Adds a text.
     @usableFromInline
     mutating func add(_ name: String, _ text: String) {
-        let encoded = Address.encode(text)
-        guard var buffer = self.query(name, room: encoded.utf8.count) else { return self.append(name, text) }
-        buffer.add(encoded)
-        self.text = buffer.text
+        self.writeFirst()
+        self.append(name, text)
     }
 
     /// Adds a value of any type.
@@ -67,35 +100,61 @@ struct URLDraft: Sendable {
         }
     }
 
-    /// Begins a query item; nil if the pattern has placeholders, or the URL gets too long.
-    @inline(__always)
-    private func query(_ name: String, room: Int) -> TextBuffer? {
-        guard let url = self.text else { return nil }
-        let name = Address.encode(name)
-        guard url.utf8.count &+ name.utf8.count &+ room &+ 2 <= TextBuffer.capacity else { return nil }
+    private mutating func append(_ name: String, _ text: String) {
+        guard self.isURL else { return self.values.append((name, text)) }
+        let (name, value) = (Address.encode(name), Address.encode(text))
+        let url = self.text ?? self.pattern
+        let mark = UInt8(ascii: self.text == nil ? "?" : "&")
+        guard url.utf8.count &+ name.utf8.count &+ value.utf8.count &+ 2 <= TextBuffer.capacity else {
+            self.text = "\(url)\(Character(Unicode.Scalar(mark)))\(name)=\(value)"
+            return
+        }
         var buffer = TextBuffer()
         buffer.add(url)
-        buffer.add(url.utf8.count == self.pattern.utf8.count ? UInt8(ascii: "?") : UInt8(ascii: "&"))
+        buffer.add(mark)
         buffer.add(name)
         buffer.add(UInt8(ascii: "="))
-        return buffer
+        buffer.add(value)
+        self.text = buffer.text
     }
 
-    /// Adds a value where there is no such buffer.
-    @inline(never)
-    private mutating func append(_ name: String, _ text: String) {
-        guard let url = self.text else { return self.values.append((name, text)) }
-        let mark = url.utf8.count == self.pattern.utf8.count ? "?" : "&"
-        self.text = "\(url)\(mark)\(Address.encode(name))=\(Address.encode(text))"
+    /// A URL with a number in its query.
+    ///
+    /// - Returns: nil if it is too long for a buffer.
+    @usableFromInline
+    static func text(of url: String, _ name: String, _ number: Int) -> String? {
+        let name = Address.encode(name)
+        guard url.utf8.count &+ name.utf8.count &+ 22 <= TextBuffer.capacity else { return nil }
+        var buffer = TextBuffer()
+        buffer.add(url)
+        buffer.add(UInt8(ascii: "?"))
+        buffer.add(name)
+        buffer.add(UInt8(ascii: "="))
+        buffer.add(number)
+        return buffer.text
     }
 
     /// The URL.
     ///
+    /// - Throws: what ``general()`` throws.
+    @inlinable
+    @inline(__always)
+    func url() throws(RoutingError) -> String {
+        if !self.name.isEmpty, let text = Self.text(of: self.pattern, self.name, self.number) { return text }
+        return try self.general()
+    }
+
+    /// The URL, whatever its values are.
+    ///
     /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
     ///   would not give back.
     @usableFromInline
-    func url() throws(RoutingError) -> String {
-        if let text { return text }
+    func general() throws(RoutingError) -> String {
+        if self.isURL {
+            var draft = self
+            draft.writeFirst()
+            return draft.text ?? self.pattern
+        }
         if let url = PlainPattern.url(self.pattern, self.values) { return url }
         let pattern = try RoutePattern(self.pattern)
         let named = Set(pattern.parameters.map(\.name))

@@ -14,6 +14,44 @@ package protocol Cluster: Connector {
     ///
     /// - Returns: whether another node has subscribers that may take it.
     func publish(_ message: Message) -> Bool
+
+    /// The cluster as this node sees it now.
+    var view: ClusterView { get }
+}
+
+/// A cluster as one of its nodes sees it.
+package struct ClusterView: Sendable {
+    /// A node.
+    package struct Member: Sendable {
+        package let name: String
+        package let id: String
+        /// The patterns that it shares.
+        package let patterns: [String]
+        /// How long it has said nothing.
+        package let silence: Duration
+        /// Whether it takes no more requests, and still answers those that it has.
+        package let isLeaving: Bool
+
+        package init(name: String, id: String, patterns: [String], silence: Duration, isLeaving: Bool) {
+            self.name = name
+            self.id = id
+            self.patterns = patterns
+            self.silence = silence
+            self.isLeaving = isLeaving
+        }
+    }
+
+    package let realm: String
+    /// This node.
+    package let own: Member
+    /// The others, by name.
+    package let others: [Member]
+
+    package init(realm: String, own: Member, others: [Member]) {
+        self.realm = realm
+        self.own = own
+        self.others = others
+    }
 }
 
 extension MessageBus {
@@ -47,6 +85,19 @@ extension MessageBus {
             return pattern
         }
         return self.core.complete(pattern, scheme: scheme)
+    }
+
+    /// Notes that a published message has not reached the nodes that it was for: a dead letter, which counts
+    /// as a message of its own.
+    package func lose(_ message: Message, _ error: RoutingError) {
+        var message = message
+        message.id = self.core.open()
+        self.core.deadLetter(message, error)
+    }
+
+    /// Notes the same of a message of which the URL alone is known.
+    package func lose(_ url: String, _ error: RoutingError) {
+        self.core.deadLetter(Request(url: url), self.core.open(), error)
     }
 
     /// Whether a route of this process takes a URL, whatever connectors may do.

@@ -21,6 +21,8 @@ final class BusCore: Sendable {
     /// The loop on which plain closures run.
     let primaryShard: LoopShard
     let otherShards: [LoopShard]
+    /// The same, for the path of each message; ``otherShards`` holds them.
+    let otherShardsUnretained: [Unretained<LoopShard>]
 
     /// The mailbox in front of the plain closures.
     let homeMailbox: Mailbox
@@ -59,6 +61,7 @@ final class BusCore: Sendable {
         self.shares = Exposures(configuration)
         self.primaryShard = shards[0]
         self.otherShards = Array(shards.dropFirst())
+        self.otherShardsUnretained = self.otherShards.map(Unretained.init)
         self.homeMailbox = Mailbox(
             eventLoop: shards[0].eventLoop,
             configuration: MailboxConfiguration(),

@@ -46,6 +46,9 @@ final class LoopShard: Sendable {
     /// When that handler's caller stops waiting, in nanoseconds.
     private let expiry = Atomic<Int64>(Deadline.never.nanoseconds)
 
+    /// Which message that handler has, where middlewares are: observers learn from it what a handler sends.
+    let handled = Atomic<UInt64>(0)
+
     /// Whether a handler is being called in place, below the calling code on the stack; for the loop's
     /// thread.
     @inline(__always)
@@ -152,11 +155,11 @@ final class LoopShard: Sendable {
     }
 
     /// Looks a URL up, in the routes as they are now.
-    func find(_ url: String, _ call: [String: any Sendable]?) throws(RoutingError) -> ResolvedRoute {
+    func find(_ url: String, _ passed: PassedValues?) throws(RoutingError) -> ResolvedRoute {
         if self.isOutdated, !self.catchUp() {
-            return try self.registry.find(url, call, on: self.loop)
+            return try self.registry.find(url, passed, on: self.loop)
         }
-        return try self.snapshot.load().find(url, call, on: self.loop)
+        return try self.snapshot.load().find(url, passed, on: self.loop)
     }
 
     /// Has the loop see the routes as they are; false if the table has changed too recently to be worth a

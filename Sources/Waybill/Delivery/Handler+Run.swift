@@ -54,7 +54,11 @@ extension Handler {
         }
         // What the handler sends inherits from its message; this is cheaper than a task-local value.
         let outer = shard.begin(message.inPlace)
-        defer { shard.end(outer) }
+        let handled = shard.beginHandling(message.id)
+        defer {
+            shard.end(outer)
+            shard.endHandling(handled)
+        }
         return self.attempt(message)
     }
 

@@ -6,19 +6,19 @@ internal import WaybillRouting
 /// It is kept small and of a fixed size; what few requests have stays behind a reference.
 struct Request: Sendable {
     let url: String
-    var parameters: [String: any Sendable]?
+    var passed: PassedValues?
     var extras: MessageExtras?
     var hops = 0
     var expiry = Deadline.never
 
     init(
         url: String,
-        parameters: [String: any Sendable]? = nil,
+        passed: PassedValues? = nil,
         extras: MessageExtras? = nil,
         hops: Int = 0
     ) {
         self.url = url
-        self.parameters = parameters
+        self.passed = passed
         self.extras = extras
         self.hops = hops
     }
@@ -33,7 +33,7 @@ struct Request: Sendable {
         by time: @autoclosure () -> TimeSource
     ) {
         self.url = url
-        self.parameters = parameters.isEmpty ? nil : parameters
+        self.passed = .make(parameters)
         self.extras = .make(headers: headers)
         self.expiry = Deadline(deadline)
         self.limit(to: timeout, by: time())
@@ -54,7 +54,7 @@ struct Request: Sendable {
     /// uncaught handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
-        if let call = self.parameters { parameters.pass(call) }
+        if let passed { parameters.pass(passed) }
         return Message(
             id: id,
             parameters: parameters,
@@ -67,7 +67,7 @@ struct Request: Sendable {
     /// The message for a handler that replies once.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters, for handler: Handler) -> Message {
-        if let call = self.parameters { parameters.pass(call) }
+        if let passed { parameters.pass(passed) }
         return Message(
             id: id,
             parameters: parameters,
@@ -80,7 +80,7 @@ struct Request: Sendable {
 
     /// The message for a handler that may reply more than once, if there is an exchange.
     func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange?) -> Message {
-        if let call = self.parameters { parameters.pass(call) }
+        if let passed { parameters.pass(passed) }
         var extras = self.extras
         if let path = exchange?.returnPath { extras = (extras ?? .empty).with(returnPath: path) }
         return Message(

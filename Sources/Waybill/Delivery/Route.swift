@@ -116,6 +116,27 @@ extension MessageBus {
         return try await self.value(of: rest, as: Value.self, url: url)
     }
 
+    /// Routes a call of a service.
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func route<Value: Sendable>(
+        _ url: String,
+        _ passed: PassedValues?,
+        timeout: Duration?,
+        as: Value.Type
+    ) async throws(RoutingError) -> Value {
+        var value: Value?
+        var other: OtherValue?
+        let rest = self.deliver(url, passed, timeout) { handler, message in
+            try self.call(handler, message, &value, &other)
+        }
+        if let value { return value }
+        if let other { return try self.convert(other.value, to: Value.self, url: url) }
+        guard let rest else { return try self.convert((), to: Value.self, url: url) }
+        if let value = try self.value(atOnce: rest, as: Value.self, url: url) { return value }
+        return try await self.value(of: rest, as: Value.self, url: url)
+    }
+
     /// The reply itself, for a caller that asks for one: `let reply: Reply = try await bus.route(url)`.
     @usableFromInline
     nonisolated(nonsending) func reply<Value: Sendable>(

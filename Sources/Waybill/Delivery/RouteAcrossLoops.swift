@@ -26,9 +26,17 @@ extension BusCore {
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        guard let shard = self.otherAdmittingShard else { return .elsewhere }
-        guard let context = shard.inherited else { return shard.deliver(url, request, call) }
-        return self.deliver(url, request, inside: context, on: shard, call)
+        for index in self.otherShardsUnretained.indices {
+            // The bus holds its shards.
+            let other = self.otherShardsUnretained[index]
+            let result = unsafe other.withUnsafeObject { shard -> InPlaceResult? in
+                guard shard.heldLoop.admitsDelivery() else { return nil }
+                guard let context = shard.inherited else { return shard.deliver(url, request, call) }
+                return self.deliver(url, request, inside: context, on: shard, call)
+            }
+            if let result { return result }
+        }
+        return .elsewhere
     }
 
     /// The same for a caller that is part of a handler: its message inherits hops and deadline.

@@ -67,10 +67,26 @@ extension MessageBus {
         _ timeout: Duration?,
         _ call: (Handler, Message) throws -> Void
     ) -> Undelivered? {
-        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
-        let attempt =
-            request.expiry.hasPassed(by: self.core.time) ? .elsewhere : self.core.deliver(url, request, call)
+        self.deliver(Request(url, parameters, headers, deadline, timeout, by: self.core.time), call)
+    }
+
+    private func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Undelivered? {
+        let isLate = request.expiry.exists && request.expiry.hasPassed(by: self.core.time)
+        let attempt = isLate ? .elsewhere : self.core.deliver(request.url, request, call)
         return self.undelivered(attempt, of: request)
+    }
+
+    /// The same for a call of a service.
+    @usableFromInline
+    func deliver(
+        _ url: String,
+        _ passed: PassedValues?,
+        _ timeout: Duration?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Undelivered? {
+        var request = Request(url: url, passed: passed)
+        if let timeout { request.limit(to: timeout, by: self.core.time) }
+        return self.deliver(request, call)
     }
 
     /// The value of a handler that has ended without suspending.
@@ -286,7 +302,7 @@ extension LoopShard {
         if self.isIntercepted { return .intercepted }
         let id = self.open()
         do throws(RoutingError) {
-            let found = try self.find(url, request?.parameters)
+            let found = try self.find(url, request?.passed)
             return self.deliver(url, request, id, to: found, call)
         } catch {
             return .lost(error, id)
@@ -304,7 +320,7 @@ extension LoopShard {
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
         if found.handler.instanceGroup != nil {
-            return self.deliver(url, request, id, to: found.member(on: self.loop, request?.parameters), call)
+            return self.deliver(url, request, id, to: found.member(on: self.loop, request?.passed), call)
         }
         let handler = found.handler
         guard handler.loop == self.loop, handler.mailbox.isClear else { return .handOver(found, id) }
@@ -332,7 +348,7 @@ extension LoopShard {
         _ parameters: consuming Parameters,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        if let passed = request?.parameters { parameters.pass(passed) }
+        if let passed = request?.passed { parameters.pass(passed) }
         let hops = request?.hops ?? 0
         let expiry = request?.expiry ?? .never
         let outer = self.begin(InPlace(hops: hops, expiry: expiry))

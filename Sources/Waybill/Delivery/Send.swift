@@ -27,7 +27,7 @@ extension BusCore {
         let chain = self.chain(on: shard)
         let found = try self.find(request, on: shard, around: chain)
         var message = request.message(id: id, parameters: found.parameters, for: found.handler)
-        if let chain { message.intercept(with: chain) }
+        if let chain { message.intercept(with: chain, from: self.provenance(of: request, in: chain)) }
         try found.handler.mailbox.post(Envelope(message: message, handler: found.handler))
     }
 
@@ -87,7 +87,9 @@ extension BusCore {
             let handler = found.handler
             if handler.mailbox.whenFull != .suspend { await handler.mailbox.makeRoom() }
             var message = request.message(id: id, parameters: found.parameters, for: handler)
-            if let chain = self.chain(on: self.currentShard) { message.intercept(with: chain) }
+            if let chain = self.chain(on: self.currentShard) {
+                message.intercept(with: chain, from: self.provenance(of: request, in: chain))
+            }
             let envelope = Envelope(message: message, handler: handler)
             guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(envelope) }
             try await self.waitForSlot(request, handler)
@@ -132,8 +134,8 @@ extension BusCore {
     }
 
     func find(_ request: borrowing Request, on shard: LoopShard?) throws(RoutingError) -> ResolvedRoute {
-        guard let shard else { return try self.registry.find(request.url, request.parameters, on: nil) }
-        return try shard.find(request.url, request.parameters)
+        guard let shard else { return try self.registry.find(request.url, request.passed, on: nil) }
+        return try shard.find(request.url, request.passed)
     }
 
     /// The message as the uncaught handler sees it: what could be read from the URL, the values of the closest

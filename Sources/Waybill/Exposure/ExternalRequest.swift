@@ -62,7 +62,7 @@ package struct ExternalRequest: Sendable {
         )
         var content = Request(
             url: url,
-            parameters: parameters.isEmpty ? nil : parameters,
+            passed: .make(parameters),
             extras: extras,
             // A message has a few bits fewer for the number; the limit of a bus is far below.
             hops: min(max(0, hops), Int(Int32.max))

@@ -30,7 +30,7 @@ extension BusCore {
     }
 
     private func mayOverridePath(_ request: Request) -> Bool {
-        request.parameters != nil || !self.isPathFirst
+        request.passed != nil || !self.isPathFirst
     }
 }
 
@@ -53,10 +53,10 @@ extension Request {
     /// The request without parameters of some names.
     fileprivate func keeping(_ values: PathValues, isPathFirst: Bool) -> Request {
         var request = self
-        var parameters = (self.parameters ?? [:]).filter { !values.names.contains($0.key) }
+        var parameters = (self.passed?.dictionary ?? [:]).filter { !values.names.contains($0.key) }
         // By such conventions the query wins over the path, and only what is passed wins over the query.
         if !isPathFirst { parameters.merge(values.path) { passed, _ in passed } }
-        request.parameters = parameters.isEmpty ? nil : parameters
+        request.passed = .make(parameters)
         return request
     }
 }

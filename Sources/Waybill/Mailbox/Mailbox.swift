@@ -62,6 +62,9 @@ actor Mailbox: LoopBound {
     @inline(__always)
     nonisolated var isOccupied: Bool { self.occupancy.load(ordering: .relaxed) > 0 }
 
+    /// How many messages wait or are in progress.
+    nonisolated var waiting: Int { self.occupancy.load(ordering: .relaxed) }
+
     /// Changes the queue.
     @inline(__always)
     nonisolated func withQueue<Result: ~Copyable & Sendable>(

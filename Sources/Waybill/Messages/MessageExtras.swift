@@ -18,6 +18,9 @@ final class MessageExtras: Sendable {
     /// The peer that the message came from; nil for one of this process.
     let external: ExternalCaller?
 
+    /// How the message was given to an observed bus, if that is more than a request that no handler made.
+    let provenance: MessageProvenance?
+
     static let empty = MessageExtras()
 
     init(
@@ -27,7 +30,8 @@ final class MessageExtras: Sendable {
         interception: InterceptionState? = nil,
         returnPath: ReturnPath? = nil,
         isReturnOf: ReturnPath? = nil,
-        external: ExternalCaller? = nil
+        external: ExternalCaller? = nil,
+        provenance: MessageProvenance? = nil
     ) {
         self.payload = payload
         self.headers = headers
@@ -36,6 +40,7 @@ final class MessageExtras: Sendable {
         self.returnPath = returnPath
         self.isReturnOf = isReturnOf
         self.external = external
+        self.provenance = provenance
     }
 
     /// The extras of a request, or nil if it needs none.
@@ -48,7 +53,8 @@ final class MessageExtras: Sendable {
     func with(
         headers: [String: String]? = nil,
         interception: InterceptionState? = nil,
-        returnPath: ReturnPath? = nil
+        returnPath: ReturnPath? = nil,
+        provenance: MessageProvenance? = nil
     ) -> MessageExtras {
         MessageExtras(
             payload: self.payload,
@@ -57,7 +63,8 @@ final class MessageExtras: Sendable {
             interception: interception ?? self.interception,
             returnPath: returnPath ?? self.returnPath,
             isReturnOf: self.isReturnOf,
-            external: self.external
+            external: self.external,
+            provenance: provenance ?? self.provenance
         )
     }
 }

@@ -139,7 +139,7 @@ extension Message {
     public func reply(with value: some Sendable) async -> Bool {
         await EventLoop.yieldIfDue()
         guard let exchange = self.exchange else { return false }
-        self.tellObservers(value)
+        self.tellObservers(.progress(value))
         return (try? await exchange.offer(value, expectsAnswer: false)) != nil
     }
 
@@ -162,7 +162,7 @@ extension Message {
         await EventLoop.yieldIfDue()
         let url = self.parameters.url
         guard let exchange = self.exchange else { throw .notListening(url: url) }
-        self.tellObservers(value)
+        self.tellObservers(.progress(value))
         let answer: any Sendable
         do {
             answer = try await exchange.offer(value, expectsAnswer: true)
@@ -173,6 +173,7 @@ extension Message {
         } catch {
             throw RoutingError(.refused, url: url, message: "its caller threw an error", cause: error)
         }
+        self.tellObservers(.answer(answer))
         guard let value = converted(answer, to: Answer.self) else {
             throw .typeMismatch(url: url, wanted: Answer.self, found: answer, origin: "the caller answered")
         }
@@ -185,9 +186,9 @@ extension Message {
         return (try? await exchange.offer(ListenerProbe(), expectsAnswer: false)) != nil
     }
 
-    private func tellObservers(_ value: any Sendable) {
+    private func tellObservers(_ event: ProgressEvent) {
         guard let interception = self.extras?.interception else { return }
-        for observer in interception.observers { observer(value) }
+        for observer in interception.observers { observer(event) }
     }
 }
 

@@ -154,6 +154,7 @@ extension BusCore {
         do throws(RoutingError) {
             if let error = self.objection(to: request) { throw error }
             let chain = self.registry.chain
+            if chain?.isObserved == true { request = request.noting(.request, on: self) }
             let found = try self.find(request, on: self.currentShard, around: chain)
             return ReplyStream(
                 id: id,

@@ -9,8 +9,12 @@ final class MiddlewareChain: Sendable {
     /// The links, for as long as the chain is held.
     @usableFromInline let links: FixedArray<MiddlewareLink>.UnretainedElements
 
-    init?(_ links: [MiddlewareLink]) {
+    /// Whether there are wiretaps, for which messages note their provenance.
+    let isObserved: Bool
+
+    init?(_ links: [MiddlewareLink], isObserved: Bool) {
         if links.isEmpty { return nil }
+        self.isObserved = isObserved
         self.array = FixedArray(links)
         self.links = self.array.elements
     }
@@ -160,6 +164,9 @@ struct MiddlewareRegistry: Sendable {
 
     /// A chain of all; nil if there are none.
     var chain: MiddlewareChain? {
-        MiddlewareChain((self.wiretaps + self.middlewares).map { MiddlewareLink($0.code, scope: $0.scope) })
+        MiddlewareChain(
+            (self.wiretaps + self.middlewares).map { MiddlewareLink($0.code, scope: $0.scope) },
+            isObserved: !self.wiretaps.isEmpty
+        )
     }
 }

@@ -42,6 +42,7 @@ extension BusCore {
         _ listener: Listener
     ) async -> DeliveryResult {
         let id = self.open()
+        let request = chain.isObserved ? request.noting(.request, on: self) : request
         do throws(RoutingError) {
             let found = try self.find(request, on: shard, around: chain)
             return await self.route(request, found, id, around: chain, listener)
@@ -214,13 +215,21 @@ extension Mailbox {
     }
 }
 
+/// What observers see between a message and its last reply.
+enum ProgressEvent: Sendable {
+    /// The handler has sent a progress reply.
+    case progress(any Sendable)
+    /// The caller has answered one.
+    case answer(any Sendable)
+}
+
 /// What a message carries that meets middlewares.
 final class InterceptionState: Sendable {
     /// The middlewares that a message meets when its turn comes in the mailbox.
     let chain: MiddlewareChain?
 
     /// The observers of progress replies.
-    let observers: [@Sendable (any Sendable) -> Void]
+    let observers: [@Sendable (ProgressEvent) -> Void]
 
     private let arrival: ArrivalHeaders
 
@@ -235,13 +244,13 @@ final class InterceptionState: Sendable {
         self.arrival = ArrivalHeaders()
     }
 
-    private init(_ interception: InterceptionState, observers: [@Sendable (any Sendable) -> Void]) {
+    private init(_ interception: InterceptionState, observers: [@Sendable (ProgressEvent) -> Void]) {
         self.chain = interception.chain
         self.observers = observers
         self.arrival = interception.arrival
     }
 
-    func adding(_ observer: @escaping @Sendable (any Sendable) -> Void) -> InterceptionState {
+    func adding(_ observer: @escaping @Sendable (ProgressEvent) -> Void) -> InterceptionState {
         InterceptionState(self, observers: self.observers + [observer])
     }
 
@@ -254,10 +263,15 @@ final class InterceptionState: Sendable {
 
 extension Message {
     /// Has the middlewares look at a message that is sent, and meet it when its turn comes.
-    mutating func intercept(with chain: MiddlewareChain) {
+    ///
+    /// - Parameters:
+    ///   - chain: the middlewares.
+    ///   - provenance: how the message was given to the bus, if that is observed.
+    mutating func intercept(with chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         let message = chain.prepare(self)
         self = message.with(
-            extras: (message.extras ?? .empty).with(interception: InterceptionState(chain: chain))
+            extras: (message.extras ?? .empty)
+                .with(interception: InterceptionState(chain: chain), provenance: provenance)
         )
     }
 
@@ -277,7 +291,7 @@ extension Message {
     var returnHeaders: [String: String] { self.extras?.interception?.headers ?? self.headers }
 
     /// The message, with an observer of its progress replies.
-    func observed(by observer: @escaping @Sendable (any Sendable) -> Void) -> Message {
+    func observed(by observer: @escaping @Sendable (ProgressEvent) -> Void) -> Message {
         guard self.exchange != nil else { return self }
         let extras = self.extras ?? .empty
         return self.with(

@@ -204,8 +204,17 @@ extension Next {
         // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
         let value: any Sendable = unsafe self.handler.withUnsafeObject { handler in
             // A handler's core holds the shard.
-            let outer = unsafe handler.shard?.withUnsafeObject { $0.begin(message.inPlace) }
-            defer { if let outer { unsafe handler.shard?.withUnsafeObject { $0.end(outer) } } }
+            let outer = unsafe handler.shard?.withUnsafeObject { shard in
+                (shard.begin(message.inPlace), shard.beginHandling(message.id))
+            }
+            defer {
+                if let outer {
+                    unsafe handler.shard?.withUnsafeObject { shard in
+                        shard.end(outer.0)
+                        shard.endHandling(outer.1)
+                    }
+                }
+            }
             do {
                 return try handler.call(message)
             } catch {

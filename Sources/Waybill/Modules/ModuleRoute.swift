@@ -21,6 +21,9 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     let makeHandler: @Sendable (Module, BusCore) -> Handler
 
+    /// The same route with code that answers at once, if one of these methods is the one that it calls.
+    private var immediate: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
+
     /// Makes a route whose code answers at once.
     ///
     /// - Parameters:
@@ -74,20 +77,52 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         }
     }
 
+    /// Makes a route of a service's method, which is called in place if the actor's method cannot suspend.
+    ///
+    /// `@Service` writes it. Parameters are those of a route whose code answers at once, and `method`: the
+    /// full name of the method, by which ``ServiceRoutes/calling(_:)`` finds the actor's.
+    public init<Value: Sendable>(
+        _ pattern: String,
+        action: String,
+        method: String,
+        parameters: [RouteDescription.Parameter] = [],
+        documentation: String = "",
+        _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value
+    ) {
+        self.init(pattern, action: action, parameters: parameters, documentation: documentation, body)
+        let signature = ServiceSignature(method, parameters)
+        self.immediate = { methods in
+            methods.lazy.compactMap { $0.code(of: signature, returning: Value.self) }.first.map {
+                Self(pattern, action: action, parameters: parameters, documentation: documentation, $0)
+            }
+        }
+    }
+
     /// Makes a route of a service's method, whose result has a type that `@Service` has written down.
     ///
-    /// Parameters are those of a route whose code answers at once, and `reply`, which says the type of what the
+    /// Parameters are those of the route of a service's method, and `reply`, which says the type of what the
     /// method returns.
     public init<Reply: ServiceReply>(
         _ pattern: String,
         action: String,
+        method: String,
         parameters: [RouteDescription.Parameter] = [],
         documentation: String = "",
         reply: Reply.Type,
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Reply.Value
     ) {
-        self.init(pattern, action: action, parameters: parameters, documentation: documentation, body)
+        self.init(
+            pattern,
+            action: action,
+            method: method,
+            parameters: parameters,
+            documentation: documentation,
+            body
+        )
     }
+
+    /// The route of a service's method, called in place if one of these methods is the one that it calls.
+    func calling(_ methods: [ModuleMethod<Module>]) -> Self { self.immediate?(methods) ?? self }
 
     private init(
         _ pattern: String,

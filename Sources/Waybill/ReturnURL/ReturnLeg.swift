@@ -31,6 +31,9 @@ public struct ReturnLeg: Sendable {
         case failed(RoutingError)
         /// The handler of the request has declined it.
         case declined
+        /// Another node of a cluster has the request, and sends its value there by itself: what becomes of it
+        /// is known there.
+        case forwarded
     }
 
     /// What has become of the value so far.
@@ -156,10 +159,15 @@ final class ReturnPath: Sendable {
         }
     }
 
-    func decline() -> Bool {
+    func decline() -> Bool { self.close(as: .declined) }
+
+    func forward() -> Bool { self.close(as: .forwarded) }
+
+    /// Ends the way here, with nothing sent.
+    private func close(as outcome: ReturnLeg.Outcome) -> Bool {
         let sender = self.state.withLock { $0.sender.take() }
         guard sender != nil else { return false }
-        self.end(.declined)
+        self.end(outcome)
         return true
     }
 

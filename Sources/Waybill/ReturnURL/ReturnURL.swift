@@ -40,6 +40,10 @@ extension Message {
     @discardableResult
     public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
 
+    /// Leaves the value for the return URL to the node that handles the message.
+    @discardableResult
+    package func forwardReturn() -> Bool { self.extras?.returnPath?.forward() ?? false }
+
     /// Keeps the return URL for later: the reply's value is not sent when the handler has returned, and
     /// ``sendReturn(_:)`` or ``declineReturn()`` has to follow.
     package func holdReturn() { self.extras?.returnPath?.hold() }

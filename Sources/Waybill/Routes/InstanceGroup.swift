@@ -29,15 +29,15 @@ final class InstanceGroup: Sendable {
     /// - Parameters:
     ///   - loop: the loop that the caller is on, if it is one of the bus's.
     ///   - parameters: what the URL says.
-    ///   - call: what is passed with the call, which counts first.
+    ///   - passed: what is passed with the call, which counts first.
     /// - Returns: the member.
     func member(
         on loop: ObjectIdentifier?,
         _ parameters: borrowing Parameters,
-        _ call: [String: any Sendable]?
+        _ passed: PassedValues?
     ) -> Handler {
         if case .keyed(let name) = self.choice {
-            guard let key = call?[name].map(Parameters.text(of:)) ?? parameters[name] else {
+            guard let key = passed?[name].map(Parameters.text(of:)) ?? parameters[name] else {
                 return self.members[0]
             }
             return self.members[Int(bitPattern: Self.hash(key) % UInt(self.members.count))]
@@ -69,10 +69,10 @@ extension Handler {
     func member(
         on loop: ObjectIdentifier?,
         _ parameters: borrowing Parameters,
-        _ call: [String: any Sendable]?
+        _ passed: PassedValues?
     ) -> Handler {
         guard let instanceGroup = self.instanceGroup else { return self }
-        return instanceGroup.member(on: loop, parameters, call)
+        return instanceGroup.member(on: loop, parameters, passed)
     }
 
     /// The handlers that it stands for, or itself.

@@ -102,12 +102,12 @@ final class RouteRegistry: Sendable {
     /// - Throws: `invalidURL`, or `noRoute` with a suggestion.
     func find(
         _ url: String,
-        _ call: [String: any Sendable]?,
+        _ passed: PassedValues?,
         on loop: ObjectIdentifier?
     ) throws(RoutingError) -> ResolvedRoute {
-        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.find(url, call, on: loop) }
+        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.find(url, passed, on: loop) }
         return try self.state.withLock { state throws(RoutingError) in
-            try state.table.find(url, call, on: loop, state.connections)
+            try state.table.find(url, passed, on: loop, state.connections)
         }
     }
 

@@ -52,10 +52,10 @@ final class RouteSnapshot: Sendable {
     @inline(__always)
     func find(
         _ url: String,
-        _ call: [String: any Sendable]?,
+        _ passed: PassedValues?,
         on loop: ObjectIdentifier?
     ) throws(RoutingError) -> ResolvedRoute {
-        try self.table.find(url, call, on: loop, self.connections)
+        try self.table.find(url, passed, on: loop, self.connections)
     }
 
     /// Where a URL would lead.
@@ -122,15 +122,15 @@ struct ResolvedRoute: Sendable {
     ///
     /// - Parameters:
     ///   - loop: the loop that the caller is on, if it is one of the bus's.
-    ///   - call: what is passed with the call, which counts first.
+    ///   - passed: what is passed with the call, which counts first.
     /// - Returns: the handler that is called, and the parameters that it is called with.
     @inline(__always)
-    func member(on loop: ObjectIdentifier?, _ call: [String: any Sendable]?) -> ResolvedRoute {
+    func member(on loop: ObjectIdentifier?, _ passed: PassedValues?) -> ResolvedRoute {
         guard let instanceGroup = self.handler.instanceGroup else { return self }
         let parameters =
             instanceGroup.target?.applied(to: self.parameters, self.handler.core) ?? self.parameters
         return ResolvedRoute(
-            handler: instanceGroup.member(on: loop, parameters, call),
+            handler: instanceGroup.member(on: loop, parameters, passed),
             parameters: parameters
         )
     }
@@ -154,7 +154,7 @@ extension RouteTable where Handler == Waybill.Handler {
     ///
     /// - Parameters:
     ///   - url: where to.
-    ///   - call: what is passed with the call, which may say which instance of a module is meant.
+    ///   - passed: what is passed with the call, which may say which instance of a module is meant.
     ///   - loop: the loop that the caller is on, if it is one of the bus's.
     ///   - connections: the connectors, which take what no route takes.
     /// - Returns: the handler, or the connector's.
@@ -162,7 +162,7 @@ extension RouteTable where Handler == Waybill.Handler {
     @inline(__always)
     func find(
         _ url: String,
-        _ call: [String: any Sendable]?,
+        _ passed: PassedValues?,
         on loop: ObjectIdentifier?,
         _ connections: Connections
     ) throws(RoutingError) -> ResolvedRoute {
@@ -175,6 +175,6 @@ extension RouteTable where Handler == Waybill.Handler {
         guard let match, let handler = self[match] else {
             return try self.findConnector(url, connections, nil)
         }
-        return ResolvedRoute(handler: handler, parameters: match.parameters).member(on: loop, call)
+        return ResolvedRoute(handler: handler, parameters: match.parameters).member(on: loop, passed)
     }
 }

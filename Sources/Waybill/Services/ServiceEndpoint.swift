@@ -1,5 +1,5 @@
 internal import WaybillEventLoop
-internal import WaybillRouting
+public import WaybillRouting
 
 /// Where the messages of a service's proxy go: a bus, and the URL that its methods are below.
 ///
@@ -40,17 +40,58 @@ public struct ServiceEndpoint: Sendable {
     /// - Returns: what the provider returned.
     /// - Throws: what the provider threw, or the `RoutingError` that says why there is no answer. An error
     ///   about another message of the provider's stays inside of its `handlerFailed`.
-    @inlinable
     public nonisolated(nonsending) func call<Value: Sendable>(
         _ action: String,
         _ arguments: ServiceArguments,
         as: Value.Type
     ) async throws -> Value {
+        try await self.methods(action).call(0, arguments, as: Value.self)
+    }
+
+    /// The methods of a service here, for a proxy that calls them often: each call builds no URL.
+    ///
+    /// - Parameter names: the names of the methods; ``ServiceMethods/call(_:_:as:)`` takes their numbers.
+    /// - Returns: the methods.
+    public func methods(_ names: String...) -> ServiceMethods {
+        ServiceMethods(self, urls: names.map(self.url(of:)))
+    }
+
+    private func url(of action: String) -> String { "\(self.url)/\(Address.encode(action))" }
+}
+
+/// The methods of a service at an endpoint, each with its URL.
+///
+/// `@Service` writes proxies that hold them; ``ServiceEndpoint/methods(_:)`` makes them.
+public struct ServiceMethods: Sendable {
+    @usableFromInline let endpoint: ServiceEndpoint
+    @usableFromInline let urls: [String]
+
+    init(_ endpoint: ServiceEndpoint, urls: [String]) {
+        self.endpoint = endpoint
+        self.urls = urls
+    }
+
+    /// Calls a method by a message.
+    ///
+    /// - Parameters:
+    ///   - index: which of the methods.
+    ///   - arguments: what it is called with, by name; what is nil is left out.
+    ///   - as: the type of what it returns.
+    /// - Returns: what the provider returned.
+    /// - Throws: what the provider threw, or the `RoutingError` that says why there is no answer. An error
+    ///   about another message of the provider's stays inside of its `handlerFailed`.
+    @inlinable
+    @inline(__always)
+    public nonisolated(nonsending) func call<Value: Sendable>(
+        _ index: Int,
+        _ arguments: ServiceArguments,
+        as: Value.Type
+    ) async throws -> Value {
         do throws(RoutingError) {
-            return try await self.bus.route(
-                self.url(of: action),
-                parameters: arguments.values,
-                timeout: self.timeout,
+            return try await self.endpoint.bus.route(
+                self.urls[index],
+                arguments.values,
+                timeout: self.endpoint.timeout,
                 as: Value.self
             )
         } catch {
@@ -61,31 +102,19 @@ public struct ServiceEndpoint: Sendable {
     /// Calls a method by a message, whose result has a type that `@Service` has written down.
     ///
     /// - Parameters:
-    ///   - action: the method's name.
+    ///   - index: which of the methods.
     ///   - arguments: what it is called with, by name; what is nil is left out.
     ///   - reply: says the type of what it returns.
     /// - Returns: what the provider returned.
-    /// - Throws: what `call(_:_:as:)` throws.
+    /// - Throws: what ``call(_:_:as:)`` throws.
     @inlinable
+    @inline(__always)
     public nonisolated(nonsending) func call<Reply: ServiceReply>(
-        _ action: String,
+        _ index: Int,
         _ arguments: ServiceArguments,
         reply: Reply.Type
     ) async throws -> Reply.Value {
-        try await self.call(action, arguments, as: Reply.Value.self)
-    }
-
-    @usableFromInline
-    func url(of action: String) -> String {
-        let action = Address.encode(action)
-        guard self.url.utf8.count &+ action.utf8.count < TextBuffer.capacity else {
-            return "\(self.url)/\(action)"
-        }
-        var text = TextBuffer()
-        text.add(self.url)
-        text.add(UInt8(ascii: "/"))
-        text.add(action)
-        return text.text
+        try await self.call(index, arguments, as: Reply.Value.self)
     }
 
     /// What a call throws that has failed: the provider's own error, if there is one.
@@ -97,7 +126,7 @@ public struct ServiceEndpoint: Sendable {
     }
 }
 
-/// What a service's method is called with: its arguments by name, written as a dictionary.
+/// What a service's method is called with: its arguments by name, written as a dictionary or one by one.
 ///
 /// ```swift
 /// let endpoint = ServiceEndpoint(bus: bus, url: "app://time")
@@ -106,18 +135,39 @@ public struct ServiceEndpoint: Sendable {
 ///
 /// Anything `Sendable` goes, closures included; what is nil is left out.
 public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
-    @usableFromInline let values: [String: any Sendable]
+    @usableFromInline let values: PassedValues?
+
+    /// No arguments.
+    @inlinable
+    public init() { self.values = nil }
+
+    @inlinable
+    init(_ values: PassedValues?) { self.values = values }
 
     /// Makes arguments of a literal; of several with one name the last one counts.
     public init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
-        var values: [String: any Sendable] = [:]
-        values.reserveCapacity(elements.count)
-        for (name, value) in elements { if let value { values[name] = value } }
-        self.values = values
+        self = elements.reduce(Self()) { $0.with($1.0, $1.1) }
     }
 
     /// Makes arguments of a dictionary, where they are not known beforehand.
-    public init(_ values: [String: any Sendable]) { self.values = values }
+    public init(_ values: [String: any Sendable]) { self.values = .make(values) }
+
+    /// The arguments with one more, which is what proxies write: it makes no dictionary.
+    @inlinable
+    public func with<Argument: Sendable>(_ name: String, _ value: Argument) -> Self {
+        // Inlined, where the type is known, this is no cast.
+        if Argument.self == Int.self, let number = value as? Int {
+            return Self(PassedValues(name, number: number, over: self.values))
+        }
+        return Self(PassedValues(name, value, over: self.values))
+    }
+
+    /// The arguments with one more, unless it is nil.
+    @inlinable
+    public func with<Argument: Sendable>(_ name: String, _ value: Argument?) -> Self {
+        guard let value else { return self }
+        return self.with(name, value)
+    }
 }
 
 /// The type of what a service's method returns.

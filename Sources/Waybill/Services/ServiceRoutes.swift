@@ -13,7 +13,7 @@ internal import WaybillRouting
 /// ```
 public struct ServiceRoutes<Provider: Module>: Sendable {
     let url: String
-    let routes: @Sendable (_ url: String) -> [ModuleRoute<Provider>]
+    private(set) var routes: @Sendable (_ url: String) -> [ModuleRoute<Provider>]
     /// What the bus remembers, once it is known where the routes are.
     let offer: @Sendable (_ name: String?, _ url: String) -> ServiceOffer
 
@@ -36,6 +36,16 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
             let urls = routes(url).map(\.description.pattern)
             return ServiceOffer(service, name, urls: urls, maker: .proxy(at: url, proxy))
         }
+    }
+
+    /// The same service, whose routes call in place what the module has without `async`.
+    ///
+    /// - Parameter methods: methods of the module; those of which the service knows nothing do no harm.
+    /// - Returns: the service.
+    public func calling(_ methods: [ModuleMethod<Provider>]) -> Self {
+        var service = self
+        service.routes = { [routes = self.routes] url in routes(url).map { $0.calling(methods) } }
+        return service
     }
 
     /// The error about a module with `@Route` on a method that is a route by the service already; nil if it

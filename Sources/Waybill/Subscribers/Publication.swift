@@ -27,7 +27,9 @@ extension BusCore {
             await self.yieldThread()
             return 0
         }
-        var publication = Publication(request, for: matched, around: self.registry.chain)
+        let chain = self.registry.chain
+        if chain?.isObserved == true { request = request.noting(.publication, on: self) }
+        var publication = Publication(request, for: matched, around: chain)
         while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
         // What is delivered in place is counted without a look at the phase.
         if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }

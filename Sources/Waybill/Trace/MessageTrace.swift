@@ -103,6 +103,8 @@ extension MessageTrace {
             case message
             /// Its handler has sent a progress reply.
             case progress(any Sendable)
+            /// Its caller has answered a progress reply.
+            case answer(any Sendable)
             /// It was answered.
             case reply(any Sendable)
             /// It was not.
@@ -123,6 +125,14 @@ extension MessageTrace {
 
         /// How long the message had been on its way.
         public let duration: Duration
+
+        /// The ID of the message whose handler sent this one; nil if no handler did.
+        ///
+        /// It ties together all that one message leads to: what its handler routes, sends and publishes, and
+        /// what the caller routes to answer a progress reply. The cause of a return leg is the message that
+        /// it answers. A handler that was called before the bus was traced is no cause, and neither is one of
+        /// another process.
+        public var cause: CorrelationID? { self.message.cause }
     }
 }
 
@@ -137,6 +147,8 @@ extension MessageTrace.Event: CustomStringConvertible {
             return "\(self.message.id) -> \(url)\(answer)".onOneLine
         case .progress(let value):
             return "\(self.message.id) .. \(url) after \(self.duration): \(value)".onOneLine
+        case .answer(let value):
+            return "\(self.message.id) >> \(url) after \(self.duration): \(value)".onOneLine
         case .reply(let value):
             return "\(self.message.id) <- \(url) after \(self.duration): \(value)".onOneLine
         case .failure(let error):

@@ -44,8 +44,13 @@ final class Wiretap: Middleware {
         let start = ContinuousClock.now
         let pattern = context.pattern
         self.record(.message, message, pattern, since: start)
-        let observed = message.observed { [weak self] value in
-            self?.record(.progress(value), message, pattern, since: start)
+        let observed = message.observed { [weak self] event in
+            let kind =
+                switch event {
+                case .progress(let value): Kind.progress(value)
+                case .answer(let value): Kind.answer(value)
+                }
+            self?.record(kind, message, pattern, since: start)
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)

@@ -41,18 +41,11 @@ struct RouteMethod {
     var identifier: String { self.function.name.text }
     var name: String { self.identifier.withoutBackticks }
 
-    var isAsync: Bool { self.function.signature.effectSpecifiers?.asyncSpecifier != nil }
-
     /// Whether calling it from the module's own code waits for another executor.
     var isElsewhere: Bool {
         self.function.attributes.contains {
             $0.as(AttributeSyntax.self)?.plainName.hasSuffix("Actor") == true
         }
-    }
-
-    var mayThrow: Bool {
-        guard let clause = self.function.signature.effectSpecifiers?.throwsClause else { return false }
-        return clause.type?.trimmedDescription != "Never"
     }
 
     var takesMessage: Bool { self.parameters.contains { $0.isMessage } }

@@ -17,11 +17,46 @@ struct ServiceProvision {
         let calls = types.map {
             "\n    services += serviceRoutes(of: (any \($0)).self, in: \(name).self)"
         }
+        let methods = self.methods.map { "\n    \($0.indented(by: 4))" }.joined()
+        let list = methods.isEmpty ? "" : "\n    var methods: [Waybill.ModuleMethod<\(name)>] = []\(methods)"
         return """
             \(raw: self.module.access)static var services: [Waybill.ServiceRoutes<\(raw: name)>] {
-                var services: [Waybill.ServiceRoutes<\(raw: name)>] = []\(raw: calls.joined())
-                return services
+                var services: [Waybill.ServiceRoutes<\(raw: name)>] = []\(raw: calls.joined())\(raw: list)
+                return services\(raw: methods.isEmpty ? "" : ".map { $0.calling(methods) }")
             }
+            """
+    }
+
+    /// The methods that a service's routes may call in place: which of them belong to a service, and to
+    /// which, is found out when the module is installed.
+    private var methods: [String] {
+        let functions = self.module.actor.memberBlock.members.compactMap {
+            $0.decl.as(FunctionDeclSyntax.self)
+        }
+        // Of a method that is there twice, the one that is async may be the service's.
+        let suspending = Set(functions.lazy.filter(\.isAsync).map(\.fullName))
+        return functions.filter { !suspending.contains($0.fullName) }.compactMap(self.method)
+    }
+
+    /// The entry of a method; nil if a message cannot call it in place, or no service can require it.
+    private func method(_ function: FunctionDeclSyntax) -> String? {
+        guard function.isCalledInPlace else { return nil }
+        let list = function.signature.parameterClause.parameters
+        let parameters = list.compactMap {
+            RouteParameter($0.with(\.defaultValue, nil), of: self.module.name, .silent)
+        }
+        guard parameters.count == list.count, !parameters.contains(where: \.isMessage) else { return nil }
+        let output = function.signature.returnClause.map { ValueType.plain($0.type, in: self.module.name) }
+        let call = MethodCall(function: function, parameters: parameters)
+        let words = [function.fullName.asLiteral, call.descriptions].compactMap(\.self)
+        return """
+            methods.append(
+                Waybill.ModuleMethod<\(self.module.name)>(
+                    \(words.joined(separator: ",\n    ").indented(by: 4))
+                ) { module, \(call.message) -> \(output?.trimmedDescription ?? "Void") in
+                    \(call.code.indented(by: 4))
+                }
+            )
             """
     }
 
@@ -38,6 +73,47 @@ struct ServiceProvision {
         }
         // Of what every module may be, none is a service, and the first is a class.
         .filter { !["NSObject", "Sendable", "LoopBound", "Module", "Waybill.Module", "Actor"].contains($0) }
+    }
+}
+
+extension FunctionDeclSyntax {
+    /// The name with the labels of the arguments, without backticks.
+    var fullName: String {
+        let labels = self.signature.parameterClause.parameters.map {
+            "\($0.firstName.text.withoutBackticks):"
+        }
+        return "\(self.name.text.withoutBackticks)(\(labels.joined()))"
+    }
+
+    /// Whether code that is isolated to the actor calls it as any closure could, as far as that can be seen
+    /// here.
+    fileprivate var isCalledInPlace: Bool {
+        let isHidden = self.modifiers.contains {
+            ["static", "class", "private", "fileprivate", "mutating", "distributed"].contains($0.name.text)
+        }
+        let attributes = self.attributes.compactMap { $0.as(AttributeSyntax.self)?.plainName }
+        let isElsewhere = attributes.contains {
+            $0.hasSuffix("Actor") || $0 == "available" || $0 == "_lifetime"
+        }
+        let types =
+            self.signature.parameterClause.parameters.map(\.type)
+            + [self.signature.returnClause?.type].compactMap(\.self)
+        return !self.isAsync && !isHidden && !isElsewhere && self.genericParameterClause == nil
+            && self.genericWhereClause == nil && types.allSatisfy(\.isOfPlainValues)
+    }
+}
+
+extension TypeSyntax {
+    /// Whether values of the type are copied, kept and used without a word about it, as far as the type says
+    /// it: what can be neither copied nor kept is passed with a specifier, or is a view of memory.
+    fileprivate var isOfPlainValues: Bool {
+        if ValueType.opaque(in: Syntax(self)) != nil { return false }
+        if let attributed = self.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty {
+            return false
+        }
+        return !self.tokens(viewMode: .sourceAccurate).contains { token in
+            token.text.hasSuffix("Span") || token.text.contains("Unsafe") || token.text == "OpaquePointer"
+        }
     }
 }
 

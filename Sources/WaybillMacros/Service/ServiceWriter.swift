@@ -14,31 +14,32 @@ struct ServiceWriter {
 
     private var proxy: String {
         let access = self.service.memberAccess
-        let members = self.replies + self.service.requirements.map(self.call)
+        let names = self.service.requirements.map(\.name.asLiteral)
+        let members = self.replies + self.service.requirements.enumerated().map(self.call)
         let calls = members.map { "\n\n    \($0.indented(by: 4))" }.joined()
         return """
             \(self.head)/// Calls a ``\(self.service.name)`` by messages.
             \(self.service.access)struct \(self.proxyName): \(self.service.name) {
-                private let endpoint: Waybill.ServiceEndpoint
+                private let methods: Waybill.ServiceMethods
 
-                /// Makes a proxy for whoever handles the messages there.
+                /// Makes a proxy for the module that handles the messages there.
                 \(access)init(_ endpoint: Waybill.ServiceEndpoint) {
-                    self.endpoint = endpoint
+                    self.methods = endpoint.methods(\(names.joined(separator: ", ")))
                 }\(calls)
             }
             """
     }
 
-    private func call(_ requirement: ServiceRequirement) -> String {
+    private func call(_ index: Int, _ requirement: ServiceRequirement) -> String {
         let access = self.service.memberAccess
         let attributes = requirement.function.attributes.map { "\($0.trimmedDescription)\n" }.joined()
-        let values = requirement.parameters.map { "\($0.name.asLiteral): \($0.identifier)" }
+        let values = requirement.parameters.map { ".with(\($0.name.asLiteral), \($0.identifier))" }
         let lines = requirement.parameters.map(\.line)
-        let list = values.isEmpty ? "[:]" : "[\(lines.join(values, separator: ","))]"
+        let list = "Waybill.ServiceArguments()\(lines.join(values))"
         let reply = self.reply(requirement).map { "reply: \($0)" } ?? "as: \(requirement.replyMetatype)"
-        // The compiler reports a value that is not `Sendable` where it becomes an element.
+        // The compiler reports a value that is not `Sendable` at its `with`.
         let body = lines.firstKnown.mapping(
-            "try await self.endpoint.call(\(requirement.name.asLiteral), \(list), \(reply))"
+            "try await self.methods.call(\(index), \(list), \(reply))"
         )
         let signature = requirement.function.signature.trimmedDescription
         return """
@@ -108,6 +109,7 @@ struct ServiceWriter {
         var lines = [
             "url + \(RoutePath.path(ofMethod: requirement.name).asLiteral)",
             "action: \(requirement.name.asLiteral)",
+            "method: \(requirement.function.fullName.asLiteral)",
         ]
         let parameters = requirement.parameters.map { parameter in
             let type = ValueType.metatype(self.qualified(parameter.type, by: "Provider"))

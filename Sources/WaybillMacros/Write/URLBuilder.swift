@@ -74,7 +74,8 @@ struct URLBuilder {
             let flag = parameter.isAlwaysSent ? ", hasDefault: true" : ""
             return ".with(\(parameter.name.asLiteral), \(parameter.argument)\(flag))"
         }
-        let url = "\(result)(\(self.method.pattern.text.asLiteral))"
+        let label = PlainPattern.isURL(self.method.pattern.text) ? "url: " : ""
+        let url = "\(result)(\(label)\(self.method.pattern.text.asLiteral))"
         let lines = self.parameters.map(\.line)
         // The compiler reports a value that is not `Sendable` at its `with`.
         let body =

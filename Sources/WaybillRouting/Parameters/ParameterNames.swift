@@ -1,7 +1,7 @@
 /// The names of a pattern's captures, shared by all matches of all patterns with the same names.
 ///
-/// It also holds what few matches have: captures after the eighth, and values passed with the call. Such a
-/// match has an instance of its own; all others are smaller for it.
+/// It also holds what few matches have: captures after the eighth. Such a match has an instance of its own;
+/// all others are smaller for it.
 @usableFromInline
 final class ParameterNames: Sendable {
     /// The key under which a trie shares instances.
@@ -18,43 +18,28 @@ final class ParameterNames: Sendable {
     let names: [String]
     let areRests: [Bool]
     let count: Int
-    /// Whether lookups can ignore this object: no captures, no values of the call, default query rules.
+    /// Whether lookups can ignore this object: no captures, default query rules.
     let isTrivial: Bool
     /// The captures of one match after the first eight.
     let overflow: [URLRange]
-    /// The values passed with one call; nil when there are none.
-    @usableFromInline let call: [String: any Sendable]?
 
     init(
         rules: RoutingRules,
         _ key: Key = Key(),
-        overflow: [URLRange] = [],
-        call: [String: any Sendable]? = nil
+        overflow: [URLRange] = []
     ) {
         self.rules = rules
         self.names = key.names
         self.areRests = key.areRests
         self.count = key.names.count
         self.overflow = overflow
-        self.call = call
-        self.isTrivial = key.names.isEmpty && call == nil && rules.usesDefaultQueryRules
+        self.isTrivial = key.names.isEmpty && rules.usesDefaultQueryRules
     }
 
     /// A copy for one match with more than eight captures.
     @inline(never)
     func with(overflow: [URLRange]) -> ParameterNames {
         ParameterNames(rules: self.rules, Key(names: self.names, areRests: self.areRests), overflow: overflow)
-    }
-
-    /// A copy for one call that passes values.
-    @inline(never)
-    func with(call: [String: any Sendable]) -> ParameterNames {
-        ParameterNames(
-            rules: self.rules,
-            Key(names: self.names, areRests: self.areRests),
-            overflow: self.overflow,
-            call: call.isEmpty ? nil : call
-        )
     }
 }
 

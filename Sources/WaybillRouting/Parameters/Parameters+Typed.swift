@@ -39,7 +39,7 @@ extension Parameters {
         as type: Value.Type
     ) throws(RoutingError) -> Value? {
         let text: String
-        if let passed = self.names?.call?[name] {
+        if let passed = self.passedValue(name) {
             if let value = passed as? Value { return value }
             if Self.isNil(passed) { return nil }
             guard let given = Self.givenText(passed) else {
@@ -82,6 +82,10 @@ extension Parameters {
 
     @usableFromInline
     func readInt(_ name: String) -> IntReading {
+        if let passed {
+            if let number = passed.number(name) { return .number(number) }
+            if passed[name] != nil { return .needsText }
+        }
         if let names = self.names, !names.isTrivial { return self.readNamedInt(name, names) }
         if self.layout.hasEscapes { return .needsText }
         let bytes = self.text.utf8.span
@@ -99,10 +103,9 @@ extension Parameters {
         return .number(number)
     }
 
-    /// Reads a number that may come from the path or the call.
+    /// Reads a number that may come from the path.
     @inline(never)
     private func readNamedInt(_ name: String, _ names: ParameterNames) -> IntReading {
-        if let call = names.call, call[name] != nil { return .needsText }
         guard let location = self.locate(name) else { return .missing }
         return Self.reading(self.text.utf8.span, location.range)
     }
@@ -149,7 +152,7 @@ extension Parameters {
     @usableFromInline
     @inline(never)
     package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
-        let isNil = self.passed[name].map { Self.isNil($0) } ?? false
+        let isNil = self.passedValue(name).map { Self.isNil($0) } ?? false
         let found = isNil ? "`\(name)` is nil" : "there is no parameter `\(name)`"
         return self.error(.missingParameter, type, found)
     }

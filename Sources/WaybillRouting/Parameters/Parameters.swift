@@ -5,25 +5,76 @@
 public struct Parameters: Sendable {
     @usableFromInline let text: String
     @usableFromInline let layout: AddressLayout
-    /// Nil when the pattern captures nothing and the rules are the default ones, so that no references are
-    /// counted.
-    @usableFromInline var names: ParameterNames?
+    private var attachment: Attachment
     @usableFromInline let captures: Captures
     /// The bits of the matched ``RouteID``; stored here, so that a match consists of its parameters alone.
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.
     public var call: [String: any Sendable] {
-        get { self.names?.call.map { EncodedValues.plain($0) } ?? [:] }
-        set { if !newValue.isEmpty || self.names?.call != nil { self.setCall(newValue) } }
+        get { self.passed.map { EncodedValues.plain($0.dictionary) } ?? [:] }
+        set { self.attachment = Attachment(self.names, .make(newValue)) }
     }
 
     /// The same values as they were passed: one that came as bytes is an ``EncodedValue``.
-    @inlinable package var passed: [String: any Sendable] { self.names?.call ?? [:] }
+    package var passedValues: [String: any Sendable] { self.passed?.dictionary ?? [:] }
 
+    /// A value that was passed with the call, as it was passed.
     @usableFromInline
-    mutating func setCall(_ call: [String: any Sendable]) {
-        self.names = (self.names ?? .none).with(call: call)
+    package func passedValue(_ name: String) -> (any Sendable)? { self.passed?[name] }
+
+    @inline(__always)
+    init(
+        text: String,
+        layout: AddressLayout,
+        names: ParameterNames?,
+        passed: PassedValues? = nil,
+        captures: Captures,
+        route: UInt64
+    ) {
+        self.text = text
+        self.layout = layout
+        self.attachment = Attachment(names, passed)
+        self.captures = captures
+        self.route = route
+    }
+
+    /// Names and passed values in one word, since most messages have neither, and parameters of one word more
+    /// are copied as memory (by the compiler 6.3).
+    private enum Attachment: Sendable {
+        case nothing
+        case names(ParameterNames)
+        case passed(PassedValues)
+        indirect case both(ParameterNames, PassedValues)
+
+        @inline(__always)
+        init(_ names: ParameterNames?, _ passed: PassedValues?) {
+            switch (names, passed) {
+            case (nil, nil): self = .nothing
+            case (let names?, nil): self = .names(names)
+            case (nil, let passed?): self = .passed(passed)
+            case (let names?, let passed?): self = .both(names, passed)
+            }
+        }
+    }
+
+    /// The names of what the pattern captures; nil when it captures nothing and the rules are the default
+    /// ones.
+    @inline(__always)
+    var names: ParameterNames? {
+        switch self.attachment {
+        case .nothing, .passed: nil
+        case .names(let names), .both(let names, _): names
+        }
+    }
+
+    /// The values that were passed with the call; nil if there are none.
+    @inline(__always)
+    package var passed: PassedValues? {
+        switch self.attachment {
+        case .nothing, .names: nil
+        case .passed(let passed), .both(_, let passed): passed
+        }
     }
 
     /// The rules by which the address was read.
@@ -42,21 +93,30 @@ public struct Parameters: Sendable {
     /// A copy with more values passed with the call, which win over existing ones.
     public func merging(call: [String: any Sendable]) -> Self {
         var merged = self
-        if !call.isEmpty { merged.pass(call) }
+        merged.pass(call)
         return merged
     }
 
     /// Adds values passed with the call, which win over existing ones.
     package mutating func pass(_ call: [String: any Sendable]) {
-        guard let present = self.names?.call else { return self.setCall(call) }
-        self.setCall(present.merging(call) { _, new in new })
+        self.attachment = Attachment(self.names, .make(call, over: self.passed))
+    }
+
+    /// The same.
+    @inline(__always)
+    package mutating func pass(_ values: PassedValues) {
+        guard let passed = self.passed else {
+            self.attachment = Attachment(self.names, values)
+            return
+        }
+        self.attachment = Attachment(self.names, .make(values.dictionary, over: passed))
     }
 
     /// The text of a value, or nil when no value has this name.
     ///
     /// A value passed with the call that is not text is described.
     public subscript(name: String) -> String? {
-        if let value = self.names?.call?[name] { return Self.isNil(value) ? nil : Self.text(of: value) }
+        if let value = self.passedValue(name) { return Self.isNil(value) ? nil : Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
     }
 
@@ -69,11 +129,12 @@ public struct Parameters: Sendable {
 extension Parameters {
     /// Creates the parameters of an address that matched no pattern.
     public init(address: Address, call: [String: any Sendable] = [:]) {
-        let isUsual = call.isEmpty && address.rules === RoutingRules.waybill
+        let isUsual = address.rules === RoutingRules.waybill
         self.init(
             text: address.text,
             layout: address.layout,
-            names: isUsual ? nil : ParameterNames(rules: address.rules, call: call.isEmpty ? nil : call),
+            names: isUsual ? nil : ParameterNames(rules: address.rules),
+            passed: .make(call),
             captures: Captures(),
             route: 0
         )
@@ -115,7 +176,7 @@ extension Parameters {
     ///
     /// A value of the call or the path is returned alone.
     public func all(_ name: String) -> [String] {
-        if let value = self.names?.call?[name] { return Self.isNil(value) ? [] : [Self.text(of: value)] }
+        if let value = self.passedValue(name) { return Self.isNil(value) ? [] : [Self.text(of: value)] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
         if let path = self.locateInPath(name) {
             let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery

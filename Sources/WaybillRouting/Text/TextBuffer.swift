@@ -16,7 +16,16 @@ package struct TextBuffer {
     @inline(__always)
     package mutating func add(_ text: String) {
         let text = text.utf8.span
-        for index in text.indices { self.bytes[self.count &+ index] = text[index] }
+        precondition(self.count &+ text.count <= Self.capacity, "there is no room for the text")
+        let start = self.count
+        var bytes = self.bytes.mutableSpan
+        // There is room for it, and the two are different memory.
+        unsafe bytes.withUnsafeMutableBytes { target in
+            unsafe text.withUnsafeBytes { source in
+                guard let target = target.baseAddress, let source = source.baseAddress else { return }
+                unsafe (target + start).copyMemory(from: source, byteCount: text.count)
+            }
+        }
         self.count &+= text.count
     }
 

@@ -117,6 +117,7 @@ extension RPCSession {
         writer.id(id)
         writer.name("result")
         writer.raw(result)
+        if self.tellsTypes { writer.raw(result.typeNote) }
         writer.raw("}")
         self.channel.ended(id, nil)
         self.finish(number, writer.bytes)

@@ -109,7 +109,7 @@ extension RPCSession {
         let rest: ExternalAttempt.Rest
         do throws(RoutingError) {
             switch try self.bus.begin(self.request(url, parameters, id: id)) {
-            case .replied(let value, _): return self.finish(number, with: try JSONText(encoding: value))
+            case .replied(let value, _): return self.finish(number, with: try self.encoded(value))
             case .pending(let pending): rest = pending
             }
         } catch {
@@ -118,13 +118,18 @@ extension RPCSession {
         let attachment = parameters.attachment
         self.answer(number) { session in
             guard attachment.wantsProgress else {
-                return try JSONText(encoding: await session.bus.reply(of: rest, onReply: nil).content)
+                return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
             }
             let reply = try await session.bus.reply(of: rest) { value in
                 try await session.offer(value, number, id, attachment)
             }
-            return try JSONText(encoding: reply.content)
+            return try session.encoded(reply.content)
         }
+    }
+
+    /// A value for the peer, with its type if the peer is told.
+    func encoded(_ value: any Sendable) throws(RoutingError) -> JSONText {
+        self.tellsTypes ? try JSONText(notingTypeOf: value) : try JSONText(encoding: value)
     }
 
     private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {

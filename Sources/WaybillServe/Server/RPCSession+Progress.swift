@@ -26,7 +26,9 @@ extension RPCSession {
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.progress)\",\"params\":{\"id\":")
         writer.id(id)
         writer.name("value")
-        try writer.value(value)
+        let text = try self.encoded(value)
+        writer.raw(text)
+        if self.tellsTypes { writer.raw(text.typeNote) }
         writer.raw("}}")
         guard attachment.answersProgress else {
             self.channel.enqueue(writer.bytes)

@@ -15,6 +15,8 @@ package actor RPCSession: LoopBound {
     let logger: Logger
     let origin: MessageOrigin
     let audience: Audience
+    /// Whether values for the peer come with the names of their types.
+    let tellsTypes: Bool
     let channel: any RPCChannel
     /// The channel, if it is a connection.
     private let connection: FrameChannel?
@@ -53,6 +55,7 @@ package actor RPCSession: LoopBound {
         self.ledger = server.ledger
         self.token = server.configuration.token.map { BearerToken($0) }
         self.audience = .peers
+        self.tellsTypes = false
         let channel = FrameChannel(connection, limit: self.limits.frameSize)
         self.channel = channel
         self.connection = channel
@@ -64,10 +67,11 @@ package actor RPCSession: LoopBound {
         self.origin = MessageOrigin(connection)
     }
 
-    /// Makes a session for a node whose messages come to ``receive(_:)``.
+    /// Makes a session for a node, or a client of the nodes' network, whose messages come to ``receive(_:)``.
     package init(
         _ bus: MessageBus,
         node origin: MessageOrigin,
+        tellsTypes: Bool,
         limits: RPCServer.Limits,
         logger: Logger,
         makeChannel: @Sendable () -> any RPCChannel
@@ -79,6 +83,7 @@ package actor RPCSession: LoopBound {
         self.ledger = ServerLedger()
         self.token = nil
         self.audience = .nodes
+        self.tellsTypes = tellsTypes
         self.channel = makeChannel()
         self.connection = nil
         self.requests = ServedRequests(limit: limits.requestsInFlight)

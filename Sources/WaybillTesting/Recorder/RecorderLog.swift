@@ -32,7 +32,7 @@ final class RecorderLog: Sendable {
                         message: event.message
                     )
                 )
-            case .message: break
+            case .message, .answer: break
             case .progress(let value): if let place { state.messages[place].progress.append(value) }
             case .reply(let value): if let place { state.messages[place].outcome = .replied(value) }
             case .failure(let error): if let place { state.messages[place].outcome = .failed(error) }

@@ -191,7 +191,11 @@ struct DeliveryTests {
         } else {
             Issue.record("a return URL led nowhere, and was delivered")
         }
-        if case .declined? = await declined.returnLeg?.outcome {} else { Issue.record("it was not declined") }
+        switch await declined.returnLeg?.outcome {
+        case .declined?: break
+        case .forwarded?: Issue.record("there is no other node")
+        default: Issue.record("it was not declined")
+        }
     }
 
     @Test func `subscribers hear what is published`() async throws {
@@ -279,26 +283,27 @@ struct DeliveryTests {
 
     @Test func `a trace shows what passes`() async throws {
         try bus.register("app://one") { message -> Int in
-            await message.reply(with: 0)
-            return 1
+            try await message.reply(with: 0, expecting: Int.self)
         }
         let trace = try bus.trace(matching: "app://**", bufferLimit: 16)
-        try await bus.route("app://one")
+        try await bus.route("app://one") { (_: Int) in 1 }
         var kinds: [String] = []
         for await event in trace {
             #expect(event.pattern == "app://one" && event.duration >= .zero && event.time <= .now)
             #expect(event.message.address.text == "app://one" && !event.description.isEmpty)
+            #expect(event.cause == nil)
             switch event.kind {
             case .message: kinds.append("message")
             case .progress: kinds.append("progress")
+            case .answer(let answer): kinds.append("answer \(answer)")
             case .reply: kinds.append("reply")
             case .failure(let error): kinds.append("\(error)")
             }
-            if kinds.count == 3 { break }
+            if kinds.count == 4 { break }
         }
-        #expect(kinds == ["message", "progress", "reply"] && trace.dropped == 0)
+        #expect(kinds == ["message", "progress", "answer 1", "reply"] && trace.dropped == 0)
         var iterator = trace.makeAsyncIterator()
-        try await bus.route("app://one")
+        try await bus.route("app://one") { (_: Int) in 1 }
         #expect(await iterator.next() != nil)
         #expect(await iterator.next(isolation: #isolation) != nil)
     }

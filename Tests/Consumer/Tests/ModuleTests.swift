@@ -63,7 +63,9 @@ enum Noon: ServiceReply {
 actor Bells: Module {
     static let url = "app://bells"
     static let routes: [ModuleRoute<Bells>] = [
-        ModuleRoute("app://bells/ring", action: "ring", reply: Noon.self) { _, _ in "noon" }
+        ModuleRoute("app://bells/ring", action: "ring", method: "ring()", reply: Noon.self) { _, _ in "noon"
+        },
+        ModuleRoute("app://bells/count", action: "count", method: "count()") { _, _ async -> Int in 12 },
     ]
     nonisolated let context = ModuleContext.current
 }
@@ -135,6 +137,7 @@ struct ModuleTests {
         #expect(try url.text().hasPrefix("app://door/open"))
         #expect(try await bus.route(url, headers: [:], deadline: .now + .seconds(60)).hasSuffix("3"))
         bus.send(url)
+        #expect(try TypedURL<String>(url: "app://door/open").text() == "app://door/open")
         let byHand = TypedURL<String>("app://door/open").with("guest", "Ada")
             .with("floor", Optional(2), hasDefault: true)
         #expect(try byHand.text() == url.text() && byHand.parameters.isEmpty)
@@ -162,7 +165,8 @@ struct ModuleTests {
         #expect(Bells.services.isEmpty && serviceRoutes(of: Int.self, in: Bells.self).isEmpty)
         #expect(!bells.context.bus.canRoute("app://bells/ring"))
         let endpoint = ServiceEndpoint(bus: bus, url: "app://bells")
-        #expect(try await endpoint.call("ring", [:], reply: Noon.self) == "noon")
+        #expect(try await endpoint.methods("ring").call(0, ServiceArguments(), reply: Noon.self) == "noon")
+        #expect(try await endpoint.call("count", [:], as: Int.self) == 12)
         let described = RouteDescription(
             pattern: "app://a",
             module: "A",
@@ -220,6 +224,16 @@ struct ModuleTests {
         #expect(try await endpoint.call("time", ["city": "Oslo"], as: String.self) == "late")
         let arguments = ServiceArguments(["city": "Oslo"])
         #expect(try await endpoint.call("time", arguments, as: String.self) == "late")
+        let method = ModuleMethod<ClockModule>(
+            "time(in:)",
+            parameters: [.init("city", "String", of: String.self)]
+        ) { module, message -> String in
+            module.time(in: try message.argument("city") as String)
+        }
+        let provided = serviceRoutes(of: (any TimeService).self, in: ClockModule.self)
+        #expect(provided.map { $0.calling([method]) }.count == 1)
+        let more = ServiceArguments().with("city", "Oslo").with("offset", nil as Int?)
+        #expect(try await endpoint.methods("time", "date").call(0, more, as: String.self) == "late")
         #expect(endpoint.url == "app://there" && endpoint.timeout == nil && endpoint.bus === elsewhere)
     }
 

@@ -77,18 +77,18 @@ struct ConditionTests {
                     enum urls {
                         #if DEBUG
                         static func one() -> Waybill.TypedURL<Void> {
-                            Waybill.TypedURL<Void>("app://a/one")
+                            Waybill.TypedURL<Void>(url: "app://a/one")
                         }
                         #elseif os(Linux)
                         static func two() -> Waybill.TypedURL<Void> {
-                            Waybill.TypedURL<Void>("app://a/two")
+                            Waybill.TypedURL<Void>(url: "app://a/two")
                         }
                         #else
                         #endif
 
                         @available(macOS 27, *)
                         static func four() -> Waybill.TypedURL<Void> {
-                            Waybill.TypedURL<Void>("app://a/four")
+                            Waybill.TypedURL<Void>(url: "app://a/four")
                         }
                     }
                 }

@@ -55,7 +55,7 @@ struct PlainModuleTests {
                     enum urls {
                         /// Who somebody is.
                         static func detail(uid: Int, name: String = "") -> Waybill.TypedURL<User> {
-                            Waybill.TypedURL<User>("app://user/detail")
+                            Waybill.TypedURL<User>(url: "app://user/detail")
                                 .with("uid", uid)
                                 .with("name", name)
                         }

@@ -78,23 +78,23 @@ struct EffectsTests {
 
                     enum urls {
                         static func plain() -> Waybill.TypedURL<Int> {
-                            Waybill.TypedURL<Int>("app://a/plain")
+                            Waybill.TypedURL<Int>(url: "app://a/plain")
                         }
 
                         static func throwing() -> Waybill.TypedURL<Int> {
-                            Waybill.TypedURL<Int>("app://a/throwing")
+                            Waybill.TypedURL<Int>(url: "app://a/throwing")
                         }
 
                         static func never() -> Waybill.TypedURL<Int> {
-                            Waybill.TypedURL<Int>("app://a/never")
+                            Waybill.TypedURL<Int>(url: "app://a/never")
                         }
 
                         static func late() -> Waybill.TypedURL<Int> {
-                            Waybill.TypedURL<Int>("app://a/late")
+                            Waybill.TypedURL<Int>(url: "app://a/late")
                         }
 
                         static func main() -> Waybill.TypedURL<Void> {
-                            Waybill.TypedURL<Void>("app://a/main")
+                            Waybill.TypedURL<Void>(url: "app://a/main")
                         }
                     }
                 }

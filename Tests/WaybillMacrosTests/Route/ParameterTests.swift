@@ -146,7 +146,7 @@ struct ParameterTests {
                         }
 
                         static func shown() -> Waybill.TypedURL<Void> {
-                            Waybill.TypedURL<Void>("app://a/shown")
+                            Waybill.TypedURL<Void>(url: "app://a/shown")
                         }
                     }
                 }

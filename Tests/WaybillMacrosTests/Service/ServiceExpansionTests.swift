@@ -26,11 +26,11 @@ struct ServiceExpansionTests {
 
                 /// Calls a ``TimeService`` by messages.
                 public struct TimeServiceProxy: TimeService {
-                    private let endpoint: Waybill.ServiceEndpoint
+                    private let methods: Waybill.ServiceMethods
 
-                    /// Makes a proxy for whoever handles the messages there.
+                    /// Makes a proxy for the module that handles the messages there.
                     public init(_ endpoint: Waybill.ServiceEndpoint) {
-                        self.endpoint = endpoint
+                        self.methods = endpoint.methods("time", "reset")
                     }
 
                     /// What the methods return.
@@ -43,12 +43,12 @@ struct ServiceExpansionTests {
                     }
 
                     public nonisolated(nonsending) func time(in city: String, offset: Int?) async throws -> Date {
-                        try await self.endpoint.call("time", ["city": city, "offset": offset], reply: TimeServiceProxy.ReplyTypes.time.self)
+                        try await self.methods.call(0, Waybill.ServiceArguments().with("city", city).with("offset", offset), reply: TimeServiceProxy.ReplyTypes.time.self)
                     }
 
                     @discardableResult
                     public nonisolated(nonsending) func reset() async throws {
-                        try await self.endpoint.call("reset", [:], as: Void.self)
+                        try await self.methods.call(1, Waybill.ServiceArguments(), as: Void.self)
                     }
                 }
 
@@ -69,6 +69,7 @@ struct ServiceExpansionTests {
                             Waybill.ModuleRoute<Provider>(
                                 url + "/time",
                                 action: "time",
+                                method: "time(in:offset:)",
                                 parameters: [
                                     .init("city", "String", of: String.self),
                                     .init("offset", "Int?", of: Int?.self),
@@ -85,7 +86,8 @@ struct ServiceExpansionTests {
                         routes.append(
                             Waybill.ModuleRoute<Provider>(
                                 url + "/reset",
-                                action: "reset"
+                                action: "reset",
+                                method: "reset()"
                             ) { module, _ -> Void in
                                 try await module.reset()
                             }
@@ -110,11 +112,11 @@ struct ServiceExpansionTests {
 
                 /// Calls a ``Nothing`` by messages.
                 fileprivate struct NothingProxy: Nothing {
-                    private let endpoint: Waybill.ServiceEndpoint
+                    private let methods: Waybill.ServiceMethods
 
-                    /// Makes a proxy for whoever handles the messages there.
+                    /// Makes a proxy for the module that handles the messages there.
                     init(_ endpoint: Waybill.ServiceEndpoint) {
-                        self.endpoint = endpoint
+                        self.methods = endpoint.methods()
                     }
                 }
 
@@ -134,6 +136,105 @@ struct ServiceExpansionTests {
                         return routes
                     }
                     return [routes]
+                }
+                """#
+        )
+    }
+
+    @Test
+    func `what a module has without async is written down for the services that it provides`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://clock")
+                actor ClockModule: TimeService {
+                    nonisolated let context: ModuleContext
+                    func time(in city: String, offset: Int?) -> Date {}
+                    func reset() throws {}
+                    func wait() async {}
+                    func twice() {}
+                    func twice() async {}
+                    private func hidden() {}
+                    static func shared() {}
+                    func any<Value>(_ value: Value) {}
+                    func some(_ value: some Equatable) {}
+                    func sum(_ values: Int...) {}
+                    func change(_ value: inout Int) {}
+                    func eat(_ value: consuming Token) {}
+                    func view(_ bytes: Span<UInt8>) {}
+                    func address(_ pointer: UnsafeRawPointer) {}
+                    @MainActor func elsewhere() {}
+                    @available(*, deprecated) func old() {}
+                    func take(_ body: () -> Void) {}
+                    func handle(_ message: Message) {}
+                    func nameless(_: Int) {}
+                }
+                """#,
+            is: #"""
+                actor ClockModule: TimeService {
+                    nonisolated let context: ModuleContext
+                    func time(in city: String, offset: Int?) -> Date {}
+                    func reset() throws {}
+                    func wait() async {}
+                    func twice() {}
+                    func twice() async {}
+                    private func hidden() {}
+                    static func shared() {}
+                    func any<Value>(_ value: Value) {}
+                    func some(_ value: some Equatable) {}
+                    func sum(_ values: Int...) {}
+                    func change(_ value: inout Int) {}
+                    func eat(_ value: consuming Token) {}
+                    func view(_ bytes: Span<UInt8>) {}
+                    func address(_ pointer: UnsafeRawPointer) {}
+                    @MainActor func elsewhere() {}
+                    @available(*, deprecated) func old() {}
+                    func take(_ body: () -> Void) {}
+                    func handle(_ message: Message) {}
+                    func nameless(_: Int) {}
+
+                    static var url: String {
+                        "app://clock"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<ClockModule>] {
+                        []
+                    }
+
+                    static var services: [Waybill.ServiceRoutes<ClockModule>] {
+                        var services: [Waybill.ServiceRoutes<ClockModule>] = []
+                        services += serviceRoutes(of: (any TimeService).self, in: ClockModule.self)
+                        var methods: [Waybill.ModuleMethod<ClockModule>] = []
+                        methods.append(
+                            Waybill.ModuleMethod<ClockModule>(
+                                "time(in:offset:)",
+                                parameters: [
+                                    .init("city", "String", of: String.self),
+                                    .init("offset", "Int?", of: Int?.self),
+                                ]
+                            ) { module, message -> Date in
+                                try module.time(
+                                    in: message.argument("city") as String,
+                                    offset: message.argument("offset") as Int?
+                                )
+                            }
+                        )
+                        methods.append(
+                            Waybill.ModuleMethod<ClockModule>(
+                                "reset()"
+                            ) { module, _ -> Void in
+                                try module.reset()
+                            }
+                        )
+                        return services.map {
+                            $0.calling(methods)
+                        }
+                    }
+
+                    enum urls {
+                    }
+                }
+
+                extension ClockModule: Waybill.Module {
                 }
                 """#
         )

@@ -90,7 +90,9 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
             }
         }
         // Sanitizers see the cluster's own tests, and have enough to do.
-        guard self.includesCluster, !Scale.isSanitized else { return }
+        guard self.includesCluster, !Scale.isSanitized,
+            !test.traits.contains(where: { $0 is ExceptInCluster })
+        else { return }
         for kind in TestCluster.Kind.allCases {
             try await Self.noting("The modules are on another node (\(kind)).", test, testCase) {
                 try await InCluster.run(kind) { buses in
@@ -148,6 +150,17 @@ struct BehindConnector: SuiteTrait, TestTrait, TestScoping {
 struct InProcessOnly: TestTrait {
     /// What differs there.
     let reason: String
+}
+
+/// Keeps a test from being run with its modules on another node of a cluster.
+struct ExceptInCluster: TestTrait {
+    /// What differs there.
+    let reason: String
+}
+
+extension Trait where Self == ExceptInCluster {
+    /// The test is of what differs on another node.
+    static func exceptInCluster(_ reason: String) -> Self { Self(reason: reason) }
 }
 
 extension Trait where Self == BehindConnector {

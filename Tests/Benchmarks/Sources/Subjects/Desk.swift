@@ -38,14 +38,24 @@ public actor Desk: Module, DetailService {
 
     /// The service that it provides.
     public static var services: [ServiceRoutes<Desk>] {
-        serviceRoutes(of: (any DetailService).self, in: Desk.self)
+        var services: [ServiceRoutes<Desk>] = []
+        services += serviceRoutes(of: (any DetailService).self, in: Desk.self)
+        var methods: [ModuleMethod<Desk>] = []
+        methods.append(
+            ModuleMethod<Desk>("detail(uid:)", parameters: [.init("uid", "Int", of: Int.self)]) {
+                module,
+                message -> Int in
+                try module.detail(uid: message.argument("uid") as Int)
+            }
+        )
+        return services.map { $0.calling(methods) }
     }
 
     /// URLs whose parameters the compiler checks.
     public enum URLs {
         /// What `UserModule.detail` does.
         public static func detail(uid: Int) -> TypedURL<Int> {
-            TypedURL("app://desk/detail").with("uid", uid)
+            TypedURL(url: "app://desk/detail").with("uid", uid)
         }
     }
 }

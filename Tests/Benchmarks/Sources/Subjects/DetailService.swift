@@ -8,14 +8,14 @@ public protocol DetailService: Sendable {
 
 /// Calls a `DetailService` by messages.
 public struct DetailServiceProxy: DetailService {
-    private let endpoint: ServiceEndpoint
+    private let methods: ServiceMethods
 
     /// Makes a proxy for the module that handles the messages there.
-    public init(_ endpoint: ServiceEndpoint) { self.endpoint = endpoint }
+    public init(_ endpoint: ServiceEndpoint) { self.methods = endpoint.methods("detail") }
 
     /// Routes a message to the provider.
     public nonisolated(nonsending) func detail(uid: Int) async throws -> Int {
-        try await self.endpoint.call("detail", ["uid": uid], as: Int.self)
+        try await self.methods.call(0, ServiceArguments().with("uid", uid), as: Int.self)
     }
 }
 
@@ -26,9 +26,12 @@ public func serviceRoutes<Provider: Module & DetailService>(
 ) -> [ServiceRoutes<Provider>] {
     let routes: @Sendable (_ url: String) -> [ModuleRoute<Provider>] = { url in
         [
-            ModuleRoute(url + "/detail", action: "detail", parameters: [.init("uid", "Int")]) {
-                module,
-                message -> Int in
+            ModuleRoute(
+                url + "/detail",
+                action: "detail",
+                method: "detail(uid:)",
+                parameters: [.init("uid", "Int", of: Int.self)]
+            ) { module, message -> Int in
                 try await module.detail(uid: message.argument("uid") as Int)
             }
         ]

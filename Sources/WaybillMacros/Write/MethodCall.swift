@@ -1,0 +1,77 @@
+#if Macros
+
+internal import SwiftSyntax
+
+/// The call of a module's method with what a message brings.
+struct MethodCall {
+    let function: FunctionDeclSyntax
+    let parameters: [RouteParameter]
+    /// Whether the method is isolated to something else than the module.
+    var isElsewhere = false
+
+    /// What the closure around the call names its message.
+    var message: String { self.parameters.isEmpty ? "_" : "message" }
+
+    /// What is read, as an argument of an initializer; nil if there is nothing.
+    var descriptions: String? {
+        let parameters = self.parameters.filter { !$0.isMessage }
+            .map { parameter in
+                var words = [parameter.name.asLiteral, parameter.type.trimmedDescription.asLiteral]
+                words.append("of: \(ValueType.metatype(parameter.type))")
+                if let value = parameter.defaultValue {
+                    words.append("default: \(value.trimmedDescription.asLiteral)")
+                }
+                return "\n        .init(\(words.joined(separator: ", "))),"
+            }
+        return parameters.isEmpty ? nil : "parameters: [\(parameters.joined())\n    ]"
+    }
+
+    /// The call.
+    var code: String {
+        let isThrowing = self.function.mayThrow || self.parameters.contains { !$0.isMessage }
+        let isAsync = self.function.isAsync || self.isElsewhere
+        let arguments = self.parameters.map { parameter in
+            (parameter.label.map { "\($0): " } ?? "") + self.value(of: parameter)
+        }
+        let list = arguments.isEmpty ? "" : "\n        \(arguments.joined(separator: ",\n        "))\n    "
+        let effects = "\(isThrowing ? "try " : "")\(isAsync ? "await " : "")"
+        return "\(effects)module.\(self.function.name.text)(\(list))"
+    }
+
+    /// The type is named, so that of two methods with one name the right one is called.
+    private func value(of parameter: RouteParameter) -> String {
+        if parameter.isMessage { return "message" }
+        let name = parameter.name.asLiteral
+        let read = "message.argument(\(name))"
+        guard let value = parameter.defaultValue, !value.is(NilLiteralExprSyntax.self) else {
+            return "\(read) as \(parameter.type.trimmedDescription)"
+        }
+        // Behind `??`, nil that was passed would be a missing value.
+        if ValueType.isOptional(parameter.type) {
+            let type = parameter.type.trimmedDescription
+            return "message.argument(\(name), default: \(value.trimmedDescription)) as \(type)"
+        }
+        return "\(read) as \(ValueType.optional(parameter.type)) ?? \(Self.operand(value))"
+    }
+
+    private static func operand(_ value: ExprSyntax) -> String {
+        let isOne =
+            value.is(StringLiteralExprSyntax.self) || value.is(IntegerLiteralExprSyntax.self)
+            || value.is(FloatLiteralExprSyntax.self) || value.is(BooleanLiteralExprSyntax.self)
+            || value.is(ArrayExprSyntax.self) || value.is(DictionaryExprSyntax.self)
+            || value.is(DeclReferenceExprSyntax.self) || value.is(MemberAccessExprSyntax.self)
+            || value.is(FunctionCallExprSyntax.self) || value.is(TupleExprSyntax.self)
+        return isOne ? value.trimmedDescription : "(\(value.trimmedDescription))"
+    }
+}
+
+extension FunctionDeclSyntax {
+    var isAsync: Bool { self.signature.effectSpecifiers?.asyncSpecifier != nil }
+
+    var mayThrow: Bool {
+        guard let clause = self.signature.effectSpecifiers?.throwsClause else { return false }
+        return clause.type?.trimmedDescription != "Never"
+    }
+}
+
+#endif

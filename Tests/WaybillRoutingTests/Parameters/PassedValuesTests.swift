@@ -1,0 +1,37 @@
+import Testing
+
+@testable import WaybillRouting
+
+@Suite
+struct PassedValuesTests {
+    @Test
+    func `the newest value of a name counts, whatever it was passed as`() {
+        var values = PassedValues.make(["a": 1, "b": "x"])
+        values = PassedValues("a", number: 2, over: values)
+        values = PassedValues("c", "y", over: values)
+        values = PassedValues("b", number: 3, over: values)
+        values = PassedValues.make(["c": 4], over: values)
+        #expect(values?["a"] as? Int == 2)
+        #expect(values?["b"] as? Int == 3)
+        #expect(values?["c"] as? Int == 4)
+        #expect(values?["d"] == nil)
+        #expect(values?.dictionary.mapValues { "\($0)" } == ["a": "2", "b": "3", "c": "4"])
+    }
+
+    @Test
+    func `a number that is hidden by another value is not read as one`() {
+        let number = PassedValues("a", number: 1, over: nil)
+        #expect(number.number("a") == 1)
+        #expect(number.number("b") == nil)
+        #expect(PassedValues("b", "x", over: number).number("a") == 1)
+        #expect(PassedValues("a", "x", over: number).number("a") == nil)
+        #expect(PassedValues.make(["a": "x"], over: number)?.number("a") == nil)
+    }
+
+    @Test
+    func `nothing passed is nothing`() {
+        #expect(PassedValues.make([:]) == nil)
+        let number = PassedValues("a", number: 1, over: nil)
+        #expect(PassedValues.make([:], over: number) === number)
+    }
+}

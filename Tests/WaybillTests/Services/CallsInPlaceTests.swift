@@ -1,0 +1,111 @@
+#if Macros
+
+internal import Testing
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillTestSupport
+
+@Service("app://tasks")
+private protocol TaskService: Sendable {
+    func plain() async throws -> UInt
+    func suspending() async throws -> UInt
+    func nonisolatedPlain() async throws -> UInt
+    func labelled(_ number: Int) async throws -> UInt
+    func typed(_ number: Int) async throws -> UInt
+    func renamed(_ number: Int) async throws -> UInt
+    func inExtension() async throws -> UInt
+    func twice() async throws -> UInt
+    func list(_ numbers: [Int], _ name: String?, _ factor: Double) async throws -> String
+    func broken() async throws
+}
+
+private struct NoCopy: ~Copyable {}
+
+/// Says which task calls it.
+@Module("app://task-module")
+private actor TaskModule: TaskService {
+    func plain() -> UInt { self.here }
+    func suspending() async -> UInt { self.here }
+    nonisolated func nonisolatedPlain() -> UInt { CurrentTask.id }
+    func labelled(_ number: Int) async -> UInt { self.here }
+    // Another method than the service's, by its label.
+    func labelled(number: Int) -> UInt { 0 }
+    func typed(_ number: Int) async -> UInt { self.here }
+    // The same by its type.
+    func typed(_ number: String) -> UInt { 0 }
+    // The value has another name than in the service's URL.
+    func renamed(_ value: Int) -> UInt { UInt(value) }
+    func twice() async -> UInt { self.here }
+    func twice() -> String { "another" }
+    func list(_ numbers: [Int], _ name: String?, _ factor: Double) -> String {
+        "\(numbers) \(name ?? "none") \(factor)"
+    }
+    func broken() throws { throw Broken.spring }
+    // What no service has, and the macro cannot tell.
+    func unique() -> NoCopy { NoCopy() }
+    func reference() -> TaskReference { TaskReference() }
+
+    private var here: UInt {
+        self.eventLoop.preconditionInEventLoop()
+        return CurrentTask.id
+    }
+}
+
+extension TaskModule {
+    func inExtension() -> UInt { CurrentTask.id }
+}
+
+/// What cannot leave its actor.
+private final class TaskReference {}
+
+@Suite(.timeLimit(.minutes(1)))
+struct CallsInPlaceTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    /// Which methods run in the task of a caller on the loop.
+    private func inPlace() async throws -> [String: Bool] {
+        let service = try self.bus.service((any TaskService).self)
+        try self.bus.register("app://caller") { message -> [String: Bool] in
+            let own = CurrentTask.id
+            return [
+                "plain": try await service.plain() == own,
+                "suspending": try await service.suspending() == own,
+                "nonisolated": try await service.nonisolatedPlain() == own,
+                "labelled": try await service.labelled(1) == own,
+                "typed": try await service.typed(1) == own,
+                "extension": try await service.inExtension() == own,
+                "twice": try await service.twice() == own,
+            ]
+        }
+        return try await self.bus.route("app://caller")
+    }
+
+    @Test
+    func `a service's method is called in place if the actor's is not async`() async throws {
+        try await self.bus.install { TaskModule() }
+        let inPlace = try await self.inPlace()
+        #expect(inPlace.filter(\.value).keys.sorted() == ["nonisolated", "plain"])
+    }
+
+    @Test
+    func `what is called in place takes and gives the same values, and fails the same way`() async throws {
+        try await self.bus.install { TaskModule() }
+        let service = try self.bus.service((any TaskService).self)
+        #expect(try await service.list([1, 2], "two", 0.5) == "[1, 2] two 0.5")
+        #expect(try await service.list([], nil, 1) == "[] none 1.0")
+        #expect(try await service.renamed(7) == 7)
+        await #expect(throws: Broken.spring) { try await service.broken() }
+        let url = "app://tasks/list?factor=2&numbers=3&numbers=4"
+        #expect(try await self.bus.route(url) == "[3, 4] none 2.0")
+    }
+
+    @Test
+    func `a deadline that has passed frees the caller before the method is called`() async throws {
+        try await self.bus.install { TaskModule() }
+        let service = try self.bus.service((any TaskService).self, timeout: .zero)
+        let error = await failure { try await service.plain() }
+        #expect(error?.code == .deadlineExceeded)
+    }
+}
+
+#endif
