@@ -61,16 +61,20 @@ struct SignalHandle {
     /// - Parameter signal: What to watch for.
     /// - Throws: ``EventLoopError`` if the signal cannot be caught.
     func start(_ signal: Signal) throws(EventLoopError) {
-        let status = unsafe uv_signal_start(
-            self.handle.memory.assumingMemoryBound(to: uv_signal_t.self),
-            { handle, _ in unsafe LoopHandle.fire(handle) },
-            signal.number
-        )
-        try EventLoopError.check(status, "wait for \(signal)")
+        let status = ProcessExit.unlessBegun {
+            unsafe uv_signal_start(
+                self.handle.memory.assumingMemoryBound(to: uv_signal_t.self),
+                { handle, _ in unsafe LoopHandle.fire(handle) },
+                signal.number
+            )
+        }
+        try EventLoopError.check(status ?? UV_ECANCELED.rawValue, "wait for \(signal)")
         // A subscription to a signal must not keep a host's loop running.
         self.handle.unreference()
     }
 
-    /// Closes the handle.
-    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
+    /// Closes the handle; in a process that exits it stays open.
+    func close(onClosed: @escaping () -> Void) {
+        _ = ProcessExit.unlessBegun { self.handle.close(onClosed: onClosed) }
+    }
 }

@@ -63,14 +63,17 @@ final class HostResolver: LoopStream, @unchecked Sendable {
         } begin: { memory in
             let request = unsafe memory.assumingMemoryBound(to: uv_getaddrinfo_t.self)
             unsafe self.request = request
-            return unsafe uv_getaddrinfo(
-                self.loop.uv.pointer,
-                request,
-                { request, status, _ in unsafe LoopRequest.finish(request, status) },
-                host,
-                String(port),
-                &hints
-            )
+            let status = ProcessExit.unlessBegun {
+                unsafe uv_getaddrinfo(
+                    self.loop.uv.pointer,
+                    request,
+                    { request, status, _ in unsafe LoopRequest.finish(request, status) },
+                    host,
+                    String(port),
+                    &hints
+                )
+            }
+            return status ?? UV_ECANCELED.rawValue
         }
         if status < 0 { return self.waiter.finish(.failure(self.error(status))) }
         self.loop.add(self)
@@ -109,8 +112,10 @@ final class HostResolver: LoopStream, @unchecked Sendable {
         self.waiter.finish(.failure(.shutDown(self.loop, self.address)))
         // A lookup that a thread of libuv has begun cannot be stopped: the loop ends after it.
         guard let request = unsafe self.request else { return }
-        _ = unsafe UnsafeMutableRawPointer(request).withMemoryRebound(to: uv_req_t.self, capacity: 1) {
-            unsafe uv_cancel($0)
+        _ = ProcessExit.unlessBegun {
+            unsafe UnsafeMutableRawPointer(request).withMemoryRebound(to: uv_req_t.self, capacity: 1) {
+                unsafe uv_cancel($0)
+            }
         }
     }
 }

@@ -1,0 +1,17 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProcessExitTests {
+    @Test
+    func `a process ends well although its loop still gives back what waited for signals`() throws {
+        // Tests cannot end their process, so a program of its own does.
+        let program = Process()
+        program.executableURL = URL(filePath: CommandLine.arguments[0])
+            .deletingLastPathComponent().appending(path: "ExitProgram")
+        try program.run()
+        program.waitUntilExit()
+        #expect(program.terminationReason == .exit)
+        #expect(program.terminationStatus == 0)
+    }
+}
