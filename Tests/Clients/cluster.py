@@ -1,10 +1,20 @@
-"""nats-py against a Waybill node: a caller, `$SRV` as its own services answer it, and a service that the node's bus calls."""
-import asyncio, json, subprocess, sys
+"""nats-py against a Waybill node: a caller, `$SRV` as its own services answer it, a service that the node's bus calls, and
+cloudevents, both ways.
+
+    cluster.py SERVER WAYBILL [COUNT]
+"""
+import asyncio, json, random, subprocess, sys
 
 import nats
+from cloudevents.core.bindings import http
+from cloudevents.core.formats.json import JSONFormat
+from cloudevents.core.v1.event import CloudEvent
 from nats.micro.service import ServiceInfo, ServicePing, ServiceStats
 
+from services import check
+
 server, waybill = sys.argv[1:3]
+count = int(sys.argv[3]) if len(sys.argv) > 3 else 200
 REALM = "waybill.test"
 
 
@@ -28,7 +38,9 @@ async def caller(connection):
 
 
 async def services(connection):
-    """Read by nats-py's own types, which know the published fields."""
+    """Read by nats-py's own types, and checked for all that the published schemas want."""
+    for verb in ["PING", "INFO", "STATS"]:
+        check(verb, json.loads((await connection.request(f"$SRV.{verb}", b"", timeout=5)).data))
     ping = ServicePing.from_dict(json.loads((await connection.request("$SRV.PING.far", b"", timeout=5)).data))
     assert ping.type == "io.nats.micro.v1.ping_response" and ping.name == "far", ping
     info = ServiceInfo.from_dict(
@@ -41,7 +53,8 @@ async def services(connection):
     counts = {endpoint.subject: (endpoint.num_requests, endpoint.num_errors) for endpoint in stats.endpoints}
     assert counts[f"{REALM}.call.app.work.item.%:"] == (1, 0), counts
     assert counts[f"{REALM}.call.app.work.broken"] == (1, 1), counts
-    print("nats-py: $SRV")
+    check("STATS", json.loads((await connection.request("$SRV.STATS.far", b"", timeout=5)).data))
+    print(f"nats-py: $SRV, at a server of version {connection.connected_server_version}")
 
 
 async def service(connection):
@@ -85,11 +98,74 @@ async def service(connection):
     print("nats-py: a service that Waybill calls")
 
 
+async def events(connection):
+    """Events of another library as calls in both modes, answered with events, and publications from here and from there."""
+    form, source = JSONFormat(), random.Random(1)
+    modes = {"structured": http.to_structured, "binary": http.to_binary}
+    texts = ["kettle", "50 % \"off\"", "Euro € 😀", "a/b?c=d&e#f", "~!*'();:@+$,[]\\", "İstanbul ß ñ", "x" * 500]
+    spell = [str, str.upper, str.title]
+    for number in range(count):
+        kind, data = source.choice([
+            ("application/json", {"percent": number, "text": source.choice(texts), "nested": [1.5, None, True, {}]}),
+            ("application/vnd.shop+json", {"exact": [7.0, 2.5e-3], "": "€"}),
+            ("text/plain", source.choice(texts)),
+        ])
+        event = CloudEvent({
+            "id": f"{number}-{source.choice(texts)}", "source": "/python", "type": "ask", "subject": source.choice(texts),
+            "datacontenttype": kind, "tenant": source.choice(texts),
+        }, data)
+        mode = source.choice(list(modes))
+        message = modes[mode](event, form)
+        case = source.choice(spell)
+        headers = {case(name): value for name, value in message.headers.items()}
+        if mode == "binary" and source.random() < 0.5:
+            # The other form of the data's type.
+            headers = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+            headers[case("ce-datacontenttype")] = kind
+        reply = await connection.request(f"{REALM}.call.app.work.echo", message.body, headers=headers, timeout=5)
+        assert all(name == name.lower() for name in reply.headers), reply.headers
+        read = http.from_structured if mode == "structured" else http.from_binary
+        answer = read(http.HTTPMessage(dict(reply.headers), reply.data), form)
+        told = answer.get_attributes()
+        assert (told["source"], told["type"], told["subject"]) == ("/test/far", "app://work/echo", "app://work/echo"), told
+        assert answer.get_data() == data, (mode, event, reply)
+    wrong = await connection.request(f"{REALM}.call.app.work.echo", b"{}", headers={"ce-specversion": "2.0"}, timeout=5)
+    assert wrong.headers["Nats-Service-Error-Code"] == "400", wrong
+    print(f"cloudevents: {count} calls in both modes over NATS")
+
+    # A node that takes publications, and has a route for what subscribers of the other one note.
+    node = {"node": "python2", "name": "events", "epoch": 1, "interval": 60000}
+    offer = {"routes": ["app://caller/note"], "topics": ["app://echo/**"]}
+    notes, heard = asyncio.Queue(), asyncio.Queue()
+    await connection.subscribe(f"{REALM}.call.app.caller.note", queue="waybill", cb=notes.put)
+    await connection.subscribe(f"{REALM}.pub.app.echo.>", cb=heard.put)
+    # A node that cannot be told the state of others is gone.
+    await connection.subscribe(f"{REALM}.nodes.python2")
+    await connection.publish(f"{REALM}.nodes", json.dumps({"kind": "hello"} | node | offer).encode())
+    await call(connection, "app://work/item/1", "app.work.item.%:")
+    for mode, write in modes.items():
+        attributes = {"id": mode, "source": "/python", "type": "news", "datacontenttype": "application/json"}
+        message = write(CloudEvent(attributes, {"text": mode}), form)
+        await connection.publish(f"{REALM}.pub.app.work.news", message.body, headers=message.headers)
+        note = json.loads((await asyncio.wait_for(notes.get(), 5)).data)
+        assert note["params"]["text"] == f"news {mode}", note
+    for text in texts:
+        await call(connection, "app://work/say", "app.work.say", text=text)
+        message = await asyncio.wait_for(heard.get(), 5)
+        event = http.from_binary(http.HTTPMessage(dict(message.headers), message.data), form)
+        told = event.get_attributes()
+        assert (told["type"], told["subject"], told["source"]) == ("app://echo/said", "app://echo/said", "/test/far"), told
+        assert told["datacontenttype"] == "application/json" and event.get_data() == {"text": text}, (message, event)
+    await connection.publish(f"{REALM}.nodes", json.dumps({"kind": "bye"} | node).encode())
+    print("cloudevents: publications both ways over NATS")
+
+
 async def main():
     connection = await nats.connect(server)
     await caller(connection)
     await services(connection)
     await service(connection)
+    await events(connection)
     await connection.close()
 
 

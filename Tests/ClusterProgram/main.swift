@@ -40,6 +40,10 @@ try bus.register("app://work/ask") { message async throws -> [Int] in
     for number in 1...3 { answers.append(try await message.reply(with: number, expecting: Int.self)) }
     return answers
 }
+try bus.register("app://work/echo") { message -> any Sendable in message.payload ?? "nothing" }
+try bus.register("app://work/say") { message async throws -> Int in
+    try await bus.publish("app://echo/said", parameters: ["text": try message.argument("text") as String])
+}
 try bus.register("app://work/stuck") { _ async throws in
     note("started")
     do {
@@ -53,6 +57,7 @@ try bus.subscribe("app://work/news") { message in note("news \(message.parameter
 
 var configuration = ClusterNode.Configuration()
 configuration.name = name
+configuration.publicationFormat = .binaryEvents
 let node = bus.join(NATSTransport(servers: [server], realm: "test"), configuration: configuration)
 let signals = try await bus.eventLoop.signals(.terminate)
 try await node.start()

@@ -28,6 +28,7 @@ package final class CallLoad: Sendable {
                         self.state.withLock { $0.replies[name, default: 0] += 1 }
                     } catch {
                         self.state.withLock { $0.errors.append(error) }
+                        try? await Task.sleep(for: .milliseconds(1))
                     }
                 }
             }

@@ -9,10 +9,15 @@ package final class MemoryServer: Sendable {
         let client: Int
         let subject: String
         let queue: String?
+
+        var isWild: Bool { self.subject.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: ">") } }
     }
 
     private struct State {
-        var subscriptions: [Subscription] = []
+        /// Those to one subject, by that.
+        var plain: [String: [Subscription]] = [:]
+        /// Those with wildcards.
+        var wild: [Subscription] = []
         var clients: [Int: MemoryTransport] = [:]
         var lastClient = 0
         /// Whose turn it is, for each queue.
@@ -52,7 +57,10 @@ package final class MemoryServer: Sendable {
     package func remove(_ client: Int) {
         self.state.withLock { state in
             state.clients[client] = nil
-            state.subscriptions.removeAll { $0.client == client }
+            for subject in Array(state.plain.keys) {
+                state.plain[subject]?.removeAll { $0.client == client }
+            }
+            state.wild.removeAll { $0.client == client }
         }
     }
 
@@ -73,14 +81,29 @@ package final class MemoryServer: Sendable {
     func isFull(_ client: Int) -> Bool { self.state.withLock { $0.full.contains(client) } }
 
     func subscribe(_ subscription: Subscription) {
-        self.state.withLock { $0.subscriptions.append(subscription) }
+        self.state.withLock { state in
+            if subscription.isWild {
+                state.wild.append(subscription)
+            } else {
+                state.plain[subscription.subject, default: []].append(subscription)
+            }
+        }
     }
 
     func unsubscribe(_ client: Int, _ subject: String) {
-        self.state.withLock { $0.subscriptions.removeAll { $0.client == client && $0.subject == subject } }
+        self.state.withLock { state in
+            state.plain[subject]?.removeAll { $0.client == client }
+            state.wild.removeAll { $0.client == client && $0.subject == subject }
+        }
     }
 
-    package func publish(_ subject: String, _ reply: String?, _ payload: [UInt8], from client: Int) {
+    package func publish(
+        _ subject: String,
+        _ reply: String?,
+        _ payload: [UInt8],
+        headers: [(name: String, value: String)] = [],
+        from client: Int
+    ) {
         self.state.withLock { state in
             // A test itself is client 0.
             let isThere = client == 0 || state.clients[client] != nil
@@ -88,8 +111,8 @@ package final class MemoryServer: Sendable {
             state.published += 1
             var found: [Subscription] = []
             var queues: [String: [Subscription]] = [:]
-            for subscription in state.subscriptions
-            where subscription.client != client && Self.matches(subscription.subject, subject) {
+            let wild = state.wild.filter { Self.matches($0.subject, subject) }
+            for subscription in state.plain[subject, default: []] + wild where subscription.client != client {
                 if let queue = subscription.queue {
                     queues["\(subscription.subject) \(queue)", default: []].append(subscription)
                 } else {
@@ -102,7 +125,7 @@ package final class MemoryServer: Sendable {
                 found.append(members[turn % members.count])
             }
             let event = TransportEvent.message(
-                TransportMessage(subject: subject, reply: reply, payload: payload)
+                TransportMessage(subject: subject, reply: reply, payload: payload, headers: headers)
             )
             state.observer?(subject, reply, payload)
             // Under the lock, as a server has one order for what it sends and for who subscribes.
@@ -115,14 +138,20 @@ package final class MemoryServer: Sendable {
         }
     }
 
+    /// Whether a subject with wildcards takes another one.
     static func matches(_ pattern: String, _ subject: String) -> Bool {
-        let pattern = pattern.split(separator: ".")
-        let tokens = subject.split(separator: ".")
-        for (index, token) in pattern.enumerated() {
-            if token == ">" { return tokens.count > index }
-            guard index < tokens.count, token == "*" || token == tokens[index] else { return false }
+        var (left, right) = (pattern.utf8[...], subject.utf8[...])
+        while !left.isEmpty, !right.isEmpty {
+            let token = left.prefix { $0 != UInt8(ascii: ".") }
+            if token.elementsEqual(">".utf8) { return true }
+            let other = right.prefix { $0 != UInt8(ascii: ".") }
+            guard token.elementsEqual("*".utf8) || token.elementsEqual(other) else { return false }
+            let hasMore = (token.endIndex != left.endIndex, other.endIndex != right.endIndex)
+            guard hasMore.0 == hasMore.1 else { return false }
+            left = left[token.endIndex...].dropFirst()
+            right = right[other.endIndex...].dropFirst()
         }
-        return pattern.count == tokens.count
+        return left.isEmpty && right.isEmpty
     }
 }
 
@@ -158,9 +187,14 @@ package final class MemoryTransport: ClusterTransport {
 
     package func unsubscribe(_ subject: String) { self.server.unsubscribe(self.client, subject) }
 
-    package func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
+    package func publish(
+        _ subject: String,
+        reply: String?,
+        _ payload: [UInt8],
+        headers: [(name: String, value: String)]
+    ) -> Bool {
         if self.server.isFull(self.client) { return false }
-        self.server.publish(subject, reply, payload, from: self.client)
+        self.server.publish(subject, reply, payload, headers: headers, from: self.client)
         return true
     }
 

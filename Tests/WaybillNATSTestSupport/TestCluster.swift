@@ -48,6 +48,7 @@ package final class TestCluster: Sendable {
         realm: String = "test",
         heartbeat: Duration = Scale.whileQuick / 10,
         drainLimit: Duration = .seconds(5),
+        publicationFormat: ClusterNode.PublicationFormat = .jsonRPC,
         _ prepare: (MessageBus) throws -> Void = { _ in }
     ) async throws -> Node {
         let bus = MessageBus(configuration: .quiet)
@@ -56,6 +57,7 @@ package final class TestCluster: Sendable {
         configuration.name = name
         configuration.heartbeatInterval = heartbeat
         configuration.drainLimit = drainLimit
+        configuration.publicationFormat = publicationFormat
         configuration.discoveryTime = .milliseconds(self.kind == .memory ? 5 : 60)
         configuration.logger = MessageBus.Configuration.quiet.logger
         let (node, transport) = self.join(bus, realm, configuration)

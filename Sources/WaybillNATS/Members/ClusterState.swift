@@ -15,8 +15,11 @@ struct ClusterState: Sendable {
         var lastHeard: Instant
         /// How often it says that it lives.
         var interval = Duration.seconds(1)
-        var routes: Set<String> = []
-        var topics: Set<String> = []
+        var routeList = PatternList()
+        var topicList = PatternList()
+
+        var routes: Set<String> { self.routeList.patterns }
+        var topics: Set<String> { self.topicList.patterns }
     }
 
     /// What has to be done.
@@ -33,7 +36,7 @@ struct ClusterState: Sendable {
 
     private(set) var members: [NodeID: Member] = [:]
     /// Nodes that have said that they leave, and still answer what they have.
-    private var leaving: [NodeID: Member] = [:]
+    private(set) var leaving: [NodeID: Member] = [:]
     /// Nodes that have said so at any time: a message of theirs that is late does not bring them back.
     private var departed: [NodeID] = []
     private let own: NodeID
@@ -62,12 +65,13 @@ struct ClusterState: Sendable {
         var actions: [Action] = []
         switch announcement.kind {
         case .hello, .state:
-            if announcement.epoch >= member.epoch ?? 0 {
+            // The same epoch is the same state: a node that joins is told what its own announcement told.
+            if member.epoch.map({ announcement.epoch > $0 }) ?? true {
                 member.name = announcement.name
                 member.epoch = announcement.epoch
                 self.update(&member, routes: Set(announcement.routes), topics: Set(announcement.topics))
-                actions.append(.learned(id))
             }
+            if announcement.epoch == member.epoch { actions.append(.learned(id)) }
             if announcement.kind == .hello { actions.append(.answer(id)) }
         case .change where announcement.epoch == (member.epoch ?? -1) + 1:
             member.epoch = announcement.epoch
@@ -86,14 +90,13 @@ struct ClusterState: Sendable {
     }
 
     private mutating func update(_ member: inout Member, routes: Set<String>, topics: Set<String>) {
-        for pattern in member.routes.subtracting(routes) {
-            self.directory.removeRoute(pattern, of: member.id)
-        }
-        for pattern in routes.subtracting(member.routes) { self.directory.addRoute(pattern, of: member.id) }
-        for pattern in member.topics.subtracting(topics) { self.directory.removeTopic(pattern) }
-        for pattern in topics.subtracting(member.topics) { self.directory.addTopic(pattern) }
-        member.routes = routes
-        member.topics = topics
+        let (oldRoutes, oldTopics) = (member.routes, member.topics)
+        for pattern in oldRoutes.subtracting(routes) { self.directory.removeRoute(pattern, of: member.id) }
+        for pattern in routes.subtracting(oldRoutes) { self.directory.addRoute(pattern, of: member.id) }
+        for pattern in oldTopics.subtracting(topics) { self.directory.removeTopic(pattern) }
+        for pattern in topics.subtracting(oldTopics) { self.directory.addTopic(pattern) }
+        member.routeList = PatternList(routes)
+        member.topicList = PatternList(topics)
     }
 
     /// Forgets the nodes that have been silent for two and a half of their intervals.

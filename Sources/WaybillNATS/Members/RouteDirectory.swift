@@ -3,8 +3,7 @@ internal import WaybillRouting
 /// The patterns that other nodes share, as a route table: the same rules say which of them a URL means.
 struct RouteDirectory: Sendable {
     private struct Target: Sendable {
-        /// How the nodes of one shape write their patterns.
-        var patterns: [NodeID: String] = [:]
+        var nodes: NodeSet
         /// Nil if the pattern is in conflict with another one, or cannot be read by this node's conventions.
         var route: RouteID?
     }
@@ -12,6 +11,8 @@ struct RouteDirectory: Sendable {
     private let empty: RouteTable<PatternShape>
     private var table: RouteTable<PatternShape>
     private var targets: [PatternShape: Target] = [:]
+    /// The shapes without a route, with a pattern of each.
+    private var inConflict: [PatternShape: String] = [:]
     private var topics: TopicSet
 
     init(_ table: RouteTable<PatternShape>) {
@@ -23,30 +24,30 @@ struct RouteDirectory: Sendable {
     mutating func addRoute(_ text: String, of node: NodeID) {
         guard let pattern = try? self.empty.pattern(text) else { return }
         let shape = PatternShape(pattern)
-        var target = self.targets[shape] ?? Target()
-        target.patterns[node] = text
-        if target.route == nil { target.route = try? self.table.insert(text, shape) }
-        self.targets[shape] = target
+        if self.targets[shape]?.nodes.insert(node) == nil {
+            self.targets[shape] = Target(nodes: NodeSet(node))
+        }
+        guard self.targets[shape]?.route == nil else { return }
+        self.route(shape, as: text)
+    }
+
+    private mutating func route(_ shape: PatternShape, as text: String) {
+        let route = try? self.table.insert(text, shape)
+        self.targets[shape]?.route = route
+        self.inConflict[shape] = route == nil ? text : nil
     }
 
     mutating func removeRoute(_ text: String, of node: NodeID) {
         guard let pattern = try? self.empty.pattern(text) else { return }
         let shape = PatternShape(pattern)
-        guard var target = self.targets[shape], target.patterns.removeValue(forKey: node) != nil else {
-            return
-        }
-        guard target.patterns.isEmpty else {
-            self.targets[shape] = target
-            return
-        }
-        self.targets[shape] = nil
+        guard let isUnused = self.targets[shape]?.nodes.remove(node), isUnused,
+            let target = self.targets.removeValue(forKey: shape)
+        else { return }
+        self.inConflict[shape] = nil
         guard let route = target.route else { return }
         self.table.remove(route)
         // A pattern that was in conflict with this one may take its place.
-        for (shape, target) in self.targets where target.route == nil {
-            guard let text = target.patterns.values.min() else { continue }
-            self.targets[shape]?.route = try? self.table.insert(text, shape)
-        }
+        for (shape, text) in self.inConflict { self.route(shape, as: text) }
     }
 
     mutating func addTopic(_ text: String) { self.topics.add(text) }
@@ -59,7 +60,7 @@ struct RouteDirectory: Sendable {
     }
 
     func nodes(sharing shape: PatternShape) -> Set<NodeID> {
-        Set(self.targets[shape]?.patterns.keys.map(\.self) ?? [])
+        self.targets[shape]?.nodes.all ?? []
     }
 
     func suggestions(for url: String) -> [String] {
@@ -67,6 +68,34 @@ struct RouteDirectory: Sendable {
     }
 
     func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }
+}
+
+/// The nodes that share one shape: most often one, which needs no memory of its own.
+private enum NodeSet: Sendable {
+    case one(NodeID)
+    case several(Set<NodeID>)
+
+    init(_ node: NodeID) { self = .one(node) }
+
+    var all: Set<NodeID> {
+        switch self {
+        case .one(let node): [node]
+        case .several(let nodes): nodes
+        }
+    }
+
+    mutating func insert(_ node: NodeID) {
+        var nodes = self.all
+        if nodes.insert(node).inserted { self = .several(nodes) }
+    }
+
+    /// - Returns: Whether no node is left.
+    mutating func remove(_ node: NodeID) -> Bool {
+        var nodes = self.all
+        nodes.remove(node)
+        if let first = nodes.first, nodes.count == 1 { self = .one(first) } else { self = .several(nodes) }
+        return nodes.isEmpty
+    }
 }
 
 /// Patterns of publications: whether any of them matches a URL.

@@ -31,4 +31,33 @@ struct ClusterConnector: Cluster {
         }
         return true
     }
+
+    var view: ClusterView {
+        let (members, leaving) = self.core.state.withLock { ($0.members.values, $0.leaving.values) }
+        let others =
+            members.map { self.view(of: $0, isLeaving: false) }
+            + leaving.map { self.view(of: $0, isLeaving: true) }
+        return ClusterView(
+            realm: self.core.realm,
+            own: ClusterView.Member(
+                name: self.core.configuration.name,
+                id: self.core.id.description,
+                patterns: self.core.bus.exposedRoutes(to: .nodes).map { self.core.bus.withScheme($0.pattern) }
+                    .sorted(),
+                silence: .zero,
+                isLeaving: false
+            ),
+            others: others.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+        )
+    }
+
+    private func view(of member: ClusterState.Member, isLeaving: Bool) -> ClusterView.Member {
+        ClusterView.Member(
+            name: member.name,
+            id: member.id.description,
+            patterns: member.routes.sorted(),
+            silence: max(.zero, self.core.now - member.lastHeard),
+            isLeaving: isLeaving
+        )
+    }
 }

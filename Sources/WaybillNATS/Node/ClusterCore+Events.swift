@@ -20,6 +20,7 @@ extension ClusterCore {
             self.loseAll("answers were lost, since this node is too slow for them")
         case .connected:
             self.isConnected = true
+            self.reconnectedAt = self.now
             self.state.withLock { $0.hearAll(at: self.now) }
             self.configuration.logger.notice("connected again")
             self.announce(.hello)
@@ -36,6 +37,7 @@ extension ClusterCore {
             return self.receiveAnnouncement(message)
         }
         if let verb = ServiceDescription.verb(in: message.subject) { return self.answer(verb, message.reply) }
+        if !message.headers.isEmpty, self.receiveEvent(message) { return }
         guard let frame = try? JSONText(message.payload).validated(depthLimit: JSONText.depthLimit) else {
             return self.note { $0.malformed += 1 }
         }
@@ -76,13 +78,27 @@ extension ClusterCore {
         if let (_, id) = self.subjects.request(in: reply) {
             switch reason {
             case .noSubscriber: self.deliver(.finished(.failure(.unrouted)), to: id)
-            case .notSent(let reason): self.deliver(.lost(reason), to: id)
+            case .notSent(let payload, let reason):
+                if self.pending.contains(id) {
+                    self.deliver(.lost(reason), to: id)
+                } else {
+                    self.losePublication(payload, reason)
+                }
             }
-        } else if let node = self.subjects.asked(in: reply), case .noSubscriber = reason {
+        } else if let node = self.subjects.asked(in: reply), case .noSubscriber = reason, !self.isReturning {
             guard let member = self.state.withLock({ $0.drop(node) }) else { return }
             self.noteLoss(of: member, "is gone")
             self.lose(member, "is gone")
         }
+    }
+
+    /// The transport has not sent a publication that it had taken.
+    private func losePublication(_ payload: [UInt8], _ reason: String) {
+        guard let frame = try? JSONText(validating: payload),
+            case .notification(SystemMethod.publish.rawValue, let params) = RPCMessage(frame).content,
+            let url = params?.member(named: "url")?.string
+        else { return }
+        self.bus.lose(url, self.unreachable(url, reason, nil))
     }
 
     private func receiveAnnouncement(_ message: TransportMessage) {
@@ -162,6 +178,7 @@ extension ClusterCore {
         let session = RPCSession(
             self.bus,
             node: MessageOrigin(transport: "nats", peer: peer),
+            tellsTypes: sender != nil,
             limits: limits,
             logger: self.configuration.logger
         ) {
@@ -205,15 +222,22 @@ extension ClusterCore {
     /// A publication of another node, or of a client that is none.
     private func receivePublication(_ frame: JSONText, _ message: TransportMessage) {
         let sender = message.reply.flatMap { self.subjects.request(in: $0) }
-        if let (node, number) = sender {
-            // Two subscriptions of this node may match its subject; those of one node come in order.
-            guard number > self.publicationsSeen[node] ?? 0 else { return self.note { $0.unknown += 1 } }
-            self.publicationsSeen[node] = number
-        }
+        guard self.isNew(message) else { return self.note { $0.unknown += 1 } }
         guard case .notification(SystemMethod.publish.rawValue, _) = RPCMessage(frame).content else {
             return self.note { $0.malformed += 1 }
         }
         let key = sender.map { self.subjects.inbox($0.0, 0) } ?? ""
         self.session(key, sender?.0).assumeOnLoop { $0.receive(frame) }
+    }
+
+    /// Whether a publication has not come before.
+    func isNew(_ message: TransportMessage) -> Bool {
+        guard let (node, number) = message.reply.flatMap({ self.subjects.request(in: $0) }) else {
+            return true
+        }
+        // Two subscriptions of this node may match its subject; those of one node come in order.
+        guard number > self.publicationsSeen[node] ?? 0 else { return false }
+        self.publicationsSeen[node] = number
+        return true
     }
 }

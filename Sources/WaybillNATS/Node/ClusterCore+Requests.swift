@@ -15,14 +15,20 @@ extension ClusterCore {
         let isForwarded = message.returnURL.map { !self.bus.hasOwnRoute(for: $0) } ?? false
         let call = try OutgoingCall(message, forwardsReturn: isForwarded)
         // The node that answers sends the value there.
-        if isForwarded { message.declineReturn() }
+        if isForwarded { message.forwardReturn() }
         let shape = try self.shape(for: url)
         do {
             return try await self.send(call, message, shape)
         } catch let error as RoutingError where error.code == .noRoute && error.route == nil {
             // No node has it any more; no handler has seen the message.
             await self.refresh(shape)
+        }
+        do {
             return try await self.send(call, message, try self.shape(for: url))
+        } catch let error as RoutingError
+            where error.code == .noRoute && error.route == nil && self.isReturning
+        {
+            throw self.unreachable(url, "its nodes have not come back to the server yet", error)
         }
     }
 
@@ -98,16 +104,18 @@ extension ClusterCore {
             }
             let bytes = try OutgoingCall(message, forwardsReturn: true)
                 .publication(timeLeft: message.deadline.map { $0 - self.now })
-            if let error = self.objection(to: bytes.count, url) { throw error }
+            let mode = self.configuration.publicationFormat.mode
+            let (payload, headers) = mode.map { self.event(message).encoded(as: $0) } ?? (bytes, [])
+            if let error = self.objection(to: payload.count, url) { throw error }
             self.lastPublication += 1
             let reply = self.subjects.inbox(self.id, self.lastPublication)
-            guard self.transport.publish(self.subjects.publication(message.address), reply: reply, bytes)
-            else {
+            let subject = self.subjects.publication(message.address)
+            guard self.transport.publish(subject, reply: reply, payload, headers: headers) else {
                 throw RoutingError(.mailboxFull, url: url, message: "too many messages wait to be sent")
             }
             self.note { $0.published += 1 }
         } catch {
-            self.configuration.logger.warning("a publication is lost", metadata: ["error": "\(error)"])
+            self.bus.lose(message, error)
         }
     }
 

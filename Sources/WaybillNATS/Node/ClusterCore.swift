@@ -11,8 +11,11 @@ actor ClusterCore: RPCCaller {
     nonisolated let bus: MessageBus
     nonisolated let transport: any ClusterTransport
     nonisolated let subjects: Subjects
+    nonisolated let realm: String
     nonisolated let configuration: ClusterNode.Configuration
     nonisolated let id = NodeID.random()
+    /// What events of this node come from.
+    nonisolated let eventSource: String
     /// Read by callers on any thread, under locks of the bus.
     nonisolated let state: Locked<ClusterState>
     nonisolated let ledger = Locked(ClusterNode.Statistics())
@@ -33,7 +36,11 @@ actor ClusterCore: RPCCaller {
     var lastPublication = 0
     /// The latest publication of each node.
     var publicationsSeen: [NodeID: Int] = [:]
+    /// Events that came, and are being handled.
+    var eventsInFlight = 0
     var isConnected = false
+    /// When the connection came back; nil if it has not been lost.
+    var reconnectedAt: ContinuousClock.Instant?
     private var registration: Registration?
     private var isStarted = false
     private var isAnnouncementDue = false
@@ -65,6 +72,8 @@ actor ClusterCore: RPCCaller {
         self.bus = bus
         self.transport = transport
         self.subjects = Subjects(realm: realm)
+        self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))"
+        self.realm = realm
         self.configuration = configuration
         self.service =
             configuration.answersServiceRequests
@@ -72,7 +81,10 @@ actor ClusterCore: RPCCaller {
         self.state = Locked(ClusterState(own: self.id, table: bus.clusterTable()))
     }
 
-    var now: ContinuousClock.Instant { self.eventLoop.time.instant }
+    nonisolated var now: ContinuousClock.Instant { self.eventLoop.time.instant }
+
+    /// Whether the server was away a moment ago, so that other nodes may have yet to come back to it.
+    var isReturning: Bool { self.reconnectedAt.map { self.now - $0 < .seconds(2) } ?? false }
 
     func note(_ change: (inout ClusterNode.Statistics) -> Void) { self.ledger.withLock { change(&$0) } }
 }
@@ -149,7 +161,8 @@ extension ClusterCore {
     }
 
     private var isDrained: Bool {
-        self.pending.count == 0 && self.sessions.values.allSatisfy { $0.assumeOnLoop { $0.isIdle } }
+        self.pending.count == 0 && self.eventsInFlight == 0
+            && self.sessions.values.allSatisfy { $0.assumeOnLoop { $0.isIdle } }
     }
 }
 

@@ -53,6 +53,9 @@ public final class ClusterNode: Sendable {
         /// The most requests of one other node that are handled at the same time; 65,536 by default.
         public var requestsPerNode = 65_536
 
+        /// How publications travel to other nodes, and to programs that are none; JSON-RPC by default.
+        public var publicationFormat = PublicationFormat.jsonRPC
+
         /// Where the node logs.
         public var logger = Logger(label: "waybill.nats")
 

@@ -65,7 +65,7 @@ final class NodeChannel: RPCChannel {
 
     func ended(_ id: RPCID, _ failure: RPCFailure?) {
         guard let (subject, start) = self.running.removeValue(forKey: id) else { return }
-        self.tally.end(subject, after: start.duration(to: .now), failure)
+        self.tally.end(subject, after: start.duration(to: .now), failure?.message)
     }
 
     func objection(to result: JSONText) -> RoutingError? {

@@ -1,6 +1,5 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
-internal import WaybillServe
 
 /// What a node has done for the subjects of its routes, as the services API of NATS asks.
 final class EndpointTally: Sendable {
@@ -40,12 +39,12 @@ final class EndpointTally: Sendable {
     }
 
     /// A request has been answered.
-    func end(_ subject: String, after time: Duration, _ failure: RPCFailure?) {
+    func end(_ subject: String, after time: Duration, _ failure: String?) {
         self.state.withLock { state in
             state.counts[subject]?.time += time
             guard let failure else { return }
             state.counts[subject]?.errors += 1
-            state.counts[subject]?.lastError = String(failure.message.prefix(200))
+            state.counts[subject]?.lastError = String(failure.prefix(200))
         }
     }
 }

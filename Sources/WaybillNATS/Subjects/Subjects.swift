@@ -61,13 +61,13 @@ struct Subjects: Sendable {
 
     /// Requests to the routes of a pattern's shape.
     func call(_ shape: PatternShape) -> String {
-        self.subject("call", shape.tokens) ?? self.hashed("call", shape)
+        self.subject("call", shape.text) ?? self.hashed("call", shape)
     }
 
     /// A publication, by its URL.
     func publication(_ address: Address) -> String {
         let tokens = [Self.token(address.scheme)] + address.segments.map(Self.token)
-        return self.subject("pub", tokens) ?? self.longPublications
+        return self.subject("pub", tokens.joined(separator: ".")) ?? self.longPublications
     }
 
     /// Whether a message of a subject is a request to a route.
@@ -91,20 +91,68 @@ struct Subjects: Sendable {
                 case .value: tokens.append("*")
                 case .rest:
                     // It has to be the last one.
-                    return self.subject("pub", tokens + [">"]) ?? "\(self.prefix).pub.>"
+                    return self.subject("pub", (tokens + [">"]).joined(separator: "."))
+                        ?? "\(self.prefix).pub.>"
                 }
             }
-            return self.subject("pub", tokens) ?? "\(self.prefix).pub.>"
+            return self.subject("pub", tokens.joined(separator: ".")) ?? "\(self.prefix).pub.>"
         } + [self.longPublications]
     }
 
-    private func subject(_ kind: String, _ tokens: [String]) -> String? {
-        let text = tokens.joined(separator: ".")
-        return text.utf8.count <= Self.limit ? "\(self.prefix).\(kind).\(text)" : nil
+    /// The URL that the subject of a publication or of a request says; nil if it says a pattern or a hash.
+    func url(in subject: String) -> String? {
+        for kind in ["pub", "call"] {
+            let prefix = "\(self.prefix).\(kind)."
+            guard subject.utf8.starts(with: prefix.utf8) else { continue }
+            let tokens = subject.dropFirst(prefix.count).split(
+                separator: ".",
+                omittingEmptySubsequences: false
+            )
+            let texts = tokens.compactMap { Self.text(of: $0) }
+            guard texts.count == tokens.count, let scheme = texts.first, !scheme.isEmpty else { return nil }
+            return "\(scheme)://\(texts.dropFirst().map(Self.segment).joined(separator: "/"))"
+        }
+        return nil
+    }
+
+    /// The text that a token is of; nil for what stands for more than a text.
+    private static func text(of token: Substring) -> String? {
+        if token == "%" { return "" }
+        var bytes: [UInt8] = []
+        var rest = token.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// A text as a segment of a URL.
+    private static func segment(_ text: String) -> String {
+        let plain = Set("-._~!$&'()*+,;=:@".utf8)
+        return text.utf8.map { byte in
+            let isPlain =
+                plain.contains(byte) || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x61...0x7A).contains(byte)
+            let digits = String(byte, radix: 16, uppercase: true)
+            return isPlain
+                ? String(UnicodeScalar(byte)) : digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+        }.joined()
+    }
+
+    private func subject(_ kind: String, _ text: String) -> String? {
+        text.utf8.count <= Self.limit ? "\(self.prefix).\(kind).\(text)" : nil
     }
 
     private func hashed(_ kind: String, _ shape: PatternShape) -> String {
-        "\(self.prefix).\(kind).%.\(Self.hash(shape.tokens.joined(separator: ".")))"
+        "\(self.prefix).\(kind).%.\(Self.hash(shape.text))"
     }
 
     /// A text as one token: what has a meaning in subjects is encoded, and so is what is no visible ASCII.
@@ -149,7 +197,8 @@ struct Subjects: Sendable {
 
 /// What a pattern matches, whatever it calls the values: nodes whose patterns have one shape share its work.
 struct PatternShape: Sendable, Hashable {
-    let tokens: [String]
+    /// Its segments as tokens of a subject, in one text: a node keeps thousands of shapes.
+    let text: String
 
     init(_ pattern: RoutePattern) {
         let longest = pattern.shapes.first ?? []
@@ -163,7 +212,7 @@ struct PatternShape: Sendable, Hashable {
             }
         }
         if pattern.shapes.count > 1 { tokens.append("%\(pattern.shapes.count)") }
-        self.tokens = tokens
+        self.text = tokens.joined(separator: ".")
     }
 }
 

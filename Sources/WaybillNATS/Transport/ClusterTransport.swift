@@ -30,7 +30,12 @@ package protocol ClusterTransport: Sendable {
     /// Sends a message.
     ///
     /// - Returns: False if too many messages wait to be sent already.
-    func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool
+    func publish(
+        _ subject: String,
+        reply: String?,
+        _ payload: [UInt8],
+        headers: [(name: String, value: String)]
+    ) -> Bool
 
     /// Waits until the server has had what was asked for before, and what it has sent before that has been
     /// received.
@@ -38,6 +43,13 @@ package protocol ClusterTransport: Sendable {
 
     /// Closes the connection; nothing comes afterwards.
     func close() async
+}
+
+extension ClusterTransport {
+    /// Sends a message without headers.
+    package func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
+        self.publish(subject, reply: reply, payload, headers: [])
+    }
 }
 
 /// What a transport tells its node.
@@ -54,7 +66,8 @@ package enum TransportEvent: Sendable {
 
     package enum Undelivered: Sendable {
         case noSubscriber
-        case notSent(String)
+        /// With what was to be sent, and why it was not.
+        case notSent([UInt8], String)
     }
 }
 
@@ -63,10 +76,18 @@ package struct TransportMessage: Sendable {
     package let subject: String
     package let reply: String?
     package let payload: [UInt8]
+    /// Names as they came, and values.
+    package let headers: [(name: String, value: String)]
 
-    package init(subject: String, reply: String?, payload: [UInt8]) {
+    package init(
+        subject: String,
+        reply: String?,
+        payload: [UInt8],
+        headers: [(name: String, value: String)] = []
+    ) {
         self.subject = subject
         self.reply = reply
         self.payload = payload
+        self.headers = headers
     }
 }

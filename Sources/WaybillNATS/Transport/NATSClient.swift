@@ -98,10 +98,16 @@ final class NATSClient: @unchecked Sendable {
 
     var payloadLimit: Int { unsafe Int(natsConnection_GetMaxPayload(self.connection)) }
 
-    func publish(_ subject: String, _ reply: String?, _ payload: [UInt8]) {
+    func publish(
+        _ subject: String,
+        _ reply: String?,
+        _ payload: [UInt8],
+        _ headers: [(name: String, value: String)]
+    ) {
         // libnats copies the bytes before it returns.
         let status = unsafe payload.withUnsafeBytes { bytes in
             let data = bytes.baseAddress
+            guard headers.isEmpty else { return unsafe self.publish(subject, reply, bytes, headers) }
             guard let reply else {
                 return unsafe natsConnection_Publish(self.connection, subject, data, Int32(bytes.count))
             }
@@ -115,7 +121,24 @@ final class NATSClient: @unchecked Sendable {
         }
         guard status != NATS_OK, let reply else { return }
         let text = unsafe String(cString: natsStatus_GetText(status))
-        self.events.append(.undelivered(reply: reply, reason: .notSent(text)))
+        self.events.append(.undelivered(reply: reply, reason: .notSent(payload, text)))
+    }
+
+    private func publish(
+        _ subject: String,
+        _ reply: String?,
+        _ payload: UnsafeRawBufferPointer,
+        _ headers: [(name: String, value: String)]
+    ) -> natsStatus {
+        var message: OpaquePointer?
+        let data = unsafe payload.baseAddress?.assumingMemoryBound(to: CChar.self)
+        // The message has copies of all that it is given.
+        var status = unsafe natsMsg_Create(&message, subject, reply, data, Int32(payload.count))
+        defer { unsafe natsMsg_Destroy(message) }
+        for (name, value) in headers where status == NATS_OK {
+            status = unsafe natsMsgHeader_Set(message, name, value)
+        }
+        return unsafe status == NATS_OK ? natsConnection_PublishMsg(self.connection, message) : status
     }
 
     func subscribe(_ subject: String, _ queue: String?) {
@@ -142,19 +165,31 @@ final class NATSClient: @unchecked Sendable {
         _ = unsafe natsSubscription_Drain(subscription)
         // Destroyed now, it would drop what waits in it.
         unsafe self.draining.append(subscription)
-        if unsafe self.draining.count > 1000 { self.endDraining() }
+        if unsafe self.draining.count > 1000 { self.endDraining(until: .now + Self.patience) }
     }
 
     /// Waits until the server has had what was sent, and what came for subscriptions that have ended is
-    /// delivered.
+    /// delivered; two seconds at most, however many there are, and not at all without a server.
     func flush() {
-        _ = unsafe natsConnection_FlushTimeout(self.connection, 2000)
-        self.endDraining()
+        let limit = ContinuousClock.now + Self.patience
+        let milliseconds = Int64(Self.patience / .milliseconds(1))
+        if self.isConnected { _ = unsafe natsConnection_FlushTimeout(self.connection, milliseconds) }
+        self.endDraining(until: limit)
     }
 
-    private func endDraining() {
+    /// How long the server may take for what is asked of it.
+    private static let patience = Duration.seconds(2)
+
+    private var isConnected: Bool {
+        unsafe natsConnection_Status(self.connection) == NATS_CONN_STATUS_CONNECTED
+    }
+
+    private func endDraining(until limit: ContinuousClock.Instant) {
         for index in unsafe self.draining.indices {
-            _ = unsafe natsSubscription_WaitForDrainCompletion(self.draining[index], 1000)
+            let left = Int64((limit - .now) / .milliseconds(1))
+            if left > 0, self.isConnected {
+                _ = unsafe natsSubscription_WaitForDrainCompletion(self.draining[index], left)
+            }
             unsafe natsSubscription_Destroy(self.draining[index])
         }
         unsafe self.draining = []
@@ -198,9 +233,28 @@ private func takeMessage(
     let taken = unsafe TransportMessage(
         subject: subject,
         reply: natsMsg_GetReply(message).map { unsafe String(cString: $0) },
-        payload: Array(bytes)
+        payload: Array(bytes),
+        headers: headers(of: message)
     )
     events.append(.message(taken), size: size, isUrgent: false)
+}
+
+/// The headers of a message; of several values of one name the first.
+private func headers(of message: OpaquePointer?) -> [(name: String, value: String)] {
+    var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    var count: Int32 = 0
+    guard unsafe natsMsgHeader_Keys(message, &names, &count) == NATS_OK else { return [] }
+    // The list is the caller's; its texts are the message's, as the values are.
+    defer { unsafe free(names) }
+    var headers: [(name: String, value: String)] = []
+    for index in 0..<Int(count) {
+        var value: UnsafePointer<CChar>?
+        guard let name = unsafe names?[index], unsafe natsMsgHeader_Get(message, name, &value) == NATS_OK,
+            let value = unsafe value
+        else { continue }
+        unsafe headers.append((String(cString: name), String(cString: value)))
+    }
+    return headers
 }
 
 private func noteDisconnected(_ connection: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {

@@ -11,7 +11,7 @@ internal import WaybillRouting
 /// the loop. Messages are delivered by one thread of libnats for all subscriptions, so their order holds.
 final class NATSConnection: ClusterTransport {
     private enum Command: Sendable {
-        case publish(String, reply: String?, [UInt8])
+        case publish(String, reply: String?, [UInt8], headers: [(name: String, value: String)])
         case subscribe(String, queue: String?)
         case unsubscribe(String)
         case run(@Sendable (borrowing NATSClient) -> Void)
@@ -62,8 +62,16 @@ final class NATSConnection: ClusterTransport {
 
     func unsubscribe(_ subject: String) { self.enqueue(.unsubscribe(subject), isUrgent: true) }
 
-    func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
-        self.enqueue(.publish(subject, reply: reply, payload), size: payload.count + subject.utf8.count)
+    func publish(
+        _ subject: String,
+        reply: String?,
+        _ payload: [UInt8],
+        headers: [(name: String, value: String)]
+    ) -> Bool {
+        let size = headers.reduce(payload.count + subject.utf8.count) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count
+        }
+        return self.enqueue(.publish(subject, reply: reply, payload, headers: headers), size: size)
     }
 
     func flush() async {
@@ -117,7 +125,8 @@ final class NATSConnection: ClusterTransport {
     private func perform(_ commands: [Command], _ client: NATSClient) {
         for command in commands {
             switch command {
-            case .publish(let subject, let reply, let payload): client.publish(subject, reply, payload)
+            case .publish(let subject, let reply, let payload, let headers):
+                client.publish(subject, reply, payload, headers)
             case .subscribe(let subject, let queue): client.subscribe(subject, queue)
             case .unsubscribe(let subject): client.unsubscribe(subject)
             case .run(let body): body(client)

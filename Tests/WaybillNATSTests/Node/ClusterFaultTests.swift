@@ -10,8 +10,6 @@ import WaybillTestSupport
 /// What happens when nodes die, servers stop, and messages are not what they should be.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterFaultTests {
-    private static let isLong = ProcessInfo.processInfo.environment["WAYBILL_SOAK"] != nil
-
     @Test func `what waits for a node that dies fails with its name`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
@@ -192,47 +190,6 @@ struct ClusterFaultTests {
             let request = #"{"jsonrpc":"2.0","id":"a","method":"app://far/one","params":{"n":7}}"#
             cluster.memory.publish(subject, "_INBOX.1", Array(request.utf8), from: 0)
             #expect(await answers.comes(to: #"{"jsonrpc":"2.0","id":"a","result":7}"#))
-        }
-    }
-
-    @Test func `nodes with many patterns know each other soon, and in little memory`()
-        async throws
-    {
-        let (count, patterns) = Self.isLong ? (50, 200) : (8, 50)
-        try await withCluster(.memory) { cluster in
-            let before = memoryInUse()
-            let start = ContinuousClock.now
-            let nodes = try await withThrowingTaskGroup(of: TestCluster.Node.self) { group in
-                for number in 0..<count {
-                    group.addTask {
-                        try await cluster.node("node \(number)", heartbeat: .seconds(5)) { bus in
-                            try bus.share("app://n\(number)/**")
-                            for route in 0..<patterns {
-                                try bus.register("app://n\(number)/r\(route)/:id") { _ in number }
-                            }
-                        }
-                    }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            let isComplete = await eventually {
-                nodes.allSatisfy { node in
-                    node.node.core.state.withLock { state in
-                        state.members.count == count - 1
-                            && state.members.values.allSatisfy { $0.routes.count == patterns }
-                    }
-                }
-            }
-            #expect(isComplete)
-            let time = ContinuousClock.now - start
-            print("\(count) nodes with \(patterns) patterns each know each other after \(time)")
-            #expect(time < .seconds(20))
-            if let before, let after = memoryInUse() {
-                print("\((after - before) / count / 1024) KiB a node")
-                #expect((after - before) / count < 4 << 20)
-            }
-            let last = try #require(nodes.last { $0.node.core.configuration.name != "node 7" })
-            #expect(try await last.bus.route("app://n7/r49/x", as: Int.self) == 7)
         }
     }
 

@@ -42,9 +42,43 @@ struct OverflowTests {
             let error = await failure { try await near.bus.route("app://far") }
             #expect(error?.code == .mailboxFull)
             #expect(near.node.statistics.sent == 0)
-            try await near.bus.publish("app://far")
             cluster.memory.fill(transport.client, false)
             #expect(try await near.bus.route("app://far", as: Int.self) == 1)
+            #expect(await near.balances())
+        }
+    }
+
+    @Test func `a publication that is lost is a dead letter, with the reason`() async throws {
+        try await withCluster(.memory) { cluster in
+            let heard = Tally()
+            _ = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.subscribe("app://far/news") { _ in heard.add() }
+            }
+            let near = try await cluster.node("near", heartbeat: .seconds(10))
+            #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
+            let letters = Journal<String>()
+            let watch = Task {
+                for await letter in near.bus.deadLetters { letters.add("\(letter.error.code) \(letter.url)") }
+            }
+            defer { watch.cancel() }
+            try await near.bus.publish("app://far/news")
+            #expect(await eventually { heard.count == 1 })
+            let transport = try #require(near.transport)
+            cluster.memory.fill(transport.client, true)
+            try await near.bus.publish("app://far/news?n=1")
+            #expect(await letters.comes(to: "mailboxFull app://far/news?n=1"))
+            cluster.memory.fill(transport.client, false)
+            let large = String(repeating: "x", count: cluster.memory.payloadLimit)
+            try await near.bus.publish("app://far/news?n=2", parameters: ["text": large])
+            #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2" })
+            // What the transport had taken, and could not send.
+            let payload = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news?n=3"}}"#
+            let reply = Subjects(realm: "test").inbox(near.node.core.id, 1)
+            transport.take(.undelivered(reply: reply, reason: .notSent(Array(payload.utf8), "it is full")))
+            #expect(await eventually { letters.entries.last == "unreachable app://far/news?n=3" })
+            #expect(near.bus.statistics.deadLettered == 3)
+            #expect(heard.count == 1)
             #expect(await near.balances())
         }
     }

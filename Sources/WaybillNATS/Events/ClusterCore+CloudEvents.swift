@@ -1,0 +1,154 @@
+internal import Logging
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillJSON
+internal import WaybillRouting
+
+// Messages that are events of CloudEvents: those of clients that are no nodes, and publications of nodes that
+// are told to write them.
+extension ClusterCore {
+    /// What of a message's headers crosses as an attribute of the same name: the extension for traces.
+    private static let traceHeaders = ["traceparent", "tracestate"]
+
+    /// Takes a message that is an event.
+    ///
+    /// - Returns: Whether it is one.
+    func receiveEvent(_ message: TransportMessage) -> Bool {
+        do throws(CloudEventError) {
+            guard let (event, mode) = try CloudEvent.carried(by: message) else { return false }
+            guard let request = self.request(event, message) else {
+                self.note { $0.malformed += 1 }
+                return true
+            }
+            self.perform(request, event, mode, message)
+        } catch {
+            self.note { $0.malformed += 1 }
+            let failure = RoutingError(.invalidParameter, url: "", message: "\(error)")
+            self.answer(message.reply, with: failure)
+        }
+        return true
+    }
+
+    private func perform(
+        _ request: ExternalRequest,
+        _ event: CloudEvent,
+        _ mode: EventMode,
+        _ message: TransportMessage
+    ) {
+        let isPublication = self.subjects.isPublication(message.subject)
+        guard !isPublication || self.isNew(message) else { return self.note { $0.unknown += 1 } }
+        guard self.eventsInFlight < self.configuration.requestsPerNode else {
+            let sentence = "too many events wait for their handlers"
+            return self.answer(
+                isPublication ? nil : message.reply,
+                with: RoutingError(.mailboxFull, url: request.url, message: sentence)
+            )
+        }
+        self.eventsInFlight += 1
+        Task.immediate {
+            if isPublication {
+                _ = try? await self.bus.publish(request)
+            } else {
+                self.note { $0.received += 1 }
+                await self.call(request, mode, message)
+            }
+            self.eventsInFlight -= 1
+        }
+    }
+
+    private func call(_ request: ExternalRequest, _ mode: EventMode, _ message: TransportMessage) async {
+        self.tally.count(for: message.subject) { _ = self.tally.begin() }
+        let start = ContinuousClock.now
+        var failure: RoutingError?
+        do throws(RoutingError) {
+            let reply = try await self.bus.route(request)
+            try self.answer(message.reply, with: self.event(reply, of: request), mode)
+        } catch {
+            failure = error
+            self.answer(message.reply, with: error)
+        }
+        self.tally.end(message.subject, after: start.duration(to: .now), failure?.message)
+    }
+
+    /// The event that a reply is.
+    private func event(_ reply: Reply, of request: ExternalRequest) throws(RoutingError) -> CloudEvent {
+        let pattern = self.bus.explainExposed(request.url, to: .nodes).route?.pattern.text ?? request.url
+        return CloudEvent(
+            known: [
+                "id": "\(reply.correlationID)", "source": self.eventSource, "type": pattern,
+                "subject": request.url, "datacontenttype": "application/json",
+            ],
+            data: try JSONWriter.encoded(reply.content)
+        )
+    }
+
+    private func answer(
+        _ subject: String?,
+        with event: CloudEvent,
+        _ mode: EventMode
+    ) throws(RoutingError) {
+        guard let subject else { return }
+        let (payload, headers) = event.encoded(as: mode)
+        if let error = self.objection(to: payload.count, event["subject"] ?? "") { throw error }
+        _ = self.transport.publish(subject, reply: nil, payload, headers: headers)
+    }
+
+    /// Says that an event could not be handled, as services of NATS do.
+    private func answer(_ subject: String?, with error: RoutingError) {
+        guard let subject else { return }
+        var writer = JSONWriter()
+        writer.raw("{")
+        writer.name("code", isFirst: true)
+        writer.string(error.code.description)
+        writer.name("message")
+        writer.string(error.message)
+        writer.raw("}")
+        let headers = [
+            (name: "Nats-Service-Error-Code", value: "\(error.code.httpStatus)"),
+            (name: "Nats-Service-Error", value: error.code.description),
+        ]
+        _ = self.transport.publish(subject, reply: nil, writer.bytes, headers: headers)
+    }
+}
+
+// What an event says for the bus, and a message as an event.
+extension ClusterCore {
+    /// The request that an event is: its subject is the URL, or else that of the message says it.
+    private func request(_ event: CloudEvent, _ message: TransportMessage) -> ExternalRequest? {
+        let subject = event["subject"].flatMap { $0.contains("://") ? $0 : nil }
+        guard let url = subject ?? self.subjects.url(in: message.subject) else { return nil }
+        var headers = event.messageHeaders
+        for name in Self.traceHeaders { headers[name] = event[name] }
+        var parameters: [String: any Sendable] = [:]
+        var payload: (any Sendable)?
+        if let data = event.data {
+            if CloudEvent.isJSON(event.contentType) {
+                guard let value = try? JSONText(validating: data) else { return nil }
+                parameters = value.parameters ?? [:]
+                payload = value
+            } else {
+                payload = String(validating: data, as: UTF8.self) ?? data
+            }
+        }
+        return ExternalRequest(
+            url: url,
+            parameters: parameters,
+            headers: headers,
+            deadline: event.deadline,
+            payload: payload,
+            origin: MessageOrigin(transport: "nats", peer: event["source"]),
+            audience: .nodes
+        )
+    }
+
+    /// A publication as an event; one that came as an event is that event.
+    func event(_ message: Message) -> CloudEvent {
+        let type = String(message.address.text.prefix { $0 != "?" && $0 != "#" })
+        let event = CloudEvent(message, of: type, from: self.eventSource)
+        var attributes = event.attributes
+        for name in Self.traceHeaders where attributes[name] == nil {
+            attributes[name] = message.headers[name]
+        }
+        return CloudEvent(known: attributes, data: event.data)
+    }
+}

@@ -1,0 +1,155 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillJSON
+import WaybillNATSTestSupport
+import WaybillTestSupport
+
+@testable import WaybillNATS
+
+/// Events of CloudEvents between nodes, and from clients that are none.
+@Suite(.timeLimit(.minutes(1)))
+struct NodeEventTests {
+    private static let formats: [ClusterNode.PublicationFormat] = [.structuredEvents, .binaryEvents]
+
+    private struct Heard: Equatable {
+        var headers: [String: String]
+        let text: String?
+        let payload: String?
+
+        init(_ message: Message) {
+            self.headers = message.headers
+            self.text = message.parameters["text"]
+            self.payload = message.payload.flatMap { payload in
+                payload as? String
+                    ?? (try? message.payload(as: JSONText.self)).map {
+                        String(decoding: $0.slice, as: UTF8.self)
+                    }
+            }
+        }
+    }
+
+    @Test(arguments: TestCluster.Kind.allCases, Self.formats)
+    func `publications travel as events, and one that came as an event is that event`(
+        kind: TestCluster.Kind,
+        format: ClusterNode.PublicationFormat
+    ) async throws {
+        try await withCluster(kind) { cluster in
+            let heard = Journal<Heard>()
+            _ = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.subscribe("app://far/news/:day") { message in heard.add(Heard(message)) }
+            }
+            let near = try await cluster.node("near", publicationFormat: format)
+            #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
+            try await near.bus.publish(
+                "app://far/news/a%20b?n=1",
+                parameters: ["text": "50 % € \"off\""],
+                headers: ["traceparent": "00-1-2-01"],
+                timeout: .seconds(60)
+            )
+            #expect(await eventually { heard.count == 1 })
+            let first = try #require(heard.entries.first)
+            #expect(first.text == "50 % € \"off\"")
+            #expect(first.headers["ce-subject"] == "app://far/news/a%20b?n=1")
+            #expect(first.headers["ce-type"] == "app://far/news/a%20b")
+            #expect(first.headers["ce-source"] == "/test/near")
+            #expect(first.headers["ce-datacontenttype"] == "application/json")
+            #expect(first.headers["ce-expirytime"] != nil)
+            #expect(first.headers["traceparent"] == "00-1-2-01")
+            // One that has come as an event, by another way.
+            let attributes = [
+                "ce-id": "7", "ce-source": "/till", "ce-type": "sold", "ce-tenant": "a % b",
+                "ce-datacontenttype": "text/plain",
+            ]
+            try near.bus.expose("app://far/**", for: .all)
+            _ = try await near.bus.publish(
+                ExternalRequest(
+                    url: "app://far/news/today",
+                    headers: attributes,
+                    payload: "50 % off",
+                    origin: MessageOrigin(transport: "http")
+                )
+            )
+            #expect(await eventually { heard.count == 2 })
+            let second = try #require(heard.entries.last)
+            #expect(second.headers.filter { $0.key.hasPrefix("ce-") } == attributes)
+            #expect(second.payload == "50 % off")
+            #expect(await near.balances())
+        }
+    }
+
+    @Test func `a client calls with an event in either mode, and gets one`() async throws {
+        try await withCluster(.memory) { cluster in
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.register("app://far/double/:n") { message -> [String: Int] in
+                    ["double": try message.argument("n") as Int * 2]
+                }
+                try bus.register("app://far/say") { message -> String in
+                    "\(message.payload as? String ?? "") \(message.headers["ce-id"] ?? "")"
+                }
+                try bus.register("app://far/sum") { message -> Int in
+                    try message.argument("a") as Int + message.argument("b")
+                }
+            }
+            let answers = Journal<String>()
+            cluster.memory.observe { subject, _, payload in
+                if subject.hasPrefix("_INBOX.") { answers.add(String(decoding: payload, as: UTF8.self)) }
+            }
+            func ask(_ subject: String, _ payload: String, _ headers: [(name: String, value: String)]) {
+                cluster.memory.publish(
+                    "waybill.test.call.app.far.\(subject)",
+                    "_INBOX.1",
+                    Array(payload.utf8),
+                    headers: headers,
+                    from: 0
+                )
+            }
+            // The URL is the event's subject, or what the subject of NATS says.
+            let double =
+                #"{"specversion":"1.0","id":"1","source":"/c","type":"t","subject":"app://far/double/21"}"#
+            ask("double.%:", double, [("Content-Type", "application/cloudevents+json; charset=utf-8")])
+            #expect(await eventually { answers.count == 1 })
+            let event = try CloudEvent(structured: Array(answers.entries[0].utf8))
+            #expect(event["type"] == "app://far/double/:n" && event["source"] == "/test/far")
+            #expect(event["subject"] == "app://far/double/21")
+            #expect(event.data == Array(#"{"double":42}"#.utf8))
+            for (number, name) in ["content-type", "ce-datacontenttype", "CE-DataContentType"].enumerated() {
+                ask(
+                    "say",
+                    "hi",
+                    [
+                        ("CE-SpecVersion", "1.0"), ("Ce-Id", "7%20\(number)"), ("ce-source", "/c"),
+                        ("ce-type", "t"),
+                        (name, "text/plain"),
+                    ]
+                )
+                #expect(await answers.comes(to: "\"hi 7 \(number)\""))
+            }
+            let binary = [
+                (name: "ce-specversion", value: "1.0"), ("ce-id", "8"), ("ce-source", "/c"), ("ce-type", "t"),
+            ]
+            ask("sum", #"{"a":40,"b":2}"#, binary)
+            #expect(await answers.comes(to: "42"))
+            // What is wrong with an event is said, and what fails too.
+            ask("sum", "{}", [("ce-specversion", "2.0")])
+            #expect(await eventually { answers.entries.last?.contains("invalidParameter") == true })
+            ask("sum", "{}", binary)
+            #expect(await eventually { answers.entries.last?.contains("missingParameter") == true })
+            ask("double.%:", "{}", binary)
+            #expect(await eventually { far.node.statistics.malformed == 2 })
+            #expect(await far.balances())
+        }
+    }
+
+    @Test(arguments: [
+        ("app.far.news", "app://far/news"), ("app.a%2Eb.%.x%20y", "app://a.b//x%20y"), ("app", "app://"),
+        ("app.item.%:", nil), ("app.item.%%", nil), ("%.abcdef", nil), ("app.%FF", nil),
+    ])
+    func `a subject says a URL, if it is of one`(tail: String, url: String?) {
+        let subjects = Subjects(realm: "test")
+        for kind in ["pub", "call"] { #expect(subjects.url(in: "waybill.test.\(kind).\(tail)") == url) }
+        #expect(subjects.url(in: "waybill.other.pub.\(tail)") == nil)
+    }
+}
