@@ -57,6 +57,7 @@ let package = Package(
         .library(name: "WaybillCommands", targets: ["WaybillCommands"]),
         .library(name: "WaybillWeb", targets: ["WaybillWeb"]),
         .library(name: "WaybillHTTP", targets: ["WaybillHTTP"]),
+        .library(name: "WaybillConsole", targets: ["WaybillConsole"]),
         .library(name: "WaybillServe", targets: ["WaybillServe"]),
         .library(name: "WaybillNATS", targets: ["WaybillNATS"]),
         .executable(name: "waybill", targets: ["WaybillMain"]),
@@ -220,6 +221,22 @@ let package = Package(
             ] + gateway,
             swiftSettings: settings
         ),
+        // A page that shows what a bus does; it is part of the program, so that no file has to be found.
+        .target(
+            name: "WaybillConsole",
+            dependencies: [
+                "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillHTTP", "WaybillJSON",
+                "WaybillRouting",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ] + gateway,
+            resources: [
+                "index.html", "signin.html", "console.css", "deadletters.js", "diagram.js", "elements.js",
+                "flow.js", "form.js", "keys.js", "list.js", "live.js", "main.js", "nodes.js", "routes.js",
+                "signin.js", "statistics.js", "stream.js",
+            ].map { .embedInCode("Page/\($0)") },
+            swiftSettings: settings
+        ),
         // Values as JSON, for what reaches the bus from other processes.
         .target(
             name: "WaybillJSON",
@@ -375,6 +392,22 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "WaybillConsoleTests",
+            dependencies: [
+                "WaybillConsole", "Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillJSON",
+                "WaybillRouting",
+                "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["HTTP"])
+                ),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+            ] + gateway,
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "WaybillJSONTests",
             dependencies: ["WaybillJSON", "WaybillRouting"],
             swiftSettings: settings
@@ -500,7 +533,13 @@ let package = Package(
             path: "Tests/ClusterProgram",
             swiftSettings: settings
         ),
-        // A program of its own, since tests do not have the main thread.
+        // Programs of their own, since tests neither end their process nor have the main thread.
+        .executableTarget(
+            name: "ExitProgram",
+            dependencies: ["WaybillEventLoop", "CLibUV"],
+            path: "Tests/ExitProgram",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "MainActorProgram",
             dependencies: ["Waybill", "WaybillEventLoop"],

@@ -34,6 +34,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
@@ -49,10 +50,12 @@ let package = Package(
             dependencies: [
                 "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", waybill,
                 .product(name: "WaybillEventLoop", package: "waybill"),
+                .product(name: "WaybillConsole", package: "waybill"),
                 .product(name: "WaybillHTTP", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "WaybillServiceLifecycle", package: "waybill"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -64,6 +67,7 @@ let package = Package(
             name: "WebShopTests",
             dependencies: [
                 "WebShop", waybill,
+                .product(name: "WaybillConsole", package: "waybill"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),

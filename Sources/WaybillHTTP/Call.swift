@@ -85,7 +85,7 @@ extension WaybillGateway {
         guard self.bus.exposedOperations(of: external.url).contains(.calls) else {
             throw Problem(self.bus.explainExposed(external.url).error ?? .noRoute(external.url))
         }
-        return try self.stream(for: request) { sink in
+        return try self.streams.response(to: request) { sink in
             do {
                 let reply = try await self.bus.route(external) { value in
                     await sink.send(ServerSentEvent("progress", try JSONWriter.encoded(value)))

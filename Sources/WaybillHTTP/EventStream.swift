@@ -1,18 +1,18 @@
 #if HTTP
 internal import HTTPTypes
-internal import Hummingbird
+package import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
 internal import Synchronization
 internal import WaybillEventLoop
 
 /// One event of a stream, as the HTML standard has them.
-struct ServerSentEvent: Sendable {
+package struct ServerSentEvent: Sendable {
     var name: String?
     var id: String?
     var data: [UInt8]
 
-    init(_ name: String?, id: String? = nil, _ data: [UInt8]) {
+    package init(_ name: String?, id: String? = nil, _ data: [UInt8]) {
         self.name = name
         self.id = id
         self.data = data
@@ -38,7 +38,7 @@ struct ServerSentEvent: Sendable {
 
 /// The events on their way to one client, which goes no slower than they are sent: a sender waits until its
 /// event has been written.
-final class EventSink: Sendable {
+package final class EventSink: Sendable {
     /// Bytes to write, and the sender that waits for that.
     struct Item: Sendable {
         let bytes: [UInt8]
@@ -62,7 +62,7 @@ final class EventSink: Sendable {
     init() { (self.items, self.writer) = AsyncStream.makeStream() }
 
     /// Sends an event, and waits until it has been written or the stream has ended.
-    func send(_ event: ServerSentEvent) async { await self.send(event.bytes) }
+    package func send(_ event: ServerSentEvent) async { await self.send(event.bytes) }
 
     /// Sends a comment, which clients ignore.
     func sendComment() async { await self.send(Array(":\n\n".utf8)) }
@@ -107,19 +107,34 @@ final class StreamCount: Sendable {
     }
 }
 
-extension WaybillGateway {
+/// Responses that are streams of events.
+package struct EventStreams: Sendable {
+    private let count: StreamCount
+    private let heartbeat: Duration
+    private let isHTTP2: Bool
+
+    /// - Parameters:
+    ///   - limit: how many there may be at once.
+    ///   - heartbeat: how often a stream in which nothing happens gets a comment.
+    ///   - isHTTP2: whether the server speaks HTTP/2.
+    package init(limit: Int, heartbeat: Duration, isHTTP2: Bool) {
+        self.count = StreamCount(limit: limit)
+        self.heartbeat = heartbeat
+        self.isHTTP2 = isHTTP2
+    }
+
     /// A response that is a stream of events, until `produce` returns, the client goes away, or the server is
     /// shut down.
-    func stream(
-        for request: Request,
+    package func response(
+        to request: Request,
         _ produce: @escaping @Sendable (EventSink) async -> Void
     ) throws(Problem) -> Response {
-        let place = try self.streams.take()
-        let heartbeat = self.configuration.heartbeat
+        let place = try self.count.take()
+        let heartbeat = self.heartbeat
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no",
         ]
-        if !self.configuration.isHTTP2 { headers[.connection] = "close" }
+        if !self.isHTTP2 { headers[.connection] = "close" }
         return Response(
             status: .ok,
             headers: headers,

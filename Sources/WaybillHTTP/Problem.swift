@@ -1,29 +1,29 @@
 #if HTTP
-internal import HTTPTypes
-internal import Hummingbird
+package import HTTPTypes
+package import Hummingbird
 internal import NIOCore
 internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
 /// A failure as clients see it (RFC 9457).
-struct Problem: Error {
-    let status: HTTPResponse.Status
-    let detail: String
+package struct Problem: Error {
+    package let status: HTTPResponse.Status
+    package let detail: String
     /// The name of the code of a `RoutingError`.
     var code: String?
     /// What the log knows the failure by, if clients do not learn the reason.
     var id: String?
     /// The methods that the URL takes, if it takes another than that of the request.
-    var allowed = "GET, POST"
+    package var allowed = "GET, POST"
 
-    init(_ status: HTTPResponse.Status, _ detail: String) {
+    package init(_ status: HTTPResponse.Status, _ detail: String) {
         self.status = status
         self.detail = detail
     }
 
     /// What a client learns of an error: the reason, if the client can do something about it.
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         guard let error = error as? RoutingError else {
             self.init(.internalServerError, "the request failed")
             self.id = Self.newID()
@@ -84,7 +84,7 @@ struct Problem: Error {
         return (try? JSONWriter.encoded(members)) ?? []
     }
 
-    var response: Response {
+    package var response: Response {
         var response = Response(status: self.status, json: self.json)
         response.headers[.contentType] = "application/problem+json"
         if self.isTemporary { response.headers[.retryAfter] = "1" }
@@ -95,7 +95,7 @@ struct Problem: Error {
 
 extension Response {
     /// A response with a JSON body.
-    init(status: HTTPResponse.Status = .ok, json: [UInt8]) {
+    package init(status: HTTPResponse.Status = .ok, json: [UInt8]) {
         self.init(
             status: status,
             headers: Self.jsonHeaders,

@@ -1,20 +1,25 @@
 #if HTTP
 internal import HTTPTypes
-internal import Hummingbird
+package import Hummingbird
 internal import WaybillRouting
 
 // A server on a developer's machine, or in a house, is reached by every page that a browser there shows: by
 // its own name through DNS rebinding, or by a form that a page of another origin sends.
 extension WaybillGateway.Configuration {
     /// Refuses a request that is for another server, or comes from a page of another origin.
-    func check(_ request: Request) throws(Problem) {
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - acceptsNoOrigin: whether `null` is accepted, the origin of a form on a page that sends no referrer.
+    /// - Throws: the reason.
+    package func check(_ request: Request, acceptsNoOrigin: Bool = false) throws(Problem) {
         let authority = request.head.authority ?? ""
         if let hosts, !hosts.contains(Self.host(of: authority)) {
             let status = HTTPResponse.Status(code: 421, reasonPhrase: "Misdirected Request")
             throw Problem(status, "`\(authority.onShortLine)` is no host of this server")
         }
         guard let origin = request.headers[.origin], !self.isOwn(origin, authority) else { return }
-        guard self.origins.contains(origin.lowercased()) else {
+        guard self.origins.contains(origin.lowercased()) || acceptsNoOrigin && origin == "null" else {
             throw Problem(.forbidden, "pages of `\(origin.onShortLine)` may not use this server")
         }
     }

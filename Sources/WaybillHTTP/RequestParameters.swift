@@ -1,5 +1,5 @@
 #if HTTP
-internal import HTTPTypes
+package import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import Waybill
@@ -189,7 +189,7 @@ extension HTTPField.Name {
     /// Keeps nginx from buffering a response.
     static let xAccelBuffering = Self.known("X-Accel-Buffering")
 
-    static func known(_ text: String) -> Self {
+    package static func known(_ text: String) -> Self {
         guard let name = Self(text) else { preconditionFailure("`\(text)` is the name of a header") }
         return name
     }

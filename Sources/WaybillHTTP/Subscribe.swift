@@ -26,7 +26,7 @@ extension WaybillGateway {
             if error.code == .invalidPattern { throw Problem(.badRequest, error.message) }
             throw error
         }
-        return try self.stream(for: request) { sink in
+        return try self.streams.response(to: request) { sink in
             await client.feed.send(after: client.number, or: lastID, to: sink)
         }
     }

@@ -78,7 +78,7 @@ public struct WaybillGateway: Sendable {
     let bus: MessageBus
     let configuration: Configuration
     let feeds: EventFeeds
-    let streams: StreamCount
+    let streams: EventStreams
     let grace = GracePeriods()
     /// Begins most calls.
     private let desk: CallDesk
@@ -92,7 +92,11 @@ public struct WaybillGateway: Sendable {
         self.bus = bus
         self.configuration = configuration
         self.feeds = EventFeeds(bus, configuration)
-        self.streams = StreamCount(limit: configuration.streamLimit)
+        self.streams = EventStreams(
+            limit: configuration.streamLimit,
+            heartbeat: configuration.heartbeat,
+            isHTTP2: configuration.isHTTP2
+        )
         self.desk = CallDesk(bus, on: bus.eventLoop)
     }
 

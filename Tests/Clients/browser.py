@@ -2,56 +2,12 @@
 of another origin, which is refused.
 
     browser.py PORT
-
-The browser is asked over its debugging protocol.
 """
-import json, re, subprocess, sys, tempfile, urllib.request
+import json, sys, tempfile, urllib.request
 
-import websocket
+from chromium import Page
 
 origin = f"http://localhost:{sys.argv[1]}"
-
-
-class Page:
-    """A page of a browser without a window."""
-
-    def __init__(self, folder):
-        self.browser = subprocess.Popen(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-             "--disable-background-networking", f"--user-data-dir={folder}", "--remote-debugging-port=0", "about:blank"],
-            stderr=subprocess.PIPE, text=True)
-        for line in self.browser.stderr:
-            if found := re.search(r"DevTools listening on ws://([^/]+)/", line):
-                break
-        pages = json.load(urllib.request.urlopen(f"http://{found[1]}/json", timeout=10))
-        address = next(page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page")
-        self.socket = websocket.create_connection(address, suppress_origin=True, timeout=20)
-        self.last = 0
-
-    def ask(self, method, **params):
-        self.last += 1
-        self.socket.send(json.dumps({"id": self.last, "method": method, "params": params}))
-        while (answer := json.loads(self.socket.recv())).get("id") != self.last:
-            pass
-        return answer["result"]
-
-    def open(self, url):
-        self.ask("Page.enable")
-        self.ask("Page.navigate", url=url)
-        while self.run("location.href + document.readyState") != url + "complete":
-            pass
-
-    def run(self, script):
-        """What a script comes to; a promise is awaited."""
-        answer = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
-
-    def close(self):
-        self.socket.close()
-        self.browser.terminate()
-        self.browser.wait(timeout=10)
-
 
 # The first event, or that there is none.
 FIRST = """new Promise(done => {

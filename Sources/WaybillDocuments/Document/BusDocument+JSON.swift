@@ -33,7 +33,7 @@ extension BusDocument {
         ]
     }
 
-    var schemaTree: JSONTree { .object(self.schemas.mapValues(\.tree)) }
+    package var schemaTree: JSONTree { .object(self.schemas.mapValues(\.tree)) }
 }
 
 /// Why a text is no document.
@@ -153,7 +153,7 @@ extension ExposedOperations {
     ]
 
     /// The operations as documents name them.
-    var names: [String] { Self.named.filter { self.isSuperset(of: $0.operation) }.map(\.name) }
+    package var names: [String] { Self.named.filter { self.isSuperset(of: $0.operation) }.map(\.name) }
 
     fileprivate init(names: [String]) {
         self = Self.named.filter { names.contains($0.name) }.reduce(into: []) { $0.formUnion($1.operation) }

@@ -1,7 +1,7 @@
-internal import WaybillJSON
+package import WaybillJSON
 
 /// A JSON value as a tree, which is written with sorted names: the same value is the same text.
-indirect enum JSONTree: Sendable, Hashable {
+package indirect enum JSONTree: Sendable, Hashable {
     case null
     case bool(Bool)
     /// A number as it is spelled.
@@ -10,12 +10,14 @@ indirect enum JSONTree: Sendable, Hashable {
     case array([JSONTree])
     case object([String: JSONTree])
 
-    static func int(_ value: some BinaryInteger) -> Self { .number(String(value)) }
+    package static func int(_ value: some BinaryInteger) -> Self { .number(String(value)) }
 
-    static func strings(_ values: some Sequence<String>) -> Self { .array(values.map { .string($0) }) }
+    package static func strings(_ values: some Sequence<String>) -> Self {
+        .array(values.map { .string($0) })
+    }
 
     /// A value from outside, which was validated.
-    init(_ text: JSONText) {
+    package init(_ text: JSONText) {
         switch text.shape {
         case .null: self = .null
         case .bool: self = .bool(text.bool == true)
@@ -29,10 +31,10 @@ indirect enum JSONTree: Sendable, Hashable {
     }
 
     /// Reads JSON.
-    init(json: String) throws(JSONError) { self.init(try JSONText(validating: Array(json.utf8))) }
+    package init(json: String) throws(JSONError) { self.init(try JSONText(validating: Array(json.utf8))) }
 
     /// The value of a member; nil if there is none, and setting nil removes it.
-    subscript(name: String) -> JSONTree? {
+    package subscript(name: String) -> JSONTree? {
         get {
             guard case .object(let members) = self else { return nil }
             return members[name]
@@ -46,24 +48,24 @@ indirect enum JSONTree: Sendable, Hashable {
         }
     }
 
-    var text: String? {
+    package var text: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    var flag: Bool? {
+    package var flag: Bool? {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    var elements: [JSONTree]? {
+    package var elements: [JSONTree]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    var members: [String: JSONTree]? {
+    package var members: [String: JSONTree]? {
         if case .object(let members) = self { members } else { nil }
     }
 
     /// The value of a number, rounded as `Double` does.
-    var double: Double? {
+    package var double: Double? {
         if case .number(let text) = self { Double(text) } else { nil }
     }
 }
@@ -71,22 +73,22 @@ indirect enum JSONTree: Sendable, Hashable {
 extension JSONTree: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral, ExpressibleByIntegerLiteral
 {
-    init(stringLiteral value: String) { self = .string(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
 
-    init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
 
-    init(integerLiteral value: Int) { self = .int(value) }
+    package init(integerLiteral value: Int) { self = .int(value) }
 
-    init(arrayLiteral elements: JSONTree...) { self = .array(elements) }
+    package init(arrayLiteral elements: JSONTree...) { self = .array(elements) }
 
-    init(dictionaryLiteral elements: (String, JSONTree)...) {
+    package init(dictionaryLiteral elements: (String, JSONTree)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
 }
 
 extension JSONTree {
     /// The value as text; on one line, or with a line for each member and element that is not short.
-    func written(isPretty: Bool = true) -> String {
+    package func written(isPretty: Bool = true) -> String {
         var writer = JSONWriter(capacity: 1024)
         self.write(into: &writer, indent: isPretty ? 0 : nil)
         return String(decoding: writer.bytes, as: UTF8.self)

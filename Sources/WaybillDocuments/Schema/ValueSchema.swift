@@ -6,7 +6,7 @@
 /// ``DocumentedValue``.
 public struct ValueSchema: Sendable, Hashable {
     /// The schema; types of a program are references to `#/components/schemas/`.
-    let tree: JSONTree
+    package let tree: JSONTree
 
     init(_ tree: JSONTree) { self.tree = tree }
 

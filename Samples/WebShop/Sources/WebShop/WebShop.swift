@@ -7,6 +7,7 @@ internal import Orders
 internal import Payments
 internal import ShopAPI
 internal import Waybill
+internal import WaybillConsole
 internal import WaybillHTTP
 
 /// The shop's six modules on a bus, and what customers reach of them over the web.
@@ -16,10 +17,10 @@ struct WebShop {
         "app://catalog/categories", "app://catalog/category/:name", "app://catalog/product",
         "app://catalog/search", "app://cart/show", "app://orders/mine", "app://orders/detail/:id",
     ]
-    /// What customers do.
+    /// What customers do; receipts are brought by a return URL, `app://payments/pay?order=1#activity/receipt`.
     static let calls = [
         "app://accounts/sign-in", "app://accounts/sign-out", "app://cart/add", "app://cart/remove",
-        "app://orders/place", "app://orders/cancel/:id", "app://payments/**",
+        "app://orders/place", "app://orders/cancel/:id", "app://payments/**", "app://activity/receipt",
     ]
 
     /// What customers tell one another: a review is an event, which pages that show the product get at once.
@@ -40,9 +41,11 @@ struct WebShop {
         try self.bus.expose(Self.reviews, for: [.publishing, .subscribing])
     }
 
-    /// The web site: a page of its own, and the gateway below `/bus`.
-    var router: Router<BasicRequestContext> {
+    /// The web site: a page of its own, the gateway below `/bus`, and a console below `/console`, if there is
+    /// one.
+    func router(with console: WaybillConsole? = nil) -> Router<BasicRequestContext> {
         let router = Router()
+        if let console { router.addRoutes(console.routes, atPath: "/console") }
         router.addRoutes(WaybillGateway(self.bus).routes, atPath: "/bus")
         // From a handler of Hummingbird to a module of the bus, and back.
         router.get("/search") { request, _ in

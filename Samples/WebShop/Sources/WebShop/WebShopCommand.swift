@@ -1,8 +1,11 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Hummingbird
 internal import Logging
+internal import NIOCore
 internal import ServiceLifecycle
 internal import UnixSignals
+internal import WaybillConsole
 internal import WaybillEventLoop
 internal import WaybillServe
 internal import WaybillServiceLifecycle
@@ -18,6 +21,7 @@ struct WebShopCommand: AsyncParsableCommand {
               web-shop --http 8080 --socket shop.sock
               curl 'localhost:8080/bus/app/catalog/product?id=copper-kettle'
               curl localhost:8080/bus/app/accounts/sign-in -d name=Lili
+              web-shop --console        # and open the link that it prints
             """
     )
 
@@ -27,18 +31,40 @@ struct WebShopCommand: AsyncParsableCommand {
     @Option(help: "The path of a Unix socket, for JSON-RPC.")
     var socket: String?
 
+    @Flag(help: "Show what the shop does, on a page whose link is printed.")
+    var console = false
+
+    @Flag(help: "Let that page call routes, and send dead letters once more.")
+    var consoleActions = false
+
+    @Flag(help: "Show values on that page, and not only their types.")
+    var consolePayloads = false
+
+    func validate() throws {
+        guard !self.showsConsole || Int(self.http) != nil else {
+            throw ValidationError("a browser reaches the console at a port: --http 8080")
+        }
+    }
+
+    private var showsConsole: Bool { self.console || self.consoleActions || self.consolePayloads }
+
     func run() async throws {
         let logger = Logger(label: "web-shop")
         let shop = try await WebShop()
+        let console = self.showsConsole ? self.console(of: shop) : nil
         var services: [any Service] = [MessageBusService(shop.bus, drainingFor: .seconds(2))]
         if let socket { services.append(RPCServer(shop.bus, listening: .unix(socket))) }
         services.append(
             Application(
-                router: shop.router,
+                router: shop.router(with: console),
                 configuration: .init(
                     address: Int(self.http).map { .hostname("127.0.0.1", port: $0) }
                         ?? .unixDomainSocket(path: self.http)
-                )
+                ),
+                onServerRunning: { server in
+                    guard let console, let port = server.localAddress?.port else { return }
+                    Self.say("console: \(console.link(at: "http://127.0.0.1:\(port)/console"))")
+                }
             )
         )
         // In the other order: the servers end before the bus does.
@@ -47,5 +73,18 @@ struct WebShopCommand: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         ).run()
+    }
+
+    private func console(of shop: WebShop) -> WaybillConsole {
+        var configuration = WaybillConsole.Configuration()
+        configuration.name = "web-shop"
+        configuration.allowsActions = self.consoleActions
+        configuration.showsPayloads = self.consolePayloads
+        return WaybillConsole(shop.bus, configuration: configuration)
+    }
+
+    /// Tells the person at the terminal; standard output is for what programs read.
+    private static func say(_ line: String) {
+        FileHandle.standardError.write(Data("\(line)\n".utf8))
     }
 }

@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycle
 import Testing
 import Waybill
+import WaybillConsole
 
 @testable import WebShop
 
@@ -11,13 +12,13 @@ import Waybill
 @Suite(.timeLimit(.minutes(1)))
 struct WebShopTests {
     /// Runs a closure with the path of a socket at which the shop is served.
-    private func withShop(_ body: (String) async throws -> Void) async throws {
+    private func withShop(hasConsole: Bool = false, _ body: (String) async throws -> Void) async throws {
         let path = "/tmp/web-shop-\(UInt32.random(in: .min ... .max))"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let shop = try await WebShop()
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let application = Application(
-            router: shop.router,
+            router: shop.router(with: hasConsole ? WaybillConsole(shop.bus) : nil),
             configuration: .init(address: .unixDomainSocket(path: path)),
             onServerRunning: { _ in start.finish() },
             logger: Logger(label: "web-shop.tests") { _ in SwiftLogNoOpLogHandler() }
@@ -98,6 +99,19 @@ struct WebShopTests {
         try await self.withShop { socket in
             let names = try await self.curl(socket, "/search?text=kettle")
             #expect(names.contains("Copper Kettle"))
+        }
+    }
+
+    @Test(arguments: [(false, "404"), (true, "401")])
+    func `the console is there if it is asked for, and tells nothing without its token`(
+        hasConsole: Bool,
+        status: String
+    ) async throws {
+        try await self.withShop(hasConsole: hasConsole) { socket in
+            for path in ["/console/", "/console/api/about", "/console/api/stream"] {
+                let answer = try await self.curl(socket, path)
+                #expect(answer.hasSuffix("\n\(status)"), "\(path)")
+            }
         }
     }
 }

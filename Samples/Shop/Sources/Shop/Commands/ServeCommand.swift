@@ -16,6 +16,9 @@ struct ServeCommand: AsyncParsableCommand {
             SIGINT and SIGTERM let what is under way end, and close the shop; a second one closes it at once. SIGHUP \
             reads the file of routes again.
 
+            Over HTTP, and with a page that shows what the shop does, it is served by `Samples/run serve \
+            --console`: a program of its own, since it needs a web server.
+
             EXAMPLES:
               shop serve --socket shop.sock
               shop serve --socket shop.sock --routes routes.yaml

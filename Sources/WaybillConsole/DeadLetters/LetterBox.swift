@@ -1,0 +1,173 @@
+#if HTTP
+internal import DequeModule
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The dead letters of a bus since the console was made, grouped by reason and route; of each group the
+/// latest are kept, and all are counted.
+final class LetterBox: Sendable {
+    /// What letters have in common.
+    struct Key: Hashable, Sendable {
+        let code: String
+        let pattern: String?
+    }
+
+    /// A dead letter as it may be shown.
+    struct Letter: Sendable {
+        let id: CorrelationID
+        let url: String
+        let failure: ShownFailure
+        let time: Double
+        let isAwaited: Bool
+        /// The message, for sending it once more; nil if it cannot be.
+        let message: Message?
+        let size: Int
+        var replayedAs: [CorrelationID] = []
+    }
+
+    struct Group: Sendable {
+        var count = 0
+        var letters: Deque<Letter> = []
+        var size = 0
+        fileprivate var quota: TokenBucket
+
+        init(at time: Double) { self.quota = TokenBucket(rate: LetterBox.quota, at: time) }
+    }
+
+    fileprivate struct State {
+        var groups: [Key: Group] = [:]
+        var counted = 0
+        var size = 0
+    }
+
+    private let recorder: Recorder
+    private let bytes: Int
+    private let keepsMessages: Bool
+    private let state = Locked(State())
+
+    private static let (groupLimit, letterLimit, messageLimit) = (256, 200, 1 << 18)
+    /// How many of a group are kept in a second: a flood is counted.
+    private static let quota = 100.0
+
+    /// - Parameters:
+    ///   - recorder: says what may be shown.
+    ///   - bytes: about how many bytes letters may occupy.
+    ///   - keepsMessages: whether messages are kept, so that they can be sent once more.
+    init(_ recorder: Recorder, bytes: Int, keepsMessages: Bool) {
+        self.recorder = recorder
+        self.bytes = bytes
+        self.keepsMessages = keepsMessages
+    }
+
+    /// How many there were.
+    var counted: Int { self.state.withLock { $0.counted } }
+
+    /// The groups, the largest first.
+    var groups: [(key: Key, group: Group)] {
+        self.state.withLock { $0.groups.map { ($0.key, $0.value) } }.sorted {
+            ($1.group.count, $0.key.code, $0.key.pattern ?? "") < (
+                $0.group.count, $1.key.code, $1.key.pattern ?? ""
+            )
+        }
+    }
+
+    /// Takes a letter, where it became one.
+    func take(_ letter: DeadLetter) {
+        let time = self.recorder.seconds(at: letter.time)
+        let (key, isKept) = self.state.withLock { state -> (Key, Bool) in
+            state.counted += 1
+            var key = Key(code: letter.error.code.description, pattern: letter.pattern)
+            if state.groups[key] == nil, state.groups.count >= Self.groupLimit {
+                // The groups of all routes that came too late are one for each code.
+                key = Key(code: key.code, pattern: nil)
+            }
+            state.groups[key, default: Group(at: time)].count += 1
+            return (key, state.groups[key]?.quota.take(at: time) == true)
+        }
+        guard isKept else { return }
+        // Outside the lock: what values are is asked of the program's types.
+        let shown = self.shown(letter, time)
+        self.state.withLock { $0.keep(shown, key, bytes: self.bytes, limit: Self.letterLimit) }
+    }
+
+    private func shown(_ letter: DeadLetter, _ time: Double) -> Letter {
+        let recorder = self.recorder
+        let url =
+            letter.message.map { recorder.shownURL(of: $0).text }
+            ?? recorder.writer.redaction.url(letter.url).text
+        let failure = ShownFailure(
+            letter.error,
+            recorder.writer,
+            hiding: letter.message.map(recorder.hidden(in:)) ?? []
+        )
+        let texts = 512 + url.utf8.count + failure.message.utf8.count
+        let size = self.keepsMessages ? letter.message.map(Self.size(of:)) ?? 0 : 0
+        let isKept = self.keepsMessages && size < Self.messageLimit
+        return Letter(
+            id: letter.id,
+            url: url,
+            failure: failure,
+            time: time,
+            isAwaited: letter.isAwaited,
+            message: isKept ? letter.message : nil,
+            size: texts + (isKept ? size : 0)
+        )
+    }
+
+    private static func size(of message: Message) -> Int {
+        let headers = message.headers.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        let size = 512 + message.parameters.url.utf8.count + headers
+        let values = Array(message.parameters.passedValues.values) + [message.payload].compactMap(\.self)
+        return values.reduce(size) { $0 + ValueSize.estimate($1, upTo: Self.messageLimit) }
+    }
+
+    /// The letters with these IDs, or all of a group, that can be sent once more.
+    func replayable(_ isMeant: (Key, Letter) -> Bool) -> [Letter] {
+        self.state.withLock { state in
+            state.groups.flatMap { key, group in
+                group.letters.filter { $0.message != nil && isMeant(key, $0) }
+            }
+        }
+    }
+
+    /// Notes that a letter was sent once more.
+    func note(_ id: CorrelationID, replayedAs new: CorrelationID) {
+        self.state.withLock { state in
+            for (key, group) in state.groups {
+                guard let place = group.letters.lastIndex(where: { $0.id == id }) else { continue }
+                // The latest few: a letter may be sent any number of times.
+                if group.letters[place].replayedAs.count >= 16 {
+                    state.groups[key]?.letters[place].replayedAs.removeFirst()
+                }
+                state.groups[key]?.letters[place].replayedAs.append(new)
+                return
+            }
+        }
+    }
+}
+
+extension LetterBox.State {
+    mutating func keep(_ letter: LetterBox.Letter, _ key: LetterBox.Key, bytes: Int, limit: Int) {
+        guard self.groups[key] != nil else { return }
+        self.groups[key]?.letters.append(letter)
+        self.grow(key, by: letter.size)
+        if let count = self.groups[key]?.letters.count, count > limit { self.dropOldest(of: key) }
+        while self.size > bytes, let largest = self.groups.max(by: { $0.value.size < $1.value.size })?.key,
+            self.groups[largest]?.letters.isEmpty == false
+        {
+            self.dropOldest(of: largest)
+        }
+    }
+
+    private mutating func dropOldest(of key: LetterBox.Key) {
+        guard let oldest = self.groups[key]?.letters.popFirst() else { return }
+        self.grow(key, by: -oldest.size)
+    }
+
+    private mutating func grow(_ key: LetterBox.Key, by size: Int) {
+        self.groups[key]?.size += size
+        self.size += size
+    }
+}
+#endif

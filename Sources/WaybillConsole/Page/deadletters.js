@@ -1,0 +1,170 @@
+// Dead letters by reason and route, and replaying one or a group of them as new messages.
+import { byId, count, make, notShown, plural, setText } from "./elements.js";
+import { readOnlyReason } from "./form.js";
+import { RowList } from "./list.js";
+import { ask, changed, clock, model } from "./stream.js";
+
+const patience = 1000;
+
+let answer = null;
+/** What the answer was asked for: the stream, and the number of dead letters that it told of. */
+let asked = null;
+let isAsking = false;
+let askedAt = -Infinity;
+/** The parts of the page by reason and route. */
+const groups = new Map();
+let confirming = null;
+
+const columns = [
+    ["clock", "Time"], ["url", "URL"], ["outcome", "Message"], ["replayed", "Replayed as"], ["act", "Act"],
+];
+
+const keyOf = (group) => `${group.code} ${group.pattern ?? ""}`;
+
+async function load() {
+    isAsking = true;
+    askedAt = performance.now();
+    const wanted = `${model.streams} ${model.snapshot?.deadLetters}`;
+    try {
+        answer = await ask("api/deadletters");
+        asked = wanted;
+    } catch (error) {
+        setText(byId("replay-outcome"), error.message);
+    }
+    isAsking = false;
+    changed();
+}
+
+/** Asks when the number of dead letters has changed, once a second at most. */
+function loadIfDue() {
+    if (isAsking || asked === `${model.streams} ${model.snapshot?.deadLetters}`) return;
+    if (performance.now() - askedAt >= patience) load();
+}
+
+async function replay(what) {
+    try {
+        const { replayed } = await ask("api/deadletters/replay", what);
+        const failed = replayed.filter((letter) => letter.failure);
+        const reason = failed[0]?.failure.message;
+        const failures = reason ? `, ${count(failed.length)} failed: ${reason}` : "";
+        setText(byId("replay-outcome"), `${plural(replayed.length, "message")} replayed${failures}`);
+    } catch (error) {
+        setText(byId("replay-outcome"), error.message);
+    }
+    load();
+}
+
+/** The letters shown of a group are replayed by the second click, since each acts: those at the first one. */
+function replayGroup(part) {
+    if (confirming?.part === part) {
+        replay({ ids: confirming.ids });
+        confirming = null;
+    } else {
+        const letters = part.letters.filter((letter) => letter.canReplay);
+        const choice = { part, ids: letters.map((letter) => letter.id) };
+        confirming = choice;
+        setTimeout(() => {
+            if (confirming === choice) confirming = null;
+            changed();
+        }, 4000);
+    }
+    renderButton(part);
+}
+
+function renderButton(part) {
+    const ids = confirming?.part === part ? confirming.ids : null;
+    setText(part.button, ids ? `Replay ${plural(ids.length, "message")} now?` : "Replay these");
+}
+
+function makeGroup() {
+    const heads = columns.map(([name, text]) => make("th", { class: name }, text));
+    const table = make("table", { role: "grid" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody"));
+    const title = make("h3");
+    const button = make("button", { type: "button" });
+    const part = { title, button, table, letters: [] };
+    part.element = make("div", { class: "group" }, make("div", { class: "bar" }, title, button), table);
+    button.addEventListener("click", () => replayGroup(part));
+    part.list = new RowList(table, {
+        columns: columns.map(([name]) => name),
+        key: (item) => item.letter.id,
+        fill,
+        open: ({ letter }) => { location.hash = `live/${encodeURIComponent(letter.id)}`; },
+    });
+    return part;
+}
+
+function fill(cells, { letter, mayAct }) {
+    setText(cells[0], clock(letter.time));
+    setText(cells[1], letter.url);
+    setText(cells[2], letter.message);
+    cells[1].title = `${letter.url}\n${letter.isAwaited ? "a caller awaited it" : "no caller awaited it"}`;
+    cells[2].title = letter.message;
+    cells[3].replaceChildren(...letter.replayedAs.slice(-3).flatMap((id) => [
+        make("a", { href: `#live/${encodeURIComponent(id)}` }, id), " "]));
+    const button = make("button", { type: "button", disabled: !mayAct || !letter.canReplay,
+        title: mayAct ? null : readOnlyReason, "aria-label": `Replay ${letter.url}` }, "Replay");
+    // The row itself opens the flow.
+    button.addEventListener("click", (event) => {
+        event.stopPropagation();
+        replay({ ids: [letter.id] });
+    });
+    cells[3].onclick = (event) => event.stopPropagation();
+    cells[4].replaceChildren(button);
+}
+
+function renderGroup(part, group, words) {
+    const mayAct = model.about?.mayAct ?? false;
+    const text = (letter) => `${group.code} ${letter.url} ${letter.message}`.toLowerCase();
+    const letters = group.letters.filter((letter) => words.every((word) => text(letter).includes(word)))
+        .sort((first, second) => second.time - first.time);
+    part.letters = letters;
+    part.element.hidden = letters.length === 0;
+    part.table.ariaLabel = keyOf(group);
+    setText(part.title, `${group.code} · ${group.pattern ?? "no route"} · ${plural(group.count, "letter")}`
+        + notShown(group.count - letters.length));
+    part.button.disabled = !mayAct || !letters.some((letter) => letter.canReplay);
+    renderButton(part);
+    part.list.show(letters.map((letter) => {
+        if (letter.shown?.mayAct !== mayAct) letter.shown = { letter, mayAct };
+        return letter.shown;
+    }));
+}
+
+export const deadLettersView = {
+    /** The list that has the focus, or the first one. */
+    get list() {
+        const parts = [...groups.values()].filter((part) => !part.element.hidden);
+        return (parts.find((part) => part.list.hasFocus) ?? parts[0])?.list;
+    },
+    get filter() { return byId("letter-search"); },
+
+    open() {
+        byId("letter-search").oninput = changed;
+        asked = null;
+    },
+
+    escape() { document.activeElement.blur(); },
+
+    render() {
+        loadIfDue();
+        const mayAct = model.about?.mayAct ?? false;
+        byId("replay-note").hidden = mayAct;
+        setText(byId("replay-note"), readOnlyReason);
+        if (!answer) return;
+        const words = byId("letter-search").value.toLowerCase().split(/\s+/).filter(Boolean);
+        setText(byId("deadletters-count"), plural(answer.counted, "dead letter") + notShown(answer.dropped));
+        const keys = new Set(answer.groups.map(keyOf));
+        for (const [key, part] of groups) {
+            if (keys.has(key)) continue;
+            part.element.remove();
+            groups.delete(key);
+        }
+        for (const group of answer.groups) {
+            const part = groups.get(keyOf(group)) ?? makeGroup();
+            if (!groups.has(keyOf(group))) byId("groups").append(part.element);
+            groups.set(keyOf(group), part);
+            renderGroup(part, group, words);
+        }
+        byId("no-letters").hidden = answer.groups.length > 0;
+    },
+};

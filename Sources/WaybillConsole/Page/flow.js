@@ -1,0 +1,103 @@
+// The flow of a message: what led to it and all that it caused, as a diagram, as text, and as files.
+import { byId, duration, make, notShown, plural, setText } from "./elements.js";
+import { drawDiagram, offset, standalone } from "./diagram.js";
+import { ask, changed, model } from "./stream.js";
+
+const patience = 400;
+
+export class FlowPanel {
+    #element;
+    #id = null;
+    #flow = null;
+    #problem = null;
+    #ids = new Set();
+    /** The width that the diagram was drawn for. */
+    #width = 0;
+    #isDue = false;
+    #timer = null;
+
+    constructor(element) {
+        this.#element = element;
+        element.addEventListener("click", (event) => {
+            const button = event.target.closest("button");
+            if (button?.dataset.export) this.#export(button.dataset.export);
+            else if (button) location.hash = "live";
+        });
+    }
+
+    open(id) {
+        if (this.#id === id) return;
+        this.close();
+        this.#id = id;
+        this.#element.hidden = false;
+        setText(byId("flow-title"), `Flow of ${id}`);
+        setText(byId("flow-note"), "");
+        this.#load();
+    }
+
+    close() {
+        clearTimeout(this.#timer);
+        this.#timer = this.#id = this.#flow = this.#problem = null;
+        this.#ids.clear();
+        this.#element.hidden = true;
+        byId("diagram").replaceChildren();
+        byId("events").replaceChildren();
+    }
+
+    /** Asks again when a message of the flow has changed, but not for each of them. */
+    note(rows) {
+        const belongs = (id) => this.#ids.has(id) || this.#ids.has(model.rows.get(id)?.cause);
+        if (!this.#id || this.#timer || this.#problem || !rows.some(belongs)) return;
+        this.#timer = setTimeout(() => this.#load(), patience);
+    }
+
+    async #load() {
+        const id = this.#id;
+        this.#timer = null;
+        try {
+            const flow = await ask(`api/flows/${encodeURIComponent(id)}`);
+            if (id !== this.#id) return;
+            this.#flow = flow;
+            for (const event of flow.events) this.#ids.add(event.id);
+        } catch (error) {
+            if (id !== this.#id) return;
+            this.#problem = error.status === 404 ? "This message is not kept any more." : error.message;
+        }
+        this.#isDue = true;
+        changed();
+    }
+
+    render() {
+        const target = byId("diagram");
+        if (!this.#id || (!this.#isDue && target.clientWidth === this.#width)) return;
+        this.#isDue = false;
+        for (const button of this.#element.querySelectorAll("[data-export]")) button.disabled = !this.#flow;
+        if (this.#problem && !this.#flow) setText(byId("flow-note"), this.#problem);
+        if (!this.#flow) return;
+        const { events, participants, dropped } = this.#flow;
+        this.#width = target.clientWidth;
+        target.replaceChildren(drawDiagram(this.#flow, this.#id, this.#width));
+        const size = `${plural(events.length, "event")}, ${plural(participants.length, "participant")}`;
+        setText(byId("flow-note"), size + notShown(dropped));
+        byId("events").replaceChildren(...events.map((event) => make("li", {},
+            `${offset(event, events)} ${event.kind} ${event.from} → ${event.to} `,
+            make("code", {}, [event.url, event.text].filter(Boolean).join(" ")),
+            event.duration == null ? "" : ` in ${duration(event.duration)}`)));
+    }
+
+    #export(format) {
+        const name = `flow-${this.#id}`;
+        if (format === "mermaid") download(`${name}.mmd`, "text/vnd.mermaid", this.#flow.mermaid);
+        const json = JSON.stringify(this.#flow, null, 2);
+        if (format === "json") download(`${name}.json`, "application/json", json);
+        const drawn = byId("diagram").firstElementChild;
+        if (format === "svg") download(`${name}.svg`, "image/svg+xml", standalone(drawn));
+    }
+}
+
+function download(name, type, text) {
+    const address = URL.createObjectURL(new Blob([text], { type }));
+    make("a", { href: address, download: name }).click();
+    // The browser has begun to read by then.
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

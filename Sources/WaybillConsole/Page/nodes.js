@@ -1,0 +1,49 @@
+// The nodes of the cluster, if the bus has joined one.
+import { byId, make, plural, setText } from "./elements.js";
+import { ask, changed, model } from "./stream.js";
+
+const period = 2000;
+let answer = null;
+let problem = null;
+let timer = null;
+let shown = null;
+
+async function load() {
+    clearTimeout(timer);
+    try {
+        answer = await ask("api/nodes");
+        problem = null;
+    } catch (error) {
+        problem = error.message;
+    }
+    changed();
+    timer = setTimeout(load, period);
+}
+
+function card(node) {
+    const patterns = node.patterns.map((pattern) => make("li", {}, make("code", {}, pattern)));
+    const state = node.isLeaving ? "is leaving" : node.isSelf ? "this node" : "";
+    return make("div", { class: "card" },
+        make("h3", {}, node.name, state ? make("span", { class: "tag" }, state) : null),
+        make("p", { class: "soft" }, `${node.id} · heard of ${node.age.toFixed(1)} s ago`),
+        patterns.length ? make("ul", {}, ...patterns) : make("p", { class: "soft" }, "shares nothing"));
+}
+
+export const nodesView = {
+    open() { if (!timer) load(); },
+
+    close() {
+        clearTimeout(timer);
+        timer = null;
+    },
+
+    render() {
+        const realm = answer?.joined ? `${answer.realm} · ${plural(answer.nodes.length, "node")}` : "";
+        setText(byId("nodes-count"), problem ?? realm);
+        const text = JSON.stringify([answer, model.state]);
+        if (!answer || text === shown) return;
+        shown = text;
+        byId("nodes").replaceChildren(...(answer.joined ? answer.nodes.map(card)
+            : [make("p", { class: "none" }, "This bus has not joined a cluster.")]));
+    },
+};

@@ -1,0 +1,347 @@
+#if HTTP
+internal import DequeModule
+internal import Waybill
+internal import WaybillRouting
+
+/// What is recorded of a bus while it is watched; a value that decides, and runs no code of the program.
+///
+/// Every message is counted, and timed. Whether one is kept is decided when it begins: by the quota of its
+/// route if it begins a flow, and together with the message that led to it otherwise. A loud route evicts its
+/// own flows.
+struct RecorderState: Sendable {
+    /// What becomes of a message.
+    enum Decision: Sendable {
+        case count
+        /// It begins a flow of its own.
+        case begin
+        /// It is part of this flow.
+        case join(Int)
+    }
+
+    private struct Place {
+        let flow: Int
+        let message: Int
+    }
+
+    private struct RouteRecord {
+        var quota: TokenBucket
+        var flows: Deque<Int> = []
+        var size = 0
+        var latency = LatencyHistogram()
+    }
+
+    /// A page that reads along.
+    fileprivate struct Reader {
+        let scope: RouteTable<Void>?
+        var counted = 0
+        var shown = 0
+        var revision = 0
+    }
+
+    private let limits: RecordingLimits
+    private var flows: [Int: RecordedFlow] = [:]
+    private var places: [CorrelationID: Place] = [:]
+    private var routes: [String: RouteRecord] = [:]
+    private var spare: TokenBucket
+    private var followers: TokenBucket
+    private var lastFlow = 0
+    private(set) var size = 0
+    private(set) var latency = LatencyHistogram()
+
+    /// Messages that have begun and not ended: a dead letter that is none of these, and has not just failed,
+    /// was never delivered.
+    private var inFlight: Set<CorrelationID> = []
+    private var failed: Set<CorrelationID> = []
+    private var failures: Deque<CorrelationID> = []
+    private static let (inFlightLimit, failureLimit) = (100_000, 4096)
+
+    /// The messages that have changed, the latest last; the last one has the revision ``revision``.
+    private var changes: Deque<CorrelationID> = []
+    private(set) var revision = 0
+    private static let changeLimit = 8192
+
+    /// A place for each bit of a message's readers.
+    private var readers: [Reader?] = []
+    static let readerLimit = 32
+
+    init(_ limits: RecordingLimits, at time: Double) {
+        self.limits = limits
+        self.spare = TokenBucket(rate: limits.spareFlows, at: time)
+        self.followers = TokenBucket(rate: limits.followers, at: time)
+    }
+
+    /// Forgets everything but the readers.
+    mutating func clear(at time: Double) {
+        let (readers, revision) = (self.readers, self.revision)
+        self = Self(self.limits, at: time)
+        self.readers = readers
+        self.revision = revision
+    }
+}
+
+// Messages and their ends.
+extension RecorderState {
+    /// Counts a message, and decides whether it is kept.
+    ///
+    /// - Parameters:
+    ///   - id: the message.
+    ///   - url: where it was sent.
+    ///   - route: the pattern that it matched; empty if it matched none.
+    ///   - cause: the message that led to it.
+    ///   - time: when, in seconds since the console was made.
+    ///   - hasEnded: whether it is a dead letter that never was delivered.
+    /// - Returns: the decision, and the readers of the message.
+    mutating func begin(
+        _ id: CorrelationID,
+        to url: String,
+        _ route: String,
+        cause: CorrelationID?,
+        at time: Double,
+        hasEnded: Bool = false
+    ) -> (decision: Decision, readers: UInt32) {
+        if !hasEnded, self.inFlight.count < Self.inFlightLimit { self.inFlight.insert(id) }
+        var readers: UInt32 = 0
+        for index in self.readers.indices where self.readers[index]?.matches(url) == true {
+            self.readers[index]?.counted += 1
+            readers |= 1 << UInt32(index)
+        }
+        return (self.decide(route, cause, at: time), readers)
+    }
+
+    private mutating func decide(_ route: String, _ cause: CorrelationID?, at time: Double) -> Decision {
+        if let cause, let place = self.places[cause] {
+            guard let flow = self.flows[place.flow], flow.events.count < self.limits.eventsPerFlow,
+                self.followers.take(at: time)
+            else {
+                self.flows[place.flow]?.dropped += 1
+                return .count
+            }
+            return .join(place.flow)
+        }
+        // Two accesses of the dictionary would copy the queue.
+        let new = self.newRoute(at: time)
+        let isWithinQuota = self.routes[route, default: new].quota.take(at: time)
+        return isWithinQuota || self.spare.take(at: time) ? .begin : .count
+    }
+
+    private func newRoute(at time: Double) -> RouteRecord {
+        RouteRecord(quota: TokenBucket(rate: self.limits.flowsPerRoute, at: time))
+    }
+
+    /// Keeps a message as was decided.
+    mutating func keep(_ message: RecordedMessage, _ decision: Decision) {
+        var flow: Int
+        switch decision {
+        case .count: return
+        case .begin:
+            self.lastFlow += 1
+            flow = self.lastFlow
+            let route = message.pattern ?? ""
+            let new = RecordedFlow(number: flow, route: route)
+            self.flows[flow] = new
+            self.size += new.size
+            let newRoute = self.newRoute(at: message.time)
+            self.routes[route, default: newRoute].flows.append(flow)
+            self.routes[route]?.size += new.size
+        case .join(let number):
+            // It may have been evicted meanwhile.
+            guard self.flows[number] != nil else { return }
+            flow = number
+        }
+        let place = Place(flow: flow, message: self.flows[flow]?.messages.count ?? 0)
+        self.places[message.id] = place
+        self.flows[flow]?.messages.append(message)
+        self.grow(flow, by: message.size)
+        self.add(.message, place, message.time, message.value ?? "", nil)
+        self.touch(place)
+        self.evict()
+    }
+
+    /// Whether a message is kept.
+    func isKept(_ id: CorrelationID) -> Bool { self.places[id] != nil }
+
+    /// Adds an event to a message that is kept.
+    mutating func note(_ kind: FlowEvent.Kind, of id: CorrelationID, at time: Double, _ text: String) {
+        guard let place = self.places[id] else { return }
+        if kind == .progress { self.flows[place.flow]?.messages[place.message].progress += 1 }
+        self.add(kind, place, time, text, nil)
+        self.touch(place)
+        self.evict()
+    }
+
+    /// Counts the end of a message.
+    ///
+    /// - Returns: whether the message is kept.
+    mutating func end(_ id: CorrelationID, _ route: String, after duration: Duration, hasFailed: Bool) -> Bool
+    {
+        self.inFlight.remove(id)
+        if hasFailed { self.noteFailure(id) }
+        self.latency.add(duration)
+        let new = self.newRoute(at: 0)
+        self.routes[route, default: new].latency.add(duration)
+        return self.places[id] != nil
+    }
+
+    private mutating func noteFailure(_ id: CorrelationID) {
+        guard self.failed.insert(id).inserted else { return }
+        self.failures.append(id)
+        if self.failures.count > Self.failureLimit { self.failed.remove(self.failures.removeFirst()) }
+    }
+
+    /// Whether a message that is a dead letter now has been counted already.
+    mutating func isCounted(_ id: CorrelationID) -> Bool {
+        if self.inFlight.contains(id) || self.failed.contains(id) { return true }
+        self.noteFailure(id)
+        return false
+    }
+
+    /// Adds the end of a message that is kept.
+    mutating func end(
+        _ id: CorrelationID,
+        at time: Double,
+        after duration: Int?,
+        _ reply: String?,
+        _ failure: ShownFailure?
+    ) {
+        guard let place = self.places[id] else { return }
+        self.flows[place.flow]?.messages[place.message].isReplied = failure == nil
+        self.flows[place.flow]?.messages[place.message].duration = duration
+        self.flows[place.flow]?.messages[place.message].reply = reply
+        self.flows[place.flow]?.messages[place.message].failure = failure
+        let text = failure.map { "\($0.code): \($0.message)" } ?? reply ?? ""
+        self.grow(place.flow, by: text.utf8.count)
+        // The last event of a message is kept, however many there are.
+        self.add(failure == nil ? .reply : .failure, place, time, text, duration, isLast: true)
+        self.touch(place)
+        self.evict()
+    }
+
+    private mutating func add(
+        _ kind: FlowEvent.Kind,
+        _ place: Place,
+        _ time: Double,
+        _ text: String,
+        _ duration: Int?,
+        isLast: Bool = false
+    ) {
+        guard isLast || (self.flows[place.flow]?.events.count ?? 0) < self.limits.eventsPerFlow else {
+            self.flows[place.flow]?.dropped += 1
+            return
+        }
+        let event = FlowEvent(kind: kind, message: place.message, time: time, text: text, duration: duration)
+        self.flows[place.flow]?.events.append(event)
+        self.grow(place.flow, by: event.size)
+    }
+
+    private mutating func grow(_ number: Int, by size: Int) {
+        guard let route = self.flows[number]?.route else { return }
+        self.flows[number]?.size += size
+        self.routes[route]?.size += size
+        self.size += size
+    }
+
+    /// Forgets the oldest flows of the routes that occupy most.
+    private mutating func evict() {
+        while self.size > self.limits.bytes,
+            let route = self.routes.max(by: { $0.value.size < $1.value.size })?.key,
+            let number = self.routes[route]?.flows.popFirst()
+        {
+            guard let flow = self.flows.removeValue(forKey: number) else { continue }
+            for message in flow.messages { self.places[message.id] = nil }
+            self.routes[route]?.size -= flow.size
+            self.size -= flow.size
+        }
+    }
+
+    /// Notes that a message has changed.
+    private mutating func touch(_ place: Place) {
+        guard let id = self.flows[place.flow]?.messages[place.message].id else { return }
+        self.revision += 1
+        self.flows[place.flow]?.messages[place.message].revision = self.revision
+        self.changes.append(id)
+        if self.changes.count > Self.changeLimit { self.changes.removeFirst() }
+    }
+}
+
+// Readers.
+extension RecorderState {
+    /// Adds a reader.
+    ///
+    /// - Returns: its number; nil if there are too many.
+    mutating func addReader(_ scope: RouteTable<Void>?) -> Int? {
+        let reader = Reader(scope: scope)
+        let index: Int
+        if let free = self.readers.firstIndex(where: { $0 == nil }) {
+            index = free
+            self.readers[free] = reader
+        } else {
+            guard self.readers.count < Self.readerLimit else { return nil }
+            index = self.readers.count
+            self.readers.append(reader)
+        }
+        let bit = 1 << UInt32(index) as UInt32
+        for (number, flow) in self.flows {
+            for (place, message) in flow.messages.enumerated() {
+                let isShown = reader.matches(message.url)
+                self.flows[number]?.messages[place].readers = message.readers & ~bit | (isShown ? bit : 0)
+                self.flows[number]?.messages[place].shownTo &= ~bit
+                if isShown { self.readers[index]?.counted += 1 }
+            }
+        }
+        return index
+    }
+
+    mutating func removeReader(_ index: Int) { self.readers[index] = nil }
+
+    /// The messages that have changed since a reader asked last.
+    struct Changes: Sendable {
+        /// In the order of their last changes.
+        var messages: [RecordedMessage] = []
+        var counted = 0
+        var shown = 0
+    }
+
+    /// Whether a message has changed since a reader asked last.
+    func hasChanges(for index: Int) -> Bool {
+        self.readers[index].map { $0.revision < self.revision } ?? false
+    }
+
+    /// The messages for a reader, some at the most.
+    mutating func changes(for index: Int, limit: Int) -> Changes {
+        guard let reader = self.readers[index] else { return Changes() }
+        var changes = Changes()
+        let bit = 1 << UInt32(index) as UInt32
+        var revision = self.revision
+        for id in self.changes.reversed() {
+            defer { revision -= 1 }
+            guard revision > reader.revision, changes.messages.count < limit else { break }
+            guard let place = self.places[id], let message = self.flows[place.flow]?.messages[place.message],
+                message.revision == revision, message.readers & bit != 0
+            else { continue }
+            changes.messages.append(message)
+            if message.shownTo & bit == 0 {
+                self.flows[place.flow]?.messages[place.message].shownTo |= bit
+                self.readers[index]?.shown += 1
+            }
+        }
+        changes.messages.reverse()
+        self.readers[index]?.revision = self.revision
+        changes.counted = self.readers[index]?.counted ?? 0
+        changes.shown = self.readers[index]?.shown ?? 0
+        return changes
+    }
+
+    /// The flow of a message.
+    func flow(of id: CorrelationID) -> RecordedFlow? { self.places[id].flatMap { self.flows[$0.flow] } }
+
+    /// How long messages of each route took.
+    var latencies: [String: LatencyHistogram] { self.routes.mapValues(\.latency) }
+
+    /// How many messages are kept.
+    var count: Int { self.places.count }
+}
+
+extension RecorderState.Reader {
+    func matches(_ url: String) -> Bool { self.scope?.canRoute(url) ?? true }
+}
+#endif

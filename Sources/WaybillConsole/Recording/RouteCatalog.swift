@@ -1,0 +1,55 @@
+#if HTTP
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The routes of a bus as they were when the console last looked, for code that must not ask the bus.
+final class RouteCatalog: Sendable {
+    private struct State {
+        var modules: [String: String] = [:]
+        var table: RouteTable<Void>
+    }
+
+    private let state: Locked<State>
+
+    init(_ bus: MessageBus) { self.state = Locked(State(table: bus.clusterTable())) }
+
+    /// Looks at the routes.
+    func update(_ bus: MessageBus) {
+        let described = bus.describedRoutes
+        guard self.state.withLock({ $0.table.routes.map(\.pattern) }) != described.map(\.pattern) else {
+            return
+        }
+        var state = State(table: bus.clusterTable())
+        for (pattern, description) in described {
+            state.modules[description.pattern] = description.module
+            _ = try? state.table.insert(pattern.text, ())
+        }
+        self.state.withLock { $0 = state }
+    }
+
+    /// The module whose route a pattern is.
+    func module(of pattern: String?) -> String? {
+        pattern.flatMap { pattern in self.state.withLock { $0.modules[pattern] } }
+    }
+
+    /// Where the parameters of the path stand in a URL, and in the return URL that is its fragment.
+    func pathRanges(of parameters: Parameters) -> [(name: String, range: Range<Int>)] {
+        var ranges = parameters.pathRanges
+        let url = parameters.url
+        guard parameters.hasFragment, let hash = url.utf8.firstIndex(of: UInt8(ascii: "#")) else {
+            return ranges
+        }
+        let start = url.utf8.distance(from: url.startIndex, to: hash) + 1
+        let fragment = url[url.utf8.index(after: hash)...]
+        // A return URL without a scheme has that of the request.
+        let scheme = fragment.contains("://") ? "" : "\(parameters.address.scheme)://"
+        let match = self.state.withLock { state in (try? state.table.match(scheme + fragment)) ?? nil }
+        for (name, range) in match?.parameters.pathRanges ?? [] where range.lowerBound >= scheme.utf8.count {
+            let offset = start - scheme.utf8.count
+            ranges.append((name, (range.lowerBound + offset)..<(range.upperBound + offset)))
+        }
+        return ranges
+    }
+}
+#endif

@@ -1,0 +1,92 @@
+#if HTTP
+internal import HTTPTypes
+internal import Hummingbird
+internal import WaybillHTTP
+
+/// Decides which requests are answered: host, origin, and the token or the cookie that a browser got for it.
+struct ConsoleGate: Sendable {
+    private let token: String
+    /// What the cookie says: it is new each time the program starts, and does not tell the token.
+    private let session = Self.newSecret()
+    private let checks: WaybillGateway.Configuration
+
+    private static let cookie = "waybill-console"
+
+    init(_ configuration: WaybillConsole.Configuration) {
+        self.token = configuration.token
+        var checks = WaybillGateway.Configuration(logger: configuration.logger)
+        checks.hosts = configuration.hosts
+        self.checks = checks
+    }
+
+    /// 128 random bits as text.
+    static func newSecret() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<2).map { _ in
+            let digits = String(generator.next() as UInt64, radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }.joined()
+    }
+
+    /// Refuses a request that is for another server, or comes from a page of another one.
+    ///
+    /// A form that a page posts which sends no referrer has the origin `null`; it is accepted for signing in,
+    /// where a page of another server can do nothing without the token.
+    func check(_ request: Request, isForm: Bool = false) throws(Problem) {
+        try self.checks.check(request, acceptsNoOrigin: isForm)
+    }
+
+    /// Whether a request has the cookie.
+    func admits(_ request: Request) -> Bool {
+        request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.contains { item in
+            let parts = item.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == Self.cookie else { return false }
+            return Self.isSame(String(parts[1]), self.session)
+        }
+    }
+
+    /// Whether a text is the token.
+    func accepts(_ token: String) -> Bool { Self.isSame(token, self.token) }
+
+    /// Refuses a request that would act, unless it comes from a page of this server and says that it is JSON.
+    func checkAct(_ request: Request) throws(Problem) {
+        guard request.headers[.origin] != nil else {
+            throw Problem(
+                .forbidden,
+                "a request that acts has to come from a page of this server: `Origin` is missing"
+            )
+        }
+        let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased()
+        guard type == "application/json" else {
+            throw Problem(.unsupportedMediaType, "a request that acts is `application/json`")
+        }
+    }
+
+    /// The response that signs a browser in.
+    func admission(below mount: String) -> Response {
+        let cookie = "\(Self.cookie)=\(self.session); Path=\(mount); HttpOnly; SameSite=Strict"
+        return Response(status: .seeOther, headers: [.location: "./", .setCookie: cookie])
+    }
+
+    /// Compares in a time that does not depend on where the texts differ.
+    private static func isSame(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (Array(left.utf8), Array(right.utf8))
+        guard left.count == right.count, !left.isEmpty else { return false }
+        return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    /// What every response says to the browser: nothing from elsewhere is loaded, and nothing is kept.
+    static func protect(_ response: inout Response) {
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+            + "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.cacheControl] = "no-store"
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let referrerPolicy = Self.known("Referrer-Policy")
+}
+#endif

@@ -1,0 +1,220 @@
+#if HTTP
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillHTTP
+internal import WaybillJSON
+internal import WaybillRouting
+
+/// Answers the requests of the page.
+struct ConsoleServer: Sendable {
+    let core: ConsoleCore
+    private let streams: EventStreams
+
+    /// All methods: one that a path does not take is refused, and not unknown.
+    static var methods: [HTTPRequest.Method] {
+        [.get, .post, .put, .patch, .delete, .head, .options, .trace, .connect]
+            + [HTTPRequest.Method("QUERY")].compactMap(\.self)
+    }
+
+    /// The most bytes of a body.
+    private static let bodyLimit = 1 << 20
+
+    init(_ core: ConsoleCore) {
+        self.core = core
+        self.streams = EventStreams(
+            limit: RecorderState.readerLimit,
+            heartbeat: .seconds(15),
+            isHTTP2: core.configuration.isHTTP2
+        )
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - path: what of its path is below the mount.
+    /// - Returns: the response, with what protects the page.
+    func respond(to request: Request, _ path: [Substring]) async -> Response {
+        var response: Response
+        do {
+            try self.core.gate.check(request, isForm: path == ["session"])
+            response = try await self.answer(request, path.joined(separator: "/"))
+        } catch let problem as Problem {
+            response = problem.response
+        } catch {
+            self.core.configuration.logger.error("console request failed", metadata: ["error": "\(error)"])
+            response = Problem(.internalServerError, "the request failed").response
+        }
+        ConsoleGate.protect(&response)
+        return response
+    }
+
+    private func answer(_ request: Request, _ path: String) async throws -> Response {
+        if let file = PageFiles.assets[path] {
+            try Self.require(.get, request)
+            return Self.response(file)
+        }
+        switch path {
+        case "":
+            try Self.require(.get, request)
+            return self.page(request)
+        case "session":
+            try Self.require(.post, request)
+            let form = try await Self.body(of: request)
+            return self.signIn(with: Self.token(in: form), Self.mount(of: request, behind: path))
+        default:
+            guard self.core.gate.admits(request) else {
+                throw Problem(
+                    .unauthorized,
+                    "open the link that the program has printed, or sign in with its token"
+                )
+            }
+            return try await self.api(request, path)
+        }
+    }
+
+    private func page(_ request: Request) -> Response {
+        if let token = request.uri.queryParameters["token"] {
+            return self.signIn(with: String(token), Self.mount(of: request, behind: ""))
+        }
+        // The page's own addresses are relative.
+        guard request.uri.path.hasSuffix("/") else {
+            let name = request.uri.path.split(separator: "/").last ?? ""
+            return Response(status: .permanentRedirect, headers: [.location: "\(name)/"])
+        }
+        return self.core.gate.admits(request)
+            ? Self.response(PageFiles.index) : Self.response(PageFiles.signIn, .unauthorized)
+    }
+
+    private func signIn(with token: String?, _ mount: String) -> Response {
+        guard let token, self.core.gate.accepts(token) else {
+            return Self.response(PageFiles.signIn, .unauthorized)
+        }
+        return self.core.gate.admission(below: mount)
+    }
+
+    private func api(_ request: Request, _ path: String) async throws -> Response {
+        let parameters = request.uri.queryParameters
+        switch path {
+        case "api/about", "api/routes", "api/nodes", "api/deadletters", "api/explain", "api/stream":
+            try Self.require(.get, request)
+        case "api/call", "api/deadletters/replay":
+            try Self.require(.post, request)
+            try self.core.gate.checkAct(request)
+            guard self.core.configuration.allowsActions else {
+                throw Problem(.forbidden, "the console only shows: the option `allowsActions` lets it act")
+            }
+        default: break
+        }
+        switch path {
+        case "api/about": return Response(json: self.core.about)
+        case "api/routes": return Response(json: self.core.routeList)
+        case "api/nodes": return Response(json: self.core.nodes)
+        case "api/deadletters": return Response(json: self.core.deadLetters)
+        case "api/explain":
+            guard let url = parameters["url"] else { throw Problem(.badRequest, "`url` is missing") }
+            return Response(json: self.core.explanation(of: String(url)))
+        case "api/stream":
+            let rows = parameters["rows"].flatMap { Int($0) } ?? 200
+            return try self.stream(request, pattern: parameters["pattern"].map(String.init), rows: rows)
+        case "api/call": return Response(json: try await self.core.call(try await Self.json(of: request)))
+        case "api/deadletters/replay":
+            return Response(json: try await self.core.replay(try await Self.json(of: request)))
+        default:
+            guard path.hasPrefix("api/flows/") else { throw Problem(.notFound, "there is no such page") }
+            try Self.require(.get, request)
+            return Response(json: try self.flow(path.dropFirst("api/flows/".count)))
+        }
+    }
+
+    private func flow(_ id: Substring) throws(Problem) -> [UInt8] {
+        guard let number = UInt64(id, radix: 16) else {
+            throw Problem(.badRequest, "that is no ID of a message")
+        }
+        let flow = self.core.recorder.state.withLock { $0.flow(of: CorrelationID(rawValue: number)) }
+        guard let diagram = flow.flatMap({ FlowDiagram($0) }) else {
+            throw Problem(.notFound, "the message is not kept, or not any more")
+        }
+        return diagram.json
+    }
+
+    private func stream(_ request: Request, pattern: String?, rows: Int) throws(Problem) -> Response {
+        let scope: RouteTable<Void>?
+        do throws(RoutingError) {
+            scope = try pattern.flatMap { $0.isEmpty ? nil : $0 }
+                .map { pattern throws(RoutingError) in try self.core.bus.configuration.scope(of: pattern) }
+        } catch {
+            throw Problem(.badRequest, error.message)
+        }
+        let core = self.core
+        return try self.streams.response(to: request) { sink in
+            core.watch.begin()
+            defer { core.watch.end() }
+            guard let reader = core.recorder.state.withLock({ $0.addReader(scope) }) else { return }
+            defer { core.recorder.state.withLock { $0.removeReader(reader) } }
+            await SnapshotStream(
+                recorder: core.recorder,
+                board: core.board,
+                letters: core.letters,
+                reader: reader,
+                rows: min(max(rows, 1), 1000),
+                interval: .seconds(1) / max(1, core.configuration.updatesPerSecond)
+            ).run(sink)
+        }
+    }
+}
+
+// Requests and responses.
+extension ConsoleServer {
+    private static func require(_ method: HTTPRequest.Method, _ request: Request) throws(Problem) {
+        guard request.method != method else { return }
+        var problem = Problem(.methodNotAllowed, "this takes \(method.rawValue)")
+        problem.allowed = method.rawValue
+        throw problem
+    }
+
+    private static func body(of request: Request) async throws -> ByteBuffer {
+        var request = request
+        do {
+            return try await request.collectBody(upTo: self.bodyLimit)
+        } catch is NIOTooManyBytesError {
+            throw Problem(.contentTooLarge, "a body has \(self.bodyLimit) bytes at most")
+        }
+    }
+
+    private static func json(of request: Request) async throws -> JSONText {
+        let body = try await self.body(of: request)
+        guard let text = try? JSONText(validating: Array(body.readableBytesView)), text.shape == .object
+        else {
+            throw Problem(.badRequest, "the body is no object of JSON")
+        }
+        return text
+    }
+
+    /// The field `token` of a form.
+    private static func token(in form: ByteBuffer) -> String? {
+        let fields = String(buffer: form).split(separator: "&")
+        return fields.first { $0.hasPrefix("token=") }
+            .map { PercentEscapes.decoded(Array($0.utf8.dropFirst("token=".utf8.count))[...]) }
+    }
+
+    private static func response(_ file: PageFiles.File, _ status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: file.type],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.content))
+        )
+    }
+
+    /// The path of the page, which ends in a slash.
+    private static func mount(of request: Request, behind path: String) -> String {
+        let whole = request.uri.path
+        let mount = whole.hasSuffix(path) ? whole.dropLast(path.count) : whole[...]
+        return mount.hasSuffix("/") ? String(mount) : "\(mount)/"
+    }
+}
+#endif

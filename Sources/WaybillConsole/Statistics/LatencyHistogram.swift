@@ -1,0 +1,72 @@
+#if HTTP
+/// How long messages took, in microseconds: counts in buckets that are within 7 % of what they count.
+///
+/// A histogram has two kilobytes, so that each of a thousand routes can have one.
+struct LatencyHistogram: Sendable, Equatable {
+    /// 16 buckets for each power of two.
+    private static let (bits, steps) = (4, 16)
+    /// What takes longer, more than an hour, counts as the longest.
+    private static let powers = 32
+
+    private var counts: [UInt32] = []
+    private(set) var total = 0
+
+    /// Counts a duration.
+    mutating func add(_ duration: Duration) {
+        if self.counts.isEmpty { self.counts = Array(repeating: 0, count: Self.powers * Self.steps) }
+        self.counts[Self.index(of: duration.microseconds)] &+= 1
+        self.total &+= 1
+    }
+
+    /// The duration, in microseconds, that a share of the messages did not exceed; nil if there were none.
+    func quantile(_ share: Double) -> Int? {
+        guard self.total > 0 else { return nil }
+        let rank = max(1, Int((share * Double(self.total)).rounded(.up)))
+        var sum = 0
+        for (index, count) in self.counts.enumerated() {
+            sum += Int(count)
+            if sum >= rank { return Self.upperBound(of: index) }
+        }
+        return Self.upperBound(of: self.counts.count - 1)
+    }
+
+    /// The powers of two that were needed: the longest duration of each in microseconds, and how many there
+    /// were.
+    var powersOfTwo: [(upper: Int, count: Int)] {
+        stride(from: 0, to: self.counts.count, by: Self.steps).compactMap { start in
+            let end = min(start + Self.steps, self.counts.count)
+            let count = self.counts[start..<end].reduce(0) { $0 + Int($1) }
+            return count == 0 ? nil : (Self.upperBound(of: end - 1), count)
+        }
+    }
+
+    /// Of values below 16 each has a bucket; of greater ones the first five bits say which.
+    private static func index(of value: Int) -> Int {
+        guard value >= Self.steps else { return max(0, value) }
+        let power = Int.bitWidth - 1 - value.leadingZeroBitCount - Self.bits
+        let index = (power + 1) << Self.bits + (value >> power) & (Self.steps - 1)
+        return min(index, Self.powers * Self.steps - 1)
+    }
+
+    /// The greatest value of a bucket.
+    private static func upperBound(of index: Int) -> Int {
+        guard index >= Self.steps else { return index }
+        let power = index >> Self.bits - 1
+        return (Self.steps + index & (Self.steps - 1) + 1) << power - 1
+    }
+}
+
+extension Duration {
+    /// The duration in whole microseconds.
+    var microseconds: Int {
+        let (seconds, attoseconds) = self.components
+        return Int(clamping: seconds) &* 1_000_000 &+ Int(attoseconds / 1_000_000_000_000)
+    }
+
+    /// The duration in seconds.
+    var seconds: Double {
+        let (seconds, attoseconds) = self.components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
+#endif

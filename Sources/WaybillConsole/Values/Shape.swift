@@ -1,0 +1,150 @@
+#if HTTP
+internal import WaybillRouting
+
+/// A value's type with counts, and without its content: `String(12)`, `[Order](3)`, `Receipt{total: Money}`.
+///
+/// It is made when a value is recorded, so that no value is held. No code of the program runs for it: what
+/// describes itself is shown by its type, and so is an object, whose properties another thread may change.
+struct Shape {
+    private let redaction: Redaction
+    private var text = ""
+
+    /// How deep, how wide and how long.
+    private static let (depth, width, length) = (2, 12, 240)
+
+    private init(_ redaction: Redaction) { self.redaction = redaction }
+
+    /// The shape of a value.
+    static func of(_ value: any Sendable, hiding redaction: Redaction) -> String {
+        var shape = Shape(redaction)
+        shape.add(value, depth: Self.depth)
+        return shape.text.utf8.count <= Self.length
+            ? shape.text : String(shape.text.prefix(Self.length)) + "…"
+    }
+
+    private mutating func add(_ value: Any, depth: Int) {
+        if let text = value as? String { return self.add(count: text.utf8.count, of: "String") }
+        if let encoded = value as? any EncodedValue { return self.add(encoded) }
+        let type = Swift.type(of: value)
+        if type is AnyClass {
+            self.text += TypeName.of(type)
+            return
+        }
+        if let counted = value as? any Counted {
+            return self.add(count: counted.count, of: TypeName.of(type))
+        }
+        if let optional = value as? any Wrapper {
+            if let wrapped = optional.wrapped { return self.add(wrapped, depth: depth) }
+            self.text += "nil"
+            return
+        }
+        let name = TypeName.of(type)
+        if value is any CustomReflectable {
+            self.text += name
+            return
+        }
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .tuple where mirror.children.isEmpty: self.text += "Void"
+        case .struct where depth > 0 && !mirror.children.isEmpty:
+            self.text += name
+            self.add(mirror.children, depth: depth)
+        default: self.text += name
+        }
+    }
+
+    private mutating func add(_ children: Mirror.Children, depth: Int) {
+        self.text += "{"
+        for (index, child) in children.enumerated() {
+            if index > 0 { self.text += ", " }
+            guard index < Self.width, self.text.utf8.count < Self.length else {
+                self.text += "…"
+                break
+            }
+            let label = child.label ?? "\(index)"
+            self.text += "\(label): "
+            if self.redaction.hides(label) {
+                self.text += Redaction.mark
+            } else {
+                self.add(child.value, depth: depth - 1)
+            }
+        }
+        self.text += "}"
+    }
+
+    /// What came as bytes, by what the bytes say.
+    private mutating func add(_ encoded: any EncodedValue) {
+        switch encoded.plain {
+        case let text as String: self.add(count: text.utf8.count, of: "String")
+        case let values as [any Sendable]: self.add(count: values.count, of: "Array")
+        case let members as [String: any Sendable]: self.add(count: members.count, of: "Object")
+        case let plain: self.text += plain is Void ? "null" : TypeName.of(Swift.type(of: plain))
+        }
+    }
+
+    private mutating func add(count: Int, of name: String) { self.text += "\(name)(\(count))" }
+}
+
+/// How many bytes a value may occupy, as far as that can be seen in a moment.
+enum ValueSize {
+    /// At least the size of a value, up to a limit; a value that hides its content counts little.
+    static func estimate(_ value: any Sendable, upTo limit: Int) -> Int {
+        var (nodes, size) = (256, 0)
+        Self.add(value, &size, &nodes, limit)
+        return min(size, limit)
+    }
+
+    private static func add(_ value: Any, _ size: inout Int, _ nodes: inout Int, _ limit: Int) {
+        size += 16
+        nodes -= 1
+        guard size < limit, nodes > 0 else { return }
+        if let text = value as? String {
+            size += text.utf8.count
+            return
+        }
+        let type = Swift.type(of: value)
+        if type is AnyClass {
+            size += 64
+            return
+        }
+        if let counted = value as? any Counted {
+            // The first elements stand for the others.
+            var sample = 0
+            let first = counted.sample(8)
+            for element in first { Self.add(element, &sample, &nodes, limit) }
+            size += first.isEmpty ? 0 : max(1, sample / first.count) * counted.count
+            return
+        }
+        if value is any CustomReflectable, !(value is any Wrapper) {
+            size += 64
+            return
+        }
+        for child in Mirror(reflecting: value).children { Self.add(child.value, &size, &nodes, limit) }
+    }
+}
+
+/// A collection of the standard library, whose count is known at once.
+private protocol Counted {
+    var count: Int { get }
+    func sample(_ count: Int) -> [Any]
+}
+
+extension Counted where Self: Sequence {
+    fileprivate func sample(_ count: Int) -> [Any] { Array(self.prefix(count)) }
+}
+
+extension Array: Counted {}
+extension ArraySlice: Counted {}
+extension ContiguousArray: Counted {}
+extension Set: Counted {}
+extension Dictionary: Counted {}
+
+/// An optional behind an existential.
+private protocol Wrapper {
+    var wrapped: Any? { get }
+}
+
+extension Optional: Wrapper {
+    fileprivate var wrapped: Any? { self }
+}
+#endif

@@ -1,0 +1,133 @@
+#if HTTP
+internal import WaybillJSON
+internal import WaybillRouting
+
+/// Says of values what may be shown: their shapes, or, if the configuration allows it, short JSON without
+/// what is hidden by name.
+struct ValueWriter: Sendable {
+    let redaction: Redaction
+    let showsPayloads: Bool
+
+    /// How deep, how wide and how long JSON is, and how long its strings.
+    private static let (depth, width, length, stringLength) = (6, 20, 2000, 200)
+    /// What is larger is not encoded.
+    private static let sizeLimit = 1 << 16
+
+    /// What is shown of a value.
+    func text(_ value: any Sendable) -> String {
+        guard self.showsPayloads, let json = self.json(value) else {
+            return Shape.of(value, hiding: self.redaction)
+        }
+        return json
+    }
+
+    /// The same for the value of a parameter.
+    func text(_ value: any Sendable, named name: String) -> String {
+        self.redaction.hides(name) ? Redaction.mark : self.text(value)
+    }
+
+    /// A value as short JSON; nil if it cannot be encoded, or is too large.
+    func json(_ value: any Sendable) -> String? {
+        guard ValueSize.estimate(value, upTo: Self.sizeLimit) < Self.sizeLimit,
+            let text = try? JSONText(encoding: value)
+        else { return nil }
+        var writer = JSONWriter()
+        self.write(text, into: &writer, depth: Self.depth)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private func write(_ text: JSONText, into writer: inout JSONWriter, depth: Int) {
+        switch text.shape {
+        case .object:
+            writer.raw("{")
+            for (index, member) in (text.members ?? []).enumerated() {
+                guard self.hasRoom(index, writer, depth) else {
+                    writer.name(Redaction.mark, isFirst: index == 0)
+                    writer.string(Redaction.mark)
+                    break
+                }
+                writer.name(member.name, isFirst: index == 0)
+                if self.redaction.hides(member.name) {
+                    writer.string(Redaction.mark)
+                } else {
+                    self.write(member.value, into: &writer, depth: depth - 1)
+                }
+            }
+            writer.raw("}")
+        case .array:
+            writer.raw("[")
+            for (index, element) in (text.elements ?? []).enumerated() {
+                if index > 0 { writer.raw(",") }
+                guard self.hasRoom(index, writer, depth) else {
+                    writer.string(Redaction.mark)
+                    break
+                }
+                self.write(element, into: &writer, depth: depth - 1)
+            }
+            writer.raw("]")
+        case .string:
+            let string = text.string ?? ""
+            writer.string(
+                string.utf8.count <= Self.stringLength
+                    ? string : string.prefix(Self.stringLength) + Redaction.mark
+            )
+        case .null, .bool, .number: writer.raw(text)
+        }
+    }
+
+    private func hasRoom(_ index: Int, _ writer: JSONWriter, _ depth: Int) -> Bool {
+        index < Self.width && depth > 0 && writer.bytes.count < Self.length
+    }
+}
+
+/// Why a message failed, as it may be shown.
+struct ShownFailure: Sendable, Equatable {
+    let code: String
+    let message: String
+
+    /// What is shown of an error.
+    ///
+    /// What a handler says may be about the content of a message: it is shown if payloads are.
+    ///
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - writer: what may be shown.
+    ///   - hidden: values that are hidden elsewhere.
+    init(_ error: RoutingError, _ writer: ValueWriter, hiding hidden: [String]) {
+        self.code = error.code.description
+        guard writer.showsPayloads else {
+            self.message = Self.sentence(for: error)
+            return
+        }
+        let cause = error.cause.map { " (\(Self.described($0)))" } ?? ""
+        let text = SafeText.line(error.message + cause, limit: 500)
+        self.message = writer.redaction.sentence(text, without: hidden)
+    }
+
+    private static func described(_ cause: any Error) -> String {
+        (cause as? RoutingError).map { "\($0.code): \($0.message)" } ?? "\(cause)"
+    }
+
+    /// A sentence for a code, which says nothing about the message.
+    private static func sentence(for error: RoutingError) -> String {
+        let sentence =
+            switch error.code {
+            case .noRoute: "no pattern matches"
+            case .noHandler: "its handler is not there"
+            case .invalidURL: "the text is no URL"
+            case .missingParameter: "a parameter is missing"
+            case .invalidParameter: "a parameter is not of its type"
+            case .typeMismatch: "a value is of another type"
+            case .refused: "it was refused"
+            case .deadlineExceeded: "no reply arrived before the deadline"
+            case .cancelled: "its caller was cancelled"
+            case .mailboxFull: "too many messages wait"
+            case .hopLimitExceeded: "it was routed on too often"
+            case .unreachable: "its handler cannot be reached"
+            case .shutDown: "the bus has shut down"
+            default: "its handler failed"
+            }
+        return error.cause.map { "\(sentence) (\(TypeName.of(Swift.type(of: $0))))" } ?? sentence
+    }
+}
+#endif

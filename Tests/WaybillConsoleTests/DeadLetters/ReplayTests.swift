@@ -1,0 +1,129 @@
+#if HTTP
+import Logging
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillJSON
+import WaybillTestSupport
+
+@testable import WaybillConsole
+
+/// Dead letters, and what an operator does about them.
+@Suite(.timeLimit(.minutes(2)))
+struct ReplayTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    private func letters(_ server: ConsoleTestServer) async throws -> [JSONText] {
+        let groups = try await server.get("api/deadletters").json?.member(named: "groups")?.elements ?? []
+        return groups.flatMap { $0.member(named: "letters")?.elements ?? [] }
+    }
+
+    @Test
+    func `dead letters are grouped, and kept before a page is open`() async throws {
+        try self.bus.register("app://fails/:n") { _ -> Int in throw RoutingError.refused("not today") }
+        try await ConsoleTestServer.run(self.bus) { server in
+            for number in 0..<3 { self.bus.send("app://fails/\(number)") }
+            self.bus.send("app://nowhere")
+            #expect(await eventually { self.bus.statistics.deadLettered == 4 })
+            let json = try #require(try await server.get("api/deadletters").json)
+            #expect(json.member(named: "counted")?.int == 4 && json.member(named: "dropped")?.int == 0)
+            let groups = json.member(named: "groups")?.elements ?? []
+            #expect(groups.map { $0.member(named: "count")?.int } == [3, 1])
+            #expect(groups.map { $0.member(named: "code")?.string } == ["refused", "noRoute"])
+            #expect(groups.first?.member(named: "pattern")?.string == "app://fails/:n")
+            let letters = try await self.letters(server)
+            #expect(letters.allSatisfy { $0.member(named: "canReplay")?.bool == false })
+        }
+    }
+
+    @Test
+    func `a flood of dead letters is counted, and bounded`() async throws {
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.memoryLimit = 1 << 20 }) { server in
+            for number in 0..<5_000 {
+                self.bus.send("app://nowhere/\(number)?filler=\(String(repeating: "x", count: 1000))")
+            }
+            #expect(await eventually { self.bus.statistics.deadLettered == 5_000 })
+            let json = try #require(try await server.get("api/deadletters").json)
+            let shown = json.member(named: "shown")?.int ?? 0
+            #expect(json.member(named: "counted")?.int == 5_000 && shown > 10 && shown <= 200)
+            #expect(json.member(named: "dropped")?.int == 5_000 - shown)
+        }
+    }
+
+    @Test
+    func `a dead letter is sent once more, with all that it had, and linked to the first`() async throws {
+        let log = Journal<String>()
+        let configuration = WaybillConsole.Configuration.quiet { configuration in
+            configuration.allowsActions = true
+            configuration.logger = Logger(label: "waybill.tests") { _ in JournalLogHandler(journal: log) }
+        }
+        let isOpen = Flag()
+        let handled = Journal<Message>()
+        try self.bus.register("app://shop/:n") { message in
+            guard isOpen.isRaised else { throw RoutingError.refused("closed") }
+            handled.add(message)
+        }
+        try await ConsoleTestServer.run(self.bus, configuration) { server in
+            for number in 0..<3 {
+                self.bus.send("app://shop/\(number)", parameters: ["count": number], headers: ["tenant": "a"])
+            }
+            #expect(await eventually { self.bus.statistics.deadLettered == 3 })
+            let ids = try await self.letters(server).compactMap { $0.member(named: "id")?.string }
+            isOpen.raise()
+            let one = try await server.post("api/deadletters/replay", #"{"ids":["\#(ids[0])","ff","x"]}"#)
+            let replayed = try #require(one.json?.member(named: "replayed")?.elements)
+            #expect(replayed.count == 1 && replayed[0].member(named: "failure")?.isNull == true)
+            let new = try #require(replayed[0].member(named: "as")?.string)
+            let message = try #require(handled.entries.first)
+            #expect("\(message.id)" == new)
+            #expect(message.headers == ["tenant": "a", "waybill-replay-of": ids[0]])
+            #expect(message.parameters.call["count"] is Int && message.cause.map { "\($0)" } == ids[0])
+            let body = #"{"code":"refused","pattern":"app://shop/:n"}"#
+            let all = try await server.post("api/deadletters/replay", body)
+            #expect(all.json?.member(named: "replayed")?.elements?.count == 3)
+            #expect(handled.count == 4)
+            let letter = try await self.letters(server).first { $0.member(named: "id")?.string == ids[0] }
+            #expect(letter?.member(named: "replayedAs")?.elements?.count == 2)
+            #expect(log.entries.filter { $0.contains("once more") }.count == 4)
+            #expect(try await server.post("api/deadletters/replay", "{}").status == 400)
+            #expect(try await server.post("api/deadletters/replay", "[").status == 400)
+        }
+    }
+
+    @Test
+    func `a call says what came back, and is a line in the log`() async throws {
+        let log = Journal<String>()
+        let configuration = WaybillConsole.Configuration.quiet { configuration in
+            configuration.allowsActions = true
+            configuration.logger = Logger(label: "waybill.tests") { _ in JournalLogHandler(journal: log) }
+        }
+        try self.bus.register("app://add/:a") { message -> [Int] in
+            [
+                try message.parameters.require("a", as: Int.self)
+                    + message.parameters.require("b", as: Int.self)
+            ]
+        }
+        try self.bus.register("app://slow") { _ in try await hang() }
+        try await ConsoleTestServer.run(self.bus, configuration) { server in
+            let sum = try await server.post("api/call", #"{"url":"app://add/1","parameters":{"b":2}}"#)
+            #expect(sum.json?.member(named: "reply")?.string == "[Int](1)")
+            #expect(sum.json?.member(named: "failure")?.isNull == true)
+            let late = try await server.post("api/call", #"{"url":"app://slow","timeout":20}"#)
+            #expect(late.json?.member(named: "failure")?.member(named: "code")?.string == "deadlineExceeded")
+            let lost = try await server.post("api/call", #"{"url":"app://ad/1"}"#)
+            let suggestions = lost.json?.member(named: "failure")?.member(named: "suggestions")?.elements
+            #expect(suggestions?.compactMap(\.string).contains("app://add/:a") == true)
+            for body in ["", "1", "{}", #"{"url":1}"#, #"{"url":"app://a","parameters":[]}"#] {
+                #expect(try await server.post("api/call", body).status == 400, "\(body)")
+            }
+            #expect(log.entries.filter { $0.contains("console: called") }.count == 3)
+        }
+        var shows = configuration
+        shows.showsPayloads = true
+        try await ConsoleTestServer.run(self.bus, shows) { server in
+            let sum = try await server.post("api/call", #"{"url":"app://add/1","parameters":{"b":2}}"#)
+            #expect(sum.json?.member(named: "reply")?.elements?.first?.int == 3)
+        }
+    }
+}
+#endif

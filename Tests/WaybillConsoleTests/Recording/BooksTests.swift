@@ -1,0 +1,170 @@
+#if HTTP
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
+import Testing
+import WaybillEventLoop
+import WaybillJSON
+import WaybillTestSupport
+
+@testable import Waybill
+@testable import WaybillConsole
+
+/// What is counted is what the bus has counted, and a bus that is not watched pays nothing.
+@Suite(.timeLimit(.minutes(2)))
+struct BooksTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    private var isPlain: Bool { self.bus.core.registry.chain == nil }
+
+    @Test
+    func `the bus is observed while a page is open, and a while after`() async throws {
+        try self.bus.register("app://a") { _ in 1 }
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.lingering = .milliseconds(200) }) { server in
+            _ = try await server.get("api/routes")
+            _ = try await server.get("api/deadletters")
+            #expect(self.isPlain)
+            let log = try await server.watch {
+                #expect(!self.isPlain)
+                _ = try await self.bus.route("app://a", as: Int.self)
+            } until: {
+                $0.number("counted") == 1
+            }
+            #expect(!self.isPlain)
+            let id = try #require(log.rows.keys.first)
+            #expect(try await server.get("api/flows/\(id)").status == 200)
+            #expect(await eventually { self.isPlain })
+            #expect(try await server.get("api/flows/\(id)").status == 404)
+        }
+    }
+
+    @Test
+    func `a page that is loaded again keeps the observer`() async throws {
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.lingering = .milliseconds(300) }) { server in
+            for _ in 0..<5 {
+                try await server.watch(until: { _ in true })
+                #expect(!self.isPlain)
+            }
+            #expect(await eventually { self.isPlain })
+        }
+    }
+
+    @Test
+    func `shown and dropped are counted, and counted is what the bus has counted`() async throws {
+        let bus = self.bus
+        try bus.register("app://leaf/:n") { _ in 1 }
+        try bus.register("app://tree") { message -> Int in
+            bus.send("app://leaf/1")
+            bus.send("app://nowhere")
+            _ = try await bus.publish("app://topic")
+            return try await bus.route("app://leaf/2#leaf/3", as: Int.self)
+        }
+        try bus.register("app://loop") { _ in try await bus.route("app://loop") }
+        try bus.subscribe("app://topic") { _ in }
+        try bus.subscribe("app://topic") { _ in await Task.yield() }
+        try await ConsoleTestServer.run(bus) { server in
+            let base = bus.statistics.sent
+            let log = try await server.watch("?rows=20") {
+                for number in 0..<400 {
+                    _ = try await bus.route("app://tree", as: Int.self)
+                    _ = await failure { try await bus.route("app://gone/\(number)") }
+                    _ = try? await bus.enqueue("app://gone")
+                }
+                _ = await failure { try await bus.route("app://loop") }
+                _ = await failure { try await bus.route("no url at all") }
+                #expect(await bus.settles())
+            } until: { log in
+                log.number("counted") == bus.statistics.sent - base && bus.statistics.inFlight == 0
+            }
+            #expect((log.number("counted") ?? 0) > 3000)
+            #expect(log.number("shown").map { $0 + (log.number("dropped") ?? 0) } == log.number("counted"))
+            #expect((log.number("dropped") ?? 0) > 0)
+            #expect(log.number("shown") == log.rows.count)
+        }
+    }
+
+    @Test
+    func `a pattern filters what is counted and shown`() async throws {
+        try self.bus.register("app://a/:n") { _ in 1 }
+        try self.bus.register("app://b/:n") { _ in 1 }
+        try await ConsoleTestServer.run(self.bus) { server in
+            let log = try await server.watch("?pattern=app://a/**") {
+                for number in 0..<10 {
+                    _ = try await self.bus.route("app://a/\(number)", as: Int.self)
+                    _ = try await self.bus.route("app://b/\(number)", as: Int.self)
+                }
+            } until: {
+                $0.number("counted") == 10 && $0.rows.count == 10
+            }
+            #expect(log.rows.values.allSatisfy { $0.member(named: "pattern")?.string == "app://a/:n" })
+            #expect(try await server.get("api/stream?pattern=app://a/%3Cwrong:x%3E").status == 400)
+        }
+    }
+
+    @Test
+    func `a flood of large values stays within the limit of memory`() async throws {
+        try self.bus.register("app://large/:n") { message in
+            Array(repeating: message.parameters["n"] ?? "", count: 10_000)
+        }
+        let configuration = WaybillConsole.Configuration.quiet { configuration in
+            configuration.memoryLimit = 4 << 20
+            configuration.showsPayloads = true
+            (configuration.recording.flowsPerRoute, configuration.recording.followers) = (1e6, 1e6)
+        }
+        try await ConsoleTestServer.run(self.bus, configuration) { server in
+            let filler = String(repeating: "x", count: 1000)
+            var before: Int?
+            for round in 0..<4 {
+                try await server.watch {
+                    for number in 0..<1_000 {
+                        _ = try await self.bus.route(
+                            "app://large/\(number)?filler=\(filler)",
+                            as: [String].self
+                        )
+                    }
+                } until: {
+                    $0.number("counted").map { $0 >= 1_000 } == true
+                }
+                #expect(server.console.core.recorder.state.withLock { $0.size } <= 3 << 20)
+                // The first round fills what is kept.
+                if round == 0 { before = memoryInUse() }
+            }
+            // Where the allocator says how much is in use.
+            if let before, let after = memoryInUse() {
+                #expect(after - before < 4 << 20, "\(after - before) bytes more")
+            }
+        }
+    }
+
+    @Test
+    func `a console that is gone lets the bus go`() async throws {
+        weak var released: BusCore?
+        do {
+            let bus = MessageBus(configuration: .quiet)
+            released = bus.core
+            let console = WaybillConsole(bus, configuration: .quiet())
+            console.core.watch.begin()
+            try bus.register("app://a") { _ in 1 }
+            _ = try await bus.route("app://a", as: Int.self)
+            bus.send("app://nowhere")
+            #expect(await bus.settles())
+            #expect(console.core.recorder.state.withLock { $0.count } == 2)
+        }
+        #expect(await eventually { released == nil })
+    }
+
+    @Test
+    func `the stream ends with an event when the server does`() async throws {
+        try await ConsoleTestServer.run(self.bus) { server in
+            let response = try await server.open(.GET, "api/stream", cookie: server.cookie)
+            var text = ""
+            for try await part in response.body {
+                if text.isEmpty { await server.group.triggerGracefulShutdown() }
+                text += String(buffer: part)
+            }
+            #expect(text.contains("event: end\n"))
+        }
+    }
+}
+#endif

@@ -1,0 +1,156 @@
+#if HTTP
+import Testing
+import Waybill
+import WaybillRouting
+
+@testable import WaybillConsole
+
+/// What is kept, and what is only counted.
+@Suite
+struct RecorderStateTests {
+    private func message(
+        _ id: UInt64,
+        _ route: String,
+        at time: Double,
+        cause: UInt64? = nil,
+        text: String = ""
+    ) -> RecordedMessage {
+        RecordedMessage(
+            id: CorrelationID(rawValue: id),
+            time: time,
+            url: route,
+            pattern: route,
+            module: nil,
+            origin: "local",
+            node: nil,
+            cause: cause.map { CorrelationID(rawValue: $0) },
+            answers: nil,
+            kind: .request,
+            value: text,
+            parameters: []
+        )
+    }
+
+    /// Begins and ends a message.
+    ///
+    /// - Returns: whether it was kept.
+    @discardableResult
+    private func pass(
+        _ id: UInt64,
+        _ route: String,
+        at time: Double,
+        cause: UInt64? = nil,
+        text: String = "",
+        through state: inout RecorderState
+    ) -> Bool {
+        var recorded = self.message(id, route, at: time, cause: cause, text: text)
+        let begun = state.begin(recorded.id, to: route, route, cause: recorded.cause, at: time)
+        recorded.readers = begun.readers
+        state.keep(recorded, begun.decision)
+        if state.end(recorded.id, route, after: .milliseconds(1), hasFailed: false) {
+            state.end(recorded.id, at: time, after: 1000, "Int", nil)
+        }
+        return begun.decision.isKept
+    }
+
+    @Test
+    func `a loud route takes nothing from a quiet one`() {
+        var limits = RecordingLimits()
+        limits.bytes = 1 << 20
+        var state = RecorderState(limits, at: 0)
+        let reader = state.addReader(nil) ?? -1
+        var id: UInt64 = 0
+        var quiet: [UInt64] = []
+        for step in 0..<20_000 {
+            let time = Double(step) / 1000
+            for _ in 0..<10 {
+                id += 1
+                self.pass(
+                    id,
+                    "app://loud",
+                    at: time,
+                    text: String(repeating: "x", count: 100),
+                    through: &state
+                )
+            }
+            if step % 100 == 0 {
+                id += 1
+                quiet.append(id)
+                #expect(self.pass(id, "app://quiet", at: time, through: &state))
+            }
+        }
+        #expect(quiet.allSatisfy { state.isKept(CorrelationID(rawValue: $0)) })
+        #expect(state.size <= limits.bytes)
+        let changes = state.changes(for: reader, limit: 1000)
+        #expect(changes.counted == 200_200)
+        #expect(changes.shown == changes.messages.count)
+    }
+
+    @Test
+    func `what a kept message leads to is kept with it, up to a limit`() {
+        var limits = RecordingLimits()
+        limits.eventsPerFlow = 20
+        var state = RecorderState(limits, at: 0)
+        self.pass(1, "app://root", at: 0, through: &state)
+        for id in 2...100 as ClosedRange<UInt64> {
+            self.pass(id, "app://leaf", at: 0, cause: id - 1 == 1 ? 1 : 2, through: &state)
+        }
+        let flow = state.flow(of: CorrelationID(rawValue: 2))
+        #expect(flow?.messages.first?.id == CorrelationID(rawValue: 1))
+        #expect((20...22).contains(flow?.events.count ?? 0))
+        #expect((flow?.messages.count ?? 0) + (flow?.dropped ?? 0) == 100)
+    }
+
+    @Test
+    func `a route without quota keeps nothing until it has one again`() {
+        var limits = RecordingLimits()
+        (limits.flowsPerRoute, limits.spareFlows) = (1, 0)
+        var state = RecorderState(limits, at: 0)
+        #expect(self.pass(1, "app://a", at: 0, through: &state))
+        #expect(!self.pass(2, "app://a", at: 0, through: &state))
+        #expect(self.pass(3, "app://a", at: 1, through: &state))
+    }
+
+    @Test
+    func `memory stays within its limit, however large the values are`() {
+        var limits = RecordingLimits()
+        limits.bytes = 1 << 20
+        (limits.flowsPerRoute, limits.followers) = (1e9, 1e9)
+        var state = RecorderState(limits, at: 0)
+        for id in 1...20_000 as ClosedRange<UInt64> {
+            let text = String(repeating: "x", count: Int(id % 2000))
+            self.pass(
+                id,
+                "app://\(id % 7)",
+                at: 0,
+                cause: id % 3 == 0 ? id - 1 : nil,
+                text: text,
+                through: &state
+            )
+            #expect(state.size <= limits.bytes)
+        }
+        #expect(state.count > 100)
+    }
+
+    @Test
+    func `a reader gets what has changed since it asked`() throws {
+        var state = RecorderState(RecordingLimits(), at: 0)
+        self.pass(1, "app://a/1", at: 0, through: &state)
+        var table = RouteTable<Void>()
+        try table.insert("app://a/**", ())
+        let one = state.addReader(table) ?? -1
+        let all = state.addReader(nil) ?? -1
+        self.pass(2, "app://b/2", at: 0, through: &state)
+        #expect(state.changes(for: one, limit: 10).messages.map(\.id.rawValue) == [1])
+        #expect(state.changes(for: all, limit: 10).messages.map(\.id.rawValue) == [1, 2])
+        #expect(!state.hasChanges(for: one) && state.changes(for: one, limit: 10).messages.isEmpty)
+        for id in 3...20 as ClosedRange<UInt64> { self.pass(id, "app://a/\(id)", at: 0, through: &state) }
+        let changes = state.changes(for: one, limit: 10)
+        #expect(changes.messages.map(\.id.rawValue) == Array(11...20))
+        #expect(changes.counted == 19 && changes.shown == 11)
+        state.removeReader(one)
+        #expect(state.addReader(nil) == one)
+        #expect(state.changes(for: one, limit: 100).counted == 20)
+    }
+}
+#endif

@@ -1,0 +1,52 @@
+#if HTTP
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillConsole
+@testable import WaybillHTTP
+
+@Suite(.timeLimit(.minutes(1)))
+struct SnapshotTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    @Test
+    func `nothing is queued for a page that does not read`() async throws {
+        try self.bus.register("app://a/:n") { _ in 1 }
+        let core = WaybillConsole(self.bus, configuration: .quiet()).core
+        core.watch.begin()
+        defer { core.watch.end() }
+        let reader = try #require(core.recorder.state.withLock { $0.addReader(nil) })
+        let stream = SnapshotStream(
+            recorder: core.recorder,
+            board: core.board,
+            letters: core.letters,
+            reader: reader,
+            rows: 1000,
+            interval: .milliseconds(1)
+        )
+        let sink = EventSink()
+        let task = Task { await stream.run(sink) }
+        var items = sink.items.makeAsyncIterator()
+        let first = try #require(await items.next(isolation: #isolation))
+        // The page has not taken the first snapshot: while messages pass, there is no second one.
+        for number in 0..<300 {
+            _ = try await self.bus.route("app://a/\(number)", as: Int.self)
+            if number % 100 == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        EventSink.acknowledge(first)
+        var log = SnapshotLog()
+        log.add(String(decoding: first.bytes, as: UTF8.self))
+        #expect(log.number("counted") == 0)
+        let second = try #require(await items.next(isolation: #isolation))
+        log.add(String(decoding: second.bytes, as: UTF8.self))
+        #expect(log.number("counted") == 300 && log.count == 2)
+        #expect(log.rows.count == log.number("shown"))
+        EventSink.acknowledge(second)
+        task.cancel()
+        sink.finish()
+        await task.value
+    }
+}
+#endif

@@ -1,0 +1,90 @@
+#if HTTP
+import Testing
+import WaybillJSON
+import WaybillRouting
+
+@testable import WaybillConsole
+
+private struct Money: Codable, Sendable {
+    var amount = 4200
+    var currency = "EUR"
+}
+
+private struct Receipt: Codable, Sendable {
+    var order = 7
+    var total = Money()
+    var accessToken = "hunter2"
+    var note: String? = "thanks"
+}
+
+private final class Account: Sendable {
+    let password = "hunter2"
+}
+
+private enum Status: Sendable {
+    case paid(by: String)
+}
+
+private struct Describing: Sendable, CustomReflectable, CustomStringConvertible {
+    var description: String { "hunter2" }
+    var customMirror: Mirror { Mirror(self, children: ["hunter2": "hunter2"]) }
+}
+
+@Suite
+struct ShapeTests {
+    private static let redaction = Redaction(["token", "password"])
+
+    @Test(arguments: [
+        ("hello" as any Sendable, "String(5)"), (42, "Int"), (true, "Bool"), ((), "Void"),
+        ([1, 2, 3], "[Int](3)"),
+        (["a": 1], "[String: Int](1)"), (Optional<Int>.none as any Sendable, "nil"),
+        (Optional("abc") as any Sendable, "String(3)"), (Set([1]), "Set<Int>(1)"),
+        (
+            Receipt(),
+            "Receipt{order: Int, total: Money{amount: Int, currency: String(3)}, accessToken: …, note: String(6)}"
+        ), (Account(), "Account"), (Status.paid(by: "hunter2"), "Status"), (Describing(), "Describing"),
+        ({ @Sendable (_: Int) in "x" } as @Sendable (Int) -> String, "@Sendable (Int) -> String"),
+        (JSONText(Array(#"{"password":"hunter2"}"#.utf8)), "Object(1)"),
+        (JSONText(Array(#""hunter2""#.utf8)), "String(7)"), ((1, "two"), "(Int, String)"),
+    ])
+    func `a shape has types and counts, and no content`(value: any Sendable, shape: String) {
+        #expect(Shape.of(value, hiding: Self.redaction) == shape)
+        #expect(!Shape.of(value, hiding: Self.redaction).contains("hunter2"))
+    }
+
+    @Test
+    func `a shape is short, whatever the value`() {
+        let values = Array(repeating: Receipt(), count: 100_000)
+        #expect(Shape.of(values, hiding: Self.redaction) == "[Receipt](100000)")
+        struct Wide: Sendable {
+            var (a, b, c, d, e, f, g, h) = (Receipt(), Receipt(), Receipt(), Receipt(), Receipt(), 1, 2, 3)
+        }
+        #expect(Shape.of(Wide(), hiding: Self.redaction).utf8.count < 300)
+    }
+
+    @Test
+    func `JSON is short, and what is hidden by name is not in it`() {
+        let writer = ValueWriter(redaction: Self.redaction, showsPayloads: true)
+        #expect(
+            writer.text(Receipt())
+                == #"{"accessToken":"…","note":"thanks","order":7,"total":{"amount":4200,"currency":"EUR"}}"#
+        )
+        #expect(writer.text(["password": ["a": 1]]) == #"{"password":"…"}"#)
+        #expect(writer.text("x", named: "Pass-word") == "…")
+        #expect(writer.text(Account()) == "Account")
+        #expect(writer.text(String(repeating: "x", count: 1 << 20)) == "String(1048576)")
+        #expect(writer.text(Array(repeating: 7, count: 1000)).utf8.count < 100)
+        #expect(writer.text(["a\"b"]) == #"["a\"b"]"#)
+    }
+
+    @Test
+    func `the size of a value is seen without looking at all of it`() {
+        #expect(ValueSize.estimate(String(repeating: "x", count: 5000), upTo: 1 << 20) >= 5000)
+        #expect(
+            ValueSize.estimate(Array(repeating: "0123456789", count: 100_000), upTo: 1 << 30) >= 1_000_000
+        )
+        #expect(ValueSize.estimate(["a": Array(repeating: 1, count: 10_000)], upTo: 1 << 30) >= 10_000)
+        #expect(ValueSize.estimate(Array(repeating: 1, count: 1 << 20), upTo: 1000) == 1000)
+    }
+}
+#endif
