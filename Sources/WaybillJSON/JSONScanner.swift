@@ -1,3 +1,5 @@
+internal import WaybillRouting
+
 /// Walks over JSON text (RFC 8259) once, checks that it is valid, and says where the values of one level are.
 ///
 /// It decodes nothing. Foundation decodes a value where it is read as a type, which most bytes of a message
@@ -154,12 +156,26 @@ struct JSONScanner {
 
     /// Where the next byte is that does not stand for itself in a string: most of a message does.
     private var endOfPlainCharacters: Int {
-        let bytes = self.bytes.span
-        for position in self.position..<self.end {
-            let byte = bytes[position]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return position }
+        self.position + Self.plainCount(self.bytes.span.extracting(self.position..<self.end))
+    }
+
+    /// How many bytes stand for themselves in a string before the first that does not.
+    static func plainCount(_ bytes: Span<UInt8>) -> Int {
+        var index = 0
+        while index &+ 8 <= bytes.count {
+            let word = ByteWord.first(bytes.extracting(index..<(index &+ 8)))
+            let signs =
+                ByteWord.mask(word, below: 0x20) | ByteWord.mask(word, UInt8(ascii: "\""))
+                | ByteWord.mask(word, UInt8(ascii: "\\"))
+            if signs != 0 { return index &+ ByteWord.firstIndex(signs) }
+            index &+= 8
         }
-        return self.end
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            index &+= 1
+        }
+        return index
     }
 
     private mutating func skipEscape() throws(JSONError) {

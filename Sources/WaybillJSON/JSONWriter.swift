@@ -20,6 +20,11 @@ package struct JSONWriter {
     /// Appends a string with its quotation marks.
     package mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
+        defer { self.bytes.append(UInt8(ascii: "\"")) }
+        // Most texts stand for themselves, and are copied at once.
+        if JSONScanner.plainCount(text.utf8Span.span) == text.utf8.count {
+            return self.bytes.append(contentsOf: text.utf8)
+        }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -34,7 +39,6 @@ package struct JSONWriter {
             default: self.bytes.append(byte)
             }
         }
-        self.bytes.append(UInt8(ascii: "\""))
     }
 
     /// Appends the name of a member, with its colon, after a comma unless it is the first.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import WaybillJSON
+
+@testable import WaybillJSON
 
 struct JSONScannerTests {
     private func validated(_ text: String, depthLimit: Int = JSONText.depthLimit) throws -> JSONText {
@@ -36,6 +37,27 @@ struct JSONScannerTests {
     ])
     func `half of a character is refused`(text: String) {
         #expect(throws: JSONError.self) { try self.validated(text) }
+    }
+
+    /// Text is read eight bytes at a time.
+    @Test
+    func `what does not stand for itself is found in every place of a text`() {
+        for count in 0..<26 {
+            let plain = [UInt8](repeating: 0x7F, count: count)
+            #expect(JSONScanner.plainCount(plain.span) == count)
+            for place in 0..<count {
+                // Beside the bytes that are sought stand those which differ from them in one bit.
+                for (byte, isPlain) in [
+                    (0x00, false), (0x1F, false), (0x20, true), (0x21, true), (0x22, false), (0x23, true),
+                    (0x5B, true), (0x5C, false), (0x5D, true), (0x80, true), (0x9F, true), (0xA2, true),
+                    (0xDC, true), (0xFF, true),
+                ] as [(UInt8, Bool)] {
+                    var bytes = plain
+                    bytes[place] = byte
+                    #expect(JSONScanner.plainCount(bytes.span) == (isPlain ? count : place), "\(bytes)")
+                }
+            }
+        }
     }
 
     @Test

@@ -1,7 +1,7 @@
 /// Eight bytes in a `UInt64`: finds delimiters without a loop over bytes (SIMD within a register).
-enum ByteWord {
-    static let ones: UInt64 = 0x0101_0101_0101_0101
-    static let highs: UInt64 = 0x8080_8080_8080_8080
+package enum ByteWord {
+    @inlinable package static var ones: UInt64 { 0x0101_0101_0101_0101 }
+    @inlinable package static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
     /// Loads the eight bytes at `index`, first byte lowest; bytes beyond the end are zero.
     @inline(__always)
@@ -15,8 +15,8 @@ enum ByteWord {
     /// The first eight bytes of a span of at least eight.
     ///
     /// The compiler turns this spelling into one check and one load.
-    @inline(__always)
-    static func first(_ bytes: Span<UInt8>) -> UInt64 {
+    @inlinable @inline(__always)
+    package static func first(_ bytes: Span<UInt8>) -> UInt64 {
         guard bytes.count >= 8 else { return 0 }
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16
             | UInt64(bytes[3]) &<< 24 | UInt64(bytes[4]) &<< 32 | UInt64(bytes[5]) &<< 40
@@ -71,9 +71,15 @@ enum ByteWord {
     /// A mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
     ///
     /// Only the lowest set bit is exact.
-    @inline(__always)
-    static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
+    @inlinable @inline(__always)
+    package static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         self.zeros(word ^ (Self.ones &* UInt64(byte)))
+    }
+
+    /// Like `mask` for the bytes below `limit`, which is at most 128.
+    @inlinable @inline(__always)
+    package static func mask(_ word: UInt64, below limit: UInt8) -> UInt64 {
+        (word &- Self.ones &* UInt64(limit)) & ~word & Self.highs
     }
 
     /// Like `mask` for `/` and `?`, the delimiters of a segment, which differ in one bit.
@@ -93,12 +99,12 @@ enum ByteWord {
     @inline(__always)
     static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
 
-    @inline(__always)
-    private static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
+    @inlinable @inline(__always)
+    package static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
 
     /// The index of the byte that holds the lowest set bit of a non-zero mask.
-    @inline(__always)
-    static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
+    @inlinable @inline(__always)
+    package static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
 
     /// Keeps the first `count` bytes, fewer than eight, and clears the others.
     @inline(__always)
