@@ -92,12 +92,12 @@ extension MessageBus {
     package func lose(_ message: Message, _ error: RoutingError) {
         var message = message
         message.id = self.core.open()
-        self.core.deadLetter(message, error)
+        self.core.deadLetter(message, error, isPublished: true)
     }
 
     /// Notes the same of a message of which the URL alone is known.
     package func lose(_ url: String, _ error: RoutingError) {
-        self.core.deadLetter(Request(url: url), self.core.open(), error)
+        self.core.deadLetter(Request(url: url), self.core.open(), error, isPublished: true)
     }
 
     /// Whether a route of this process takes a URL, whatever connectors may do.

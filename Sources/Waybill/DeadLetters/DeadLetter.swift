@@ -24,6 +24,9 @@ public struct DeadLetter: Sendable {
     /// Whether a caller got the same error.
     public let isAwaited: Bool
 
+    /// Whether it was published; a route of that URL need not be what it was for.
+    package let isPublication: Bool
+
     /// When it became a dead letter.
     public let time: ContinuousClock.Instant
 }

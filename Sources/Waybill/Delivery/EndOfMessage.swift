@@ -8,11 +8,24 @@ internal import WaybillRouting
 extension BusCore {
     /// Ends a message that no caller awaits and that failed.
     @inline(never)
-    func deadLetter(_ message: Message, _ error: RoutingError, at handler: Handler? = nil) {
+    func deadLetter(
+        _ message: Message,
+        _ error: RoutingError,
+        at handler: Handler? = nil,
+        isPublished: Bool = false
+    ) {
         let error = error.at(handler)
         // Its handler may have failed with that very code.
         let isMatched = handler.map { $0.failure == nil } ?? false
-        self.show(message.id, message.parameters.url, error, isAwaited: false, at: handler, message)
+        self.show(
+            message.id,
+            message.parameters.url,
+            error,
+            isAwaited: false,
+            at: handler,
+            isPublished: isPublished,
+            message
+        )
         self.close(.deadLettered)
         self.report(message.parameters.url, isMatched ? nil : message, error)
         message.extras?.isReturnOf?.end(.failed(error))
@@ -20,7 +33,12 @@ extension BusCore {
 
     /// Ends a message that no caller awaits and that reached no handler.
     @inline(never)
-    func deadLetter(_ request: Request, _ id: CorrelationID, _ error: RoutingError) {
+    func deadLetter(
+        _ request: Request,
+        _ id: CorrelationID,
+        _ error: RoutingError,
+        isPublished: Bool = false
+    ) {
         if self.deadLetters.isWatched {
             // It may have a handler, whose mailbox is full.
             let found = error.code == .noRoute ? nil : try? self.find(request, on: self.currentShard)
@@ -31,6 +49,7 @@ extension BusCore {
                 error,
                 isAwaited: false,
                 at: found?.handler,
+                isPublished: isPublished,
                 message ?? self.unmatched(request, id: id)
             )
         }
@@ -46,6 +65,7 @@ extension BusCore {
         _ error: RoutingError,
         isAwaited: Bool,
         at handler: Handler? = nil,
+        isPublished: Bool = false,
         _ message: @autoclosure () -> Message?
     ) {
         guard self.deadLetters.isWatched, !isAwaited || Outcome.Kind(error.code) == .deadLettered else {
@@ -59,6 +79,7 @@ extension BusCore {
                 error: error,
                 pattern: handler?.pattern ?? error.route,
                 isAwaited: isAwaited,
+                isPublication: isPublished || handler?.isSubscriber == true,
                 time: .now
             )
         )

@@ -219,6 +219,8 @@ extension Handler {
     /// What a handler is registered for: a pattern, and for a module's route what else is known of it.
     enum Description {
         case pattern(String)
+        /// What is published to URLs of a pattern.
+        case subscription(String)
         indirect case route(RouteDescription)
         /// A route of a configuration whose target is not registered.
         indirect case unbound(RouteConfiguration.Entry)
@@ -227,7 +229,7 @@ extension Handler {
     /// The pattern that it was registered for, also after that ended.
     var pattern: String? {
         switch self.description {
-        case .pattern(let pattern): pattern
+        case .pattern(let pattern), .subscription(let pattern): pattern
         case .route(let description): description.pattern
         case .unbound(let entry): entry.pattern
         case nil: nil
@@ -238,6 +240,12 @@ extension Handler {
     var routeDescription: RouteDescription? {
         if case .route(let description) = self.description { return description }
         return nil
+    }
+
+    /// Whether it takes what is published, and not what is routed.
+    var isSubscriber: Bool {
+        if case .subscription = self.description { return true }
+        return false
     }
 
     /// Whether it stands for a target of a configuration that is not registered.

@@ -144,7 +144,7 @@ extension BusCore {
         let read = try configuration.pattern(pattern)
         let id = try self.topics.add(subscriber, to: read) { configuration.table(of: Int.self) }
         guard let id else { throw .shutDown(url: pattern) }
-        subscriber.handler?.describe(as: .pattern(pattern))
+        subscriber.handler?.describe(as: .subscription(pattern))
         return Registration(pattern: pattern, core: self, target: .subscription(id))
     }
 

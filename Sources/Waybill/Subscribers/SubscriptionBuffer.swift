@@ -67,7 +67,7 @@ final class SubscriptionBuffer: Sendable {
 
     /// Ends a message that is not read.
     func deadLetter(_ message: Message, _ error: RoutingError) {
-        self.core.deadLetter(message, error.at(route: self.pattern, module: nil))
+        self.core.deadLetter(message, error.at(route: self.pattern, module: nil), isPublished: true)
     }
 
     /// Takes no more messages; those that have not been read are dead letters.
@@ -75,7 +75,8 @@ final class SubscriptionBuffer: Sendable {
         let left = self.state.withLock { $0.end(with: reason) }
         for message in left.messages {
             let error = reason(message.parameters.url).at(route: self.pattern, module: nil)
-            self.core.show(message.id, message.parameters.url, error, isAwaited: false, message)
+            let url = message.parameters.url
+            self.core.show(message.id, url, error, isAwaited: false, isPublished: true, message)
             self.core.close(.deadLettered)
         }
         if let first = left.messages.first { self.core.logUnread(left.messages.count, from: first, reason) }

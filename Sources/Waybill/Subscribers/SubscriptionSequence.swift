@@ -97,7 +97,7 @@ final class SubscriptionReader: Sendable {
             mailbox: core.homeMailbox,
             core: core
         )
-        end.describe(as: .pattern(self.subscription.pattern))
+        end.describe(as: .subscription(self.subscription.pattern))
         // The deadline is not watched yet: a reader does not watch it.
         let stage = DeliveryBounds(deadline: .never, hasWaited: true)
         let outcome = await Delivery(chain, end, stage).outcome(of: message).at(end)

@@ -103,7 +103,8 @@ final class LetterBox: Sendable {
         )
         let texts = 512 + url.utf8.count + failure.message.utf8.count
         let size = self.keepsMessages ? letter.message.map(Self.size(of:)) ?? 0 : 0
-        let isKept = self.keepsMessages && size < Self.messageLimit
+        // What was published would be routed when it is sent once more, and may be for no route.
+        let isKept = self.keepsMessages && !letter.isPublication && size < Self.messageLimit
         return Letter(
             id: letter.id,
             url: url,

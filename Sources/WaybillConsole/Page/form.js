@@ -57,7 +57,10 @@ function field(parameter, schemas) {
     }
     if (type === "integer" || type === "number") {
         const input = make("input", { ...attributes, type: "number", step: type === "integer" ? 1 : "any" });
-        return { control: input, value: () => (input.value === "" ? undefined : Number(input.value)) };
+        // A whole number that JavaScript would round is passed as text, which is read as that number.
+        const isExact = () => type === "number" || Number.isSafeInteger(Number(input.value));
+        const value = () => (isExact() ? Number(input.value) : input.value);
+        return { control: input, value: () => (input.value === "" ? undefined : value()) };
     }
     if (type === "string") {
         const input = make("input", attributes);

@@ -6,6 +6,7 @@ const period = 2000;
 let answer = null;
 let problem = null;
 let timer = null;
+let isOpen = false;
 let shown = null;
 
 async function load() {
@@ -17,7 +18,8 @@ async function load() {
         problem = error.message;
     }
     changed();
-    timer = setTimeout(load, period);
+    // The view may have been left meanwhile.
+    if (isOpen) timer = setTimeout(load, period);
 }
 
 function card(node) {
@@ -30,9 +32,13 @@ function card(node) {
 }
 
 export const nodesView = {
-    open() { if (!timer) load(); },
+    open() {
+        if (!isOpen) load();
+        isOpen = true;
+    },
 
     close() {
+        isOpen = false;
         clearTimeout(timer);
         timer = null;
     },

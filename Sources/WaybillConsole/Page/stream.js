@@ -47,6 +47,16 @@ function enter(state) {
     report();
 }
 
+/** JSON as a value, whole numbers as text if JavaScript would round them; nothing for what is no JSON. */
+function read(text) {
+    const isRounded = (value) => Number.isInteger(value) && !Number.isSafeInteger(value);
+    try {
+        return JSON.parse(text, (_, value, context) => (isRounded(value) ? context?.source ?? value : value));
+    } catch {
+        return {};
+    }
+}
+
 /** Asks the server: JSON comes back, or an error with the sentence of the problem. */
 export async function ask(path, body) {
     const options = body && {
@@ -54,7 +64,7 @@ export async function ask(path, body) {
     };
     const response = await fetch(path, options);
     if (response.status === 401) enter("signedOut");
-    const answer = await response.json().catch(() => ({}));
+    const answer = read(await response.text());
     if (response.ok) return answer;
     throw Object.assign(new Error(answer.detail ?? answer.title ?? `status ${response.status}`), {
         status: response.status,

@@ -40,14 +40,16 @@ final class RouteCatalog: Sendable {
         guard parameters.hasFragment, let hash = url.utf8.firstIndex(of: UInt8(ascii: "#")) else {
             return ranges
         }
-        let start = url.utf8.distance(from: url.startIndex, to: hash) + 1
         let fragment = url[url.utf8.index(after: hash)...]
-        // A return URL without a scheme has that of the request.
-        let scheme = fragment.contains("://") ? "" : "\(parameters.address.scheme)://"
-        let match = self.state.withLock { state in (try? state.table.match(scheme + fragment)) ?? nil }
-        for (name, range) in match?.parameters.pathRanges ?? [] where range.lowerBound >= scheme.utf8.count {
-            let offset = start - scheme.utf8.count
-            ranges.append((name, (range.lowerBound + offset)..<(range.upperBound + offset)))
+        // A return URL without a scheme has that of the request, and may begin with a slash.
+        let path = fragment.drop { $0 == "/" }
+        for (prefix, rest) in [("", fragment), ("\(parameters.address.scheme)://", path)] {
+            let match = self.state.withLock { state in (try? state.table.match(prefix + rest)) ?? nil }
+            let offset = url.utf8.distance(from: url.startIndex, to: rest.startIndex) - prefix.utf8.count
+            for (name, range) in match?.parameters.pathRanges ?? []
+            where range.lowerBound >= prefix.utf8.count {
+                ranges.append((name, (range.lowerBound + offset)..<(range.upperBound + offset)))
+            }
         }
         return ranges
     }

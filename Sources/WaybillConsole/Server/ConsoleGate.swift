@@ -62,10 +62,10 @@ struct ConsoleGate: Sendable {
         }
     }
 
-    /// The response that signs a browser in.
-    func admission(below mount: String) -> Response {
+    /// The response that signs a browser in, and leads to the page.
+    func admission(below mount: String, page: String) -> Response {
         let cookie = "\(Self.cookie)=\(self.session); Path=\(mount); HttpOnly; SameSite=Strict"
-        return Response(status: .seeOther, headers: [.location: "./", .setCookie: cookie])
+        return Response(status: .seeOther, headers: [.location: page, .setCookie: cookie])
     }
 
     /// Compares in a time that does not depend on where the texts differ.

@@ -65,7 +65,7 @@ struct ConsoleServer: Sendable {
         case "session":
             try Self.require(.post, request)
             let form = try await Self.body(of: request)
-            return self.signIn(with: Self.token(in: form), Self.mount(of: request, behind: path))
+            return self.signIn(with: Self.token(in: form), Self.mount(of: request, behind: path), page: "./")
         default:
             guard self.core.gate.admits(request) else {
                 throw Problem(
@@ -78,23 +78,22 @@ struct ConsoleServer: Sendable {
     }
 
     private func page(_ request: Request) -> Response {
-        if let token = request.uri.queryParameters["token"] {
-            return self.signIn(with: String(token), Self.mount(of: request, behind: ""))
-        }
         // The page's own addresses are relative.
-        guard request.uri.path.hasSuffix("/") else {
-            let name = request.uri.path.split(separator: "/").last ?? ""
-            return Response(status: .permanentRedirect, headers: [.location: "\(name)/"])
+        let isPage = request.uri.path.hasSuffix("/")
+        let page = isPage ? "./" : "\(request.uri.path.split(separator: "/").last ?? "")/"
+        if let token = request.uri.queryParameters["token"] {
+            return self.signIn(with: String(token), Self.mount(of: request, behind: ""), page: page)
         }
+        guard isPage else { return Response(status: .permanentRedirect, headers: [.location: page]) }
         return self.core.gate.admits(request)
             ? Self.response(PageFiles.index) : Self.response(PageFiles.signIn, .unauthorized)
     }
 
-    private func signIn(with token: String?, _ mount: String) -> Response {
+    private func signIn(with token: String?, _ mount: String, page: String) -> Response {
         guard let token, self.core.gate.accepts(token) else {
             return Self.response(PageFiles.signIn, .unauthorized)
         }
-        return self.core.gate.admission(below: mount)
+        return self.core.gate.admission(below: mount, page: page)
     }
 
     private func api(_ request: Request, _ path: String) async throws -> Response {

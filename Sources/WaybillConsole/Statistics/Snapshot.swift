@@ -57,6 +57,7 @@ struct SnapshotStream {
             json.add("p50", row.median)
             json.add("p99", row.p99)
             json.add("waiting", row.waiting)
+            json.add("limit", row.limit)
         }
         json.add(
             "histogram",

@@ -13,7 +13,9 @@ final class StatisticsBoard: Sendable {
         /// How long messages took since the bus is watched, in microseconds.
         let median: Int?
         let p99: Int?
+        /// How many messages wait in the mailbox, and how many may.
         let waiting: Int
+        let limit: Int?
     }
 
     /// All figures at one moment.
@@ -58,7 +60,9 @@ final class StatisticsBoard: Sendable {
         if let known { return known }
         self.recorder.catalog.update(self.bus)
         let routes = self.bus.routeStatistics
-        let waiting = Dictionary(self.bus.routeLoads.map { ($0.pattern, $0.waiting) }) { max($0, $1) }
+        let loads = Dictionary(self.bus.routeLoads.map { ($0.pattern, $0) }) {
+            $0.waiting < $1.waiting ? $1 : $0
+        }
         let (latency, latencies) = self.recorder.state.withLock { ($0.latency, $0.latencies) }
         let loops = self.lag.measure()
         let statistics = self.bus.statistics
@@ -77,7 +81,8 @@ final class StatisticsBoard: Sendable {
                     rate: max(0, ((rate ?? 0) * 10).rounded() / 10),
                     median: latencies[route.pattern]?.quantile(0.5),
                     p99: latencies[route.pattern]?.quantile(0.99),
-                    waiting: waiting[route.pattern] ?? 0
+                    waiting: loads[route.pattern]?.waiting ?? 0,
+                    limit: loads[route.pattern]?.limit
                 )
             }
             state.sent.append((now, counts))

@@ -1,4 +1,6 @@
 #if HTTP
+internal import WaybillRouting
+
 /// Hides values by their names before anything is kept: `password=hunter2` becomes `password=…`.
 struct Redaction: Sendable {
     /// What stands for a hidden value.
@@ -31,6 +33,8 @@ struct Redaction: Sendable {
 
     /// Hides values of the query, of the fragment, which is a URL as well, and of parameters in the path.
     ///
+    /// A fragment that is encoded as a whole is hidden as a whole.
+    ///
     /// - Parameters:
     ///   - url: the URL.
     ///   - path: where the parameters of the path stand in it, in bytes.
@@ -43,7 +47,8 @@ struct Redaction: Sendable {
         .map(\.range)
         if let user = Self.userInformation(in: bytes) { ranges.append(user) }
         ranges += self.items(in: bytes)
-        ranges.sort { $0.lowerBound < $1.lowerBound }
+        if let fragment = Self.encodedFragment(in: bytes) { ranges.append(fragment) }
+        ranges.sort { ($0.lowerBound, $1.upperBound) < ($1.lowerBound, $0.upperBound) }
         var (shown, hidden, end): ([UInt8], [String], Int) = ([], [], 0)
         for range in ranges where range.lowerBound >= end {
             shown += bytes[end..<range.lowerBound]
@@ -60,29 +65,49 @@ struct Redaction: Sendable {
     /// A sentence without values that were hidden elsewhere.
     func sentence(_ text: String, without hidden: [String]) -> String {
         // A short value is part of many words; it is hidden all the same, since the sentence may be its end.
-        hidden.reduce(text) { $1.isEmpty ? $0 : Self.replacing($1, in: $0) }
+        hidden.reduce(text) { text, value in
+            Self.spellings(of: value).reduce(text) { $1.isEmpty ? $0 : Self.replacing($1, in: $0) }
+        }
     }
 
-    /// Where the values of hidden names stand behind the path.
+    /// How a value stands in sentences: as it is, on one line, and cut there.
+    private static func spellings(of value: String) -> [String] {
+        let cut = String(String.UnicodeScalarView(value.unicodeScalars.prefix(SafeText.limit)))
+        return [value, SafeText.line(value), SafeText.line(cut)]
+    }
+
+    /// Where the values of hidden names stand in the query, and in the fragment, which need not have one.
     private func items(in bytes: [UInt8]) -> [Range<Int>] {
-        func isSeparator(_ byte: UInt8) -> Bool {
-            byte == UInt8(ascii: "?") || byte == UInt8(ascii: "&") || byte == UInt8(ascii: ";")
-                || byte == UInt8(ascii: "#")
-        }
         var ranges: [Range<Int>] = []
-        var index = bytes.firstIndex(where: isSeparator) ?? bytes.endIndex
-        while index < bytes.endIndex {
-            let start = index + 1
-            let end = bytes[start...].firstIndex(where: isSeparator) ?? bytes.endIndex
-            if let equals = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")), equals + 1 < end,
-                self.hides(PercentEscapes.decoded(bytes[start..<equals]))
-            {
-                ranges.append((equals + 1)..<end)
+        for section in bytes.split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false) {
+            let mark = section.firstIndex(of: UInt8(ascii: "?"))
+            guard let start = mark.map({ $0 + 1 }) ?? (section.startIndex > 0 ? section.startIndex : nil)
+            else { continue }
+            // As the bus reads a query: what ends a value is `&` alone.
+            for item in section[start...].split(separator: UInt8(ascii: "&")) {
+                guard let equals = item.firstIndex(of: UInt8(ascii: "=")), equals + 1 < item.endIndex,
+                    self.hides(PercentEscapes.decoded(item[..<equals]))
+                else { continue }
+                ranges.append((equals + 1)..<item.endIndex)
             }
-            index = end
         }
         return ranges
     }
+
+    /// The fragment, if delimiters of a URL are encoded in its path: then it may be a URL as a whole, which
+    /// is read only where the return leg is sent.
+    private static func encodedFragment(in bytes: [UInt8]) -> Range<Int>? {
+        guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return nil }
+        let fragment = bytes[(hash + 1)...]
+        let path = fragment.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let encoded = path.indices.dropLast(2).contains { index in
+            path[index] == UInt8(ascii: "%")
+                && Self.delimiters.contains(PercentEscapes.decoded(path[index..<(index + 3)]))
+        }
+        return encoded ? fragment.indices : nil
+    }
+
+    private static let delimiters: Set<String> = [":", "/", "?", "#", "&", "=", "%"]
 
     /// Where a name and a password stand before the host.
     private static func userInformation(in bytes: [UInt8]) -> Range<Int>? {

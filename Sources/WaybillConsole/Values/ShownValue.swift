@@ -85,6 +85,9 @@ struct ShownFailure: Sendable, Equatable {
     let code: String
     let message: String
 
+    /// How much of a sentence is looked at.
+    private static let length = 8192
+
     /// What is shown of an error.
     ///
     /// What a handler says may be about the content of a message: it is shown if payloads are.
@@ -100,8 +103,9 @@ struct ShownFailure: Sendable, Equatable {
             return
         }
         let cause = error.cause.map { " (\(Self.described($0)))" } ?? ""
-        let text = SafeText.line(error.message + cause, limit: 500)
-        self.message = writer.redaction.sentence(text, without: hidden)
+        // What is hidden is looked for before anything is cut off, within what could be shown.
+        let text = String((error.message + cause).prefix(Self.length))
+        self.message = SafeText.line(writer.redaction.sentence(text, without: hidden), limit: 500)
     }
 
     private static func described(_ cause: any Error) -> String {

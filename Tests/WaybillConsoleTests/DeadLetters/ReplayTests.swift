@@ -91,6 +91,23 @@ struct ReplayTests {
     }
 
     @Test
+    func `what was published is not sent to a route of its URL`() async throws {
+        try self.bus.register("app://orders/:id") { _ in }
+        let unread = try self.bus.subscription(to: "app://orders/placed", limit: 1, whenFull: .dropOldest)
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
+            try await self.bus.publish("app://orders/placed?n=1")
+            try await self.bus.publish("app://orders/placed?n=2")
+            #expect(await eventually { self.bus.statistics.deadLettered == 1 })
+            let letters = try await self.letters(server)
+            #expect(letters.map { $0.member(named: "canReplay")?.bool } == [false])
+            unread.cancel()
+            #expect(await eventually { self.bus.statistics.deadLettered == 2 })
+            let all = try await self.letters(server)
+            #expect(all.map { $0.member(named: "canReplay")?.bool } == [false, false])
+        }
+    }
+
+    @Test
     func `a call says what came back, and is a line in the log`() async throws {
         let log = Journal<String>()
         let configuration = WaybillConsole.Configuration.quiet { configuration in

@@ -1,4 +1,5 @@
 #if HTTP
+import Foundation
 import Logging
 import Testing
 import Waybill
@@ -64,6 +65,11 @@ struct SecretTests {
             Credentials(password: secret)
         }
         _ = try? await bus.route("app://pay#vault/\(escaped)?token=\(escaped)", as: Credentials.self)
+        // The return URL encoded as a whole, with a slash, and with another URL in it.
+        let encoded = "vault/\(secret)".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        _ = try? await bus.route("app://pay#\(encoded)", as: Credentials.self)
+        _ = try? await bus.route("app://pay#/vault/\(escaped)?next=http://x", as: Credentials.self)
+        _ = try? await bus.route("app://login?password=a;\(escaped)?\(escaped)", as: Credentials.self)
         bus.send("app://reset/\(escaped)")
         bus.send("app://nowhere?session=\(escaped)&x=1", parameters: ["cookie": secret])
         _ = try? await bus.publish("app://topic/\(escaped)")

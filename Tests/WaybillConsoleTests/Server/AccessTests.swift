@@ -1,4 +1,6 @@
 #if HTTP
+import AsyncHTTPClient
+import NIOCore
 import NIOHTTP1
 import Testing
 import Waybill
@@ -26,6 +28,9 @@ struct AccessTests {
             #expect(server.console.link(at: "http://x/console") == "http://x/console/?token=a%2Fb%20c")
             let signIn = try await server.send(.GET, "?token=a%2Fb%20c", cookie: nil)
             #expect(signIn.status == 303 && signIn.headers.first(name: "Location") == "./")
+            let short = HTTPClientRequest(url: "\(server.origin)/console?token=a%2Fb%20c")
+            let answer = try await server.client.execute(short, timeout: .seconds(10))
+            #expect(answer.status == .seeOther && answer.headers.first(name: "Location") == "console/")
             let cookie = try #require(signIn.headers.first(name: "Set-Cookie"))
             #expect(cookie.hasSuffix("; Path=/console/; HttpOnly; SameSite=Strict"))
             #expect(!cookie.contains("a/b") && cookie.hasPrefix("waybill-console="))

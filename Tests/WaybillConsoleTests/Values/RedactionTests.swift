@@ -1,5 +1,6 @@
 #if HTTP
 import Testing
+import WaybillRouting
 
 @testable import WaybillConsole
 
@@ -13,6 +14,11 @@ struct RedactionTests {
         ("app://a?x=1&APIKEY=a%20b", "app://a?x=1&APIKEY=…"),
         ("app://a?%74oken=abc", "app://a?%74oken=…"),
         ("https://lili:pass@example.com/?a=1", "https://…@example.com/?a=1"),
+        ("app://a?token=ab;cd?ef&b=1", "app://a?token=…&b=1"),
+        ("app://a?b=1?token=c", "app://a?b=1?token=c"),
+        ("app://a#token=abc", "app://a#token=…"),
+        ("app://a#home%2Fx%3Ftoken%3Dabc", "app://a#…"), ("app://a?b=1#home%252Fabc?x=1", "app://a?b=1#…"),
+        ("app://a#home/a%20b?token=abc#c?token=d", "app://a#home/a%20b?token=…#c?token=…"),
         ("app://a?token=&b=1", "app://a?token=&b=1"), ("app://token/a", "app://token/a"), ("", ""),
     ])
     func `values of a URL are hidden by their names`(url: String, shown: String) {
@@ -28,6 +34,20 @@ struct RedactionTests {
             self.redaction.sentence("no user has a b, or a%20b", without: shown.hidden)
                 == "no user has …, or …"
         )
+    }
+
+    @Test
+    func `a value is found in a sentence that quotes it on one line, or cuts it`() {
+        let long = String(repeating: "long ", count: 60)
+        let shown = self.redaction.url("app://a?token=\(long)&api-key=a%0Ab")
+        #expect(
+            self.redaction.sentence(
+                "not `\(SafeText.line(long, limit: SafeText.limit))`",
+                without: shown.hidden
+            )
+                == "not `…… (300 bytes)`"
+        )
+        #expect(self.redaction.sentence(#"not `a\nb`"#, without: shown.hidden) == "not `…`")
     }
 }
 #endif
