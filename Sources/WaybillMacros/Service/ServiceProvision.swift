@@ -92,8 +92,9 @@ extension FunctionDeclSyntax {
             ["static", "class", "private", "fileprivate", "mutating", "distributed"].contains($0.name.text)
         }
         let attributes = self.attributes.compactMap { $0.as(AttributeSyntax.self)?.plainName }
-        let isElsewhere = attributes.contains {
-            $0.hasSuffix("Actor") || $0 == "available" || $0 == "_lifetime"
+        // Any other may be a global actor.
+        let isElsewhere = !attributes.allSatisfy {
+            ["Route", "discardableResult", "inline", "inlinable", "usableFromInline", "objc"].contains($0)
         }
         let types =
             self.signature.parameterClause.parameters.map(\.type)
