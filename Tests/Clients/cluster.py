@@ -127,7 +127,8 @@ async def events(connection):
         read = http.from_structured if mode == "structured" else http.from_binary
         answer = read(http.HTTPMessage(dict(reply.headers), reply.data), form)
         told = answer.get_attributes()
-        assert (told["source"], told["type"], told["subject"]) == ("/test/far", "app://work/echo", "app://work/echo"), told
+        assert (told["type"], told["subject"]) == ("app://work/echo", "app://work/echo"), told
+        assert told["source"].startswith("/test/far/"), told
         assert answer.get_data() == data, (mode, event, reply)
     wrong = await connection.request(f"{REALM}.call.app.work.echo", b"{}", headers={"ce-specversion": "2.0"}, timeout=5)
     assert wrong.headers["Nats-Service-Error-Code"] == "400", wrong
@@ -154,7 +155,8 @@ async def events(connection):
         message = await asyncio.wait_for(heard.get(), 5)
         event = http.from_binary(http.HTTPMessage(dict(message.headers), message.data), form)
         told = event.get_attributes()
-        assert (told["type"], told["subject"], told["source"]) == ("app://echo/said", "app://echo/said", "/test/far"), told
+        assert (told["type"], told["subject"]) == ("app://echo/said", "app://echo/said"), told
+        assert told["source"].startswith("/test/far/"), told
         assert told["datacontenttype"] == "application/json" and event.get_data() == {"text": text}, (message, event)
     await connection.publish(f"{REALM}.nodes", json.dumps({"kind": "bye"} | node).encode())
     print("cloudevents: publications both ways over NATS")

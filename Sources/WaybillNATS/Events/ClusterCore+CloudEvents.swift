@@ -39,10 +39,9 @@ extension ClusterCore {
         guard !isPublication || self.isNew(message) else { return self.note { $0.unknown += 1 } }
         guard self.eventsInFlight < self.configuration.requestsPerNode else {
             let sentence = "too many events wait for their handlers"
-            return self.answer(
-                isPublication ? nil : message.reply,
-                with: RoutingError(.mailboxFull, url: request.url, message: sentence)
-            )
+            let error = RoutingError(.mailboxFull, url: request.url, message: sentence)
+            return isPublication
+                ? self.bus.lose(request.url, error) : self.answer(message.reply, with: error)
         }
         self.eventsInFlight += 1
         Task.immediate {
@@ -89,7 +88,7 @@ extension ClusterCore {
     ) throws(RoutingError) {
         guard let subject else { return }
         let (payload, headers) = event.encoded(as: mode)
-        if let error = self.objection(to: payload.count, event["subject"] ?? "") { throw error }
+        if let error = self.objection(to: payload, headers, event["subject"] ?? "") { throw error }
         _ = self.transport.publish(subject, reply: nil, payload, headers: headers)
     }
 

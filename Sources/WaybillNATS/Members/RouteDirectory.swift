@@ -12,7 +12,7 @@ struct RouteDirectory: Sendable {
     private var table: RouteTable<PatternShape>
     private var targets: [PatternShape: Target] = [:]
     /// The shapes without a route, with a pattern of each.
-    private var inConflict: [PatternShape: String] = [:]
+    private var inConflict: [PatternShape: RoutePattern] = [:]
     private var topics: TopicSet
 
     init(_ table: RouteTable<PatternShape>) {
@@ -28,13 +28,13 @@ struct RouteDirectory: Sendable {
             self.targets[shape] = Target(nodes: NodeSet(node))
         }
         guard self.targets[shape]?.route == nil else { return }
-        self.route(shape, as: text)
+        self.route(shape, as: pattern)
     }
 
-    private mutating func route(_ shape: PatternShape, as text: String) {
-        let route = try? self.table.insert(text, shape)
+    private mutating func route(_ shape: PatternShape, as pattern: RoutePattern) {
+        let route = try? self.table.insert(pattern, shape)
         self.targets[shape]?.route = route
-        self.inConflict[shape] = route == nil ? text : nil
+        self.inConflict[shape] = route == nil ? pattern : nil
     }
 
     mutating func removeRoute(_ text: String, of node: NodeID) {
@@ -47,7 +47,7 @@ struct RouteDirectory: Sendable {
         guard let route = target.route else { return }
         self.table.remove(route)
         // A pattern that was in conflict with this one may take its place.
-        for (shape, text) in self.inConflict { self.route(shape, as: text) }
+        for (shape, pattern) in self.inConflict { self.route(shape, as: pattern) }
     }
 
     mutating func addTopic(_ text: String) { self.topics.add(text) }
@@ -114,13 +114,13 @@ private struct TopicSet: Sendable {
         guard self.counts[text] == 1 else { return }
         let shape = PatternShape(pattern)
         for index in self.tables.indices {
-            if let route = try? self.tables[index].insert(text, shape) {
+            if let route = try? self.tables[index].insert(pattern, shape) {
                 self.places[text] = (index, route)
                 return
             }
         }
         var table = self.empty
-        guard let route = try? table.insert(text, shape) else { return }
+        guard let route = try? table.insert(pattern, shape) else { return }
         self.tables.append(table)
         self.places[text] = (self.tables.count - 1, route)
     }

@@ -78,11 +78,11 @@ extension ClusterCore {
         if let (_, id) = self.subjects.request(in: reply) {
             switch reason {
             case .noSubscriber: self.deliver(.finished(.failure(.unrouted)), to: id)
-            case .notSent(let payload, let reason):
+            case .notSent(let message, let reason):
                 if self.pending.contains(id) {
                     self.deliver(.lost(reason), to: id)
                 } else {
-                    self.losePublication(payload, reason)
+                    self.losePublication(message, reason)
                 }
             }
         } else if let node = self.subjects.asked(in: reply), case .noSubscriber = reason, !self.isReturning {
@@ -93,12 +93,18 @@ extension ClusterCore {
     }
 
     /// The transport has not sent a publication that it had taken.
-    private func losePublication(_ payload: [UInt8], _ reason: String) {
-        guard let frame = try? JSONText(validating: payload),
-            case .notification(SystemMethod.publish.rawValue, let params) = RPCMessage(frame).content,
-            let url = params?.member(named: "url")?.string
-        else { return }
+    private func losePublication(_ message: TransportMessage, _ reason: String) {
+        guard let url = Self.publishedURL(in: message) else { return }
         self.bus.lose(url, self.unreachable(url, reason, nil))
+    }
+
+    /// The URL of a publication, in each format.
+    private static func publishedURL(in message: TransportMessage) -> String? {
+        if let event = (try? CloudEvent.carried(by: message))?.event { return event["subject"] }
+        guard let frame = try? JSONText(validating: message.payload),
+            case .notification(SystemMethod.publish.rawValue, let params) = RPCMessage(frame).content
+        else { return nil }
+        return params?.member(named: "url")?.string
     }
 
     private func receiveAnnouncement(_ message: TransportMessage) {

@@ -56,7 +56,7 @@ extension ClusterCore {
             self.requests[id] = nil
         }
         let bytes = call.request(id, timeLeft: message.deadline.map { $0 - self.now })
-        if let error = self.objection(to: bytes.count, url) { throw error }
+        if let error = self.objection(to: bytes, [], url) { throw error }
         self.requests[id] = SentRequest(shape: shape, sentAt: self.now)
         guard
             self.transport.publish(self.subjects.call(shape), reply: self.subjects.inbox(self.id, id), bytes)
@@ -84,9 +84,14 @@ extension ClusterCore {
         }
     }
 
-    /// Why a message of a size cannot be sent, if so.
-    func objection(to size: Int, _ url: String) -> RoutingError? {
+    /// Why a message cannot be sent, if so: for a server, headers are a part of it.
+    func objection(
+        to payload: [UInt8],
+        _ headers: [(name: String, value: String)],
+        _ url: String
+    ) -> RoutingError? {
         let limit = self.transport.payloadLimit
+        let size = payload.count + TransportMessage.size(of: headers)
         guard size > limit else { return nil }
         return RoutingError(
             .notTransferable,
@@ -106,7 +111,7 @@ extension ClusterCore {
                 .publication(timeLeft: message.deadline.map { $0 - self.now })
             let mode = self.configuration.publicationFormat.mode
             let (payload, headers) = mode.map { self.event(message).encoded(as: $0) } ?? (bytes, [])
-            if let error = self.objection(to: payload.count, url) { throw error }
+            if let error = self.objection(to: payload, headers, url) { throw error }
             self.lastPublication += 1
             let reply = self.subjects.inbox(self.id, self.lastPublication)
             let subject = self.subjects.publication(message.address)

@@ -72,7 +72,8 @@ actor ClusterCore: RPCCaller {
         self.bus = bus
         self.transport = transport
         self.subjects = Subjects(realm: realm)
-        self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))"
+        // Several nodes may have one name, and each counts its messages from the beginning.
+        self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))/\(self.id)"
         self.realm = realm
         self.configuration = configuration
         self.service =

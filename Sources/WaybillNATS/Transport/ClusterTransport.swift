@@ -66,8 +66,8 @@ package enum TransportEvent: Sendable {
 
     package enum Undelivered: Sendable {
         case noSubscriber
-        /// With what was to be sent, and why it was not.
-        case notSent([UInt8], String)
+        /// With what was to be sent, as it would have come, and why it was not.
+        case notSent(TransportMessage, String)
     }
 }
 
@@ -89,5 +89,12 @@ package struct TransportMessage: Sendable {
         self.reply = reply
         self.payload = payload
         self.headers = headers
+    }
+
+    /// How many bytes headers take on their way: a line for the version, one for each, and an empty one.
+    package static func size(of headers: [(name: String, value: String)]) -> Int {
+        guard !headers.isEmpty else { return 0 }
+        let ends = "NATS/1.0\r\n\r\n".utf8.count
+        return headers.reduce(ends) { $0 + $1.name.utf8.count + $1.value.utf8.count + ": \r\n".utf8.count }
     }
 }

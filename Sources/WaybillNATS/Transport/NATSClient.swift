@@ -60,6 +60,8 @@ final class NATSClient: @unchecked Sendable {
             natsOptions_UseGlobalMessageDelivery(options, true),
             // A node does not hear itself: its publications have reached its own subscribers already.
             natsOptions_SetNoEcho(options, true),
+            // What is written waits for a millisecond otherwise, in case that more follows.
+            natsOptions_SetSendAsap(options, true),
             natsOptions_SetMaxReconnect(options, -1),
             natsOptions_SetReconnectWait(options, 100),
             natsOptions_SetReconnectJitter(options, 50, 50),
@@ -121,7 +123,8 @@ final class NATSClient: @unchecked Sendable {
         }
         guard status != NATS_OK, let reply else { return }
         let text = unsafe String(cString: natsStatus_GetText(status))
-        self.events.append(.undelivered(reply: reply, reason: .notSent(payload, text)))
+        let message = TransportMessage(subject: subject, reply: reply, payload: payload, headers: headers)
+        self.events.append(.undelivered(reply: reply, reason: .notSent(message, text)))
     }
 
     private func publish(

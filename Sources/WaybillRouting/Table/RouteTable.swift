@@ -82,9 +82,18 @@ extension RouteTable {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> RouteID {
-        let read = try RoutePattern(pattern, self.trie.rules)
+        try self.insert(RoutePattern(pattern, self.trie.rules), handler, fileID: fileID, line: line)
+    }
+
+    /// Adds a pattern that was parsed with the table's conventions.
+    package mutating func insert(
+        _ pattern: RoutePattern,
+        _ handler: Handler,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> RouteID {
         let id = try self.update { (trie) throws(RoutingError) in
-            try trie.insert(read, fileID: fileID, line: line)
+            try trie.insert(pattern, fileID: fileID, line: line)
         }
         self.store(handler, for: id)
         return id

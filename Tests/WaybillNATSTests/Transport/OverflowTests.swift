@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillJSON
 import WaybillNATSTestSupport
 import WaybillRouting
 import WaybillTestSupport
@@ -75,9 +76,21 @@ struct OverflowTests {
             // What the transport had taken, and could not send.
             let payload = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news?n=3"}}"#
             let reply = Subjects(realm: "test").inbox(near.node.core.id, 1)
-            transport.take(.undelivered(reply: reply, reason: .notSent(Array(payload.utf8), "it is full")))
+            let unsent = TransportMessage(subject: "", reply: reply, payload: Array(payload.utf8))
+            transport.take(.undelivered(reply: reply, reason: .notSent(unsent, "it is full")))
             #expect(await eventually { letters.entries.last == "unreachable app://far/news?n=3" })
-            #expect(near.bus.statistics.deadLettered == 3)
+            let url = "app://far/news?n=4"
+            let event = CloudEvent(
+                known: ["id": "4", "source": "/a", "type": "t", "subject": url],
+                data: nil
+            )
+            for (count, mode) in [(4, EventMode.structured), (5, .binary)] {
+                let (payload, headers) = event.encoded(as: mode)
+                let message = TransportMessage(subject: "", reply: reply, payload: payload, headers: headers)
+                transport.take(.undelivered(reply: reply, reason: .notSent(message, "it is full")))
+                #expect(await eventually { near.bus.statistics.deadLettered == count })
+                #expect(await eventually { letters.entries.last == "unreachable \(url)" })
+            }
             #expect(heard.count == 1)
             #expect(await near.balances())
         }
