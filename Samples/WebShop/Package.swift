@@ -25,11 +25,17 @@ let package = Package(
     products: [
         .executable(name: "web-shop", targets: ["WebShop"])
     ],
+    traits: [
+        .trait(name: "Cluster", description: "The shop as a node of a cluster; it needs libnats.")
+    ],
     dependencies: [
         .package(
             name: "waybill",
             path: "../waybill",
-            traits: ["Macros", "HTTP", "Serve", "ServiceLifecycle"]
+            traits: [
+                "Macros", "HTTP", "Serve", "ServiceLifecycle",
+                .trait(name: "NATS", condition: .when(traits: ["Cluster"])),
+            ]
         ),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.7.0"),
@@ -52,6 +58,7 @@ let package = Package(
                 .product(name: "WaybillEventLoop", package: "waybill"),
                 .product(name: "WaybillConsole", package: "waybill"),
                 .product(name: "WaybillHTTP", package: "waybill"),
+                .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),
                 .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "WaybillServiceLifecycle", package: "waybill"),
                 .product(name: "Hummingbird", package: "hummingbird"),

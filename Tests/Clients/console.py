@@ -1,5 +1,6 @@
 """The console of the web shop in Chromium, while the shop is used: what every view shows and how soon, a payment as a
-diagram, what is refused, what stays secret, what axe-core finds, and what the page keeps.
+diagram, what is refused, what stays secret, what axe-core finds, what the page keeps, and the nodes of
+a cluster.
 
     console.py WEB-SHOP [--picture FILE]
 
@@ -501,6 +502,35 @@ def acting(page, shop):
     print("console: a call by its form, and dead letters that are replayed")
 
 
+def nats_server(folder):
+    """A server of NATS at a port that it chooses, and its URL."""
+    process = subprocess.Popen(["nats-server", "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder],
+                               stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 10
+    while not (found := [re.search('nats://[^"]+', file.read_text()) for file in folder.glob("*.ports")]) or not found[0]:
+        assert process.poll() is None and time.monotonic() < end, "nats-server does not start"
+        time.sleep(0.02)
+    return process, found[0][0]
+
+
+def nodes(page, program, folder, url):
+    """Two nodes of a cluster, until one of them leaves."""
+    other = Shop(program, folder, "--nats", url)
+    try:
+        view(page, "nodes")
+        cards = "[...document.querySelectorAll('#nodes .card')].map(card => card.textContent)"
+        page.until(f"{cards}.length == 2")
+        texts = page.run(cards)
+        assert "this node" in texts[0] and "this node" not in texts[1], texts
+        assert all("app://orders/place" in text and "app://cart/take" not in text for text in texts), texts
+        page.until("document.getElementById('nodes-count').textContent == 'shop · 2 nodes'")
+        other.stop()
+        page.until(f"{cards}.length == 1")
+    finally:
+        other.process.kill()
+    print("console: two nodes of a cluster, and one that has left")
+
+
 def ending(page, shop):
     """A page that is not looked at watches nothing; a server that ends does so at once, and the page says so."""
     turn = """Object.defineProperty(document, 'hidden', { value: %s, configurable: true });
@@ -540,10 +570,10 @@ def main(program, file=None):
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for part in "browser", "shop", "acting", "files":
+        for part in "browser", "shop", "acting", "other", "nats", "files":
             (folder / part).mkdir()
         page = Page(folder / "browser", *(["--hide-scrollbars", "--disable-lcd-text"] if file else []))
-        shops = []
+        shops, server = [], None
         try:
             shop = Shop(program, folder / "shop")
             shops.append(shop)
@@ -567,8 +597,10 @@ def main(program, file=None):
             requests = [event["request"]["url"] for event in page.take("Network.requestWillBeSent")]
             page.ask("Network.disable")
             steady(page, shop)
-            shops.append(Shop(program, folder / "acting", "--console-actions"))
+            server, url = nats_server(folder / "nats")
+            shops.append(Shop(program, folder / "acting", "--console-actions", "--nats", url))
             acting(page, shops[1])
+            nodes(page, program, folder / "other", url)
             origins = tuple(shop.origin + "/" for shop in shops)
             outside = [url for url in requests if not url.startswith((*origins, "data:", "blob:"))]
             assert len(requests) > 20 and not outside, outside
@@ -581,6 +613,9 @@ def main(program, file=None):
             shop.stop()
         finally:
             page.close()
+            if server:
+                server.kill()
+                server.wait()
             for shop in shops:
                 if shop.process.poll() is None:
                     shop.process.kill()

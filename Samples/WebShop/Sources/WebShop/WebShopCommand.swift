@@ -40,6 +40,13 @@ struct WebShopCommand: AsyncParsableCommand {
     @Flag(help: "Show values on that page, and not only their types.")
     var consolePayloads = false
 
+    #if Cluster
+    @Option(
+        help: ArgumentHelp("Join the shop's processes at a server of NATS, as one more.", valueName: "url")
+    )
+    var nats: String?
+    #endif
+
     func validate() throws {
         guard !self.showsConsole || Int(self.http) != nil else {
             throw ValidationError("a browser reaches the console at a port: --http 8080")
@@ -53,6 +60,9 @@ struct WebShopCommand: AsyncParsableCommand {
         let shop = try await WebShop()
         let console = self.showsConsole ? self.console(of: shop) : nil
         var services: [any Service] = [MessageBusService(shop.bus, drainingFor: .seconds(2))]
+        #if Cluster
+        if let nats { services.append(try shop.join(at: nats)) }
+        #endif
         if let socket { services.append(RPCServer(shop.bus, listening: .unix(socket))) }
         services.append(
             Application(
