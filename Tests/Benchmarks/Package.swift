@@ -22,11 +22,18 @@ let waybill: [Target.Dependency] = [
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v26)],
+    traits: [
+        .trait(name: "Cluster", description: "Two nodes beside libnats; it needs libnats.")
+    ],
     dependencies: [
         // A link to the repository: a package is known by its folder, and a clone may be called anything. Of
         // the traits the gateway's alone, since Hummingbird is built anyway: what macros would write is
         // written by hand here, since swift-syntax takes ten minutes to build in release.
-        .package(name: "waybill", path: "../../Samples/waybill", traits: ["HTTP"]),
+        .package(
+            name: "waybill",
+            path: "../../Samples/waybill",
+            traits: ["HTTP", .trait(name: "NATS", condition: .when(traits: ["Cluster"]))]
+        ),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -62,6 +69,7 @@ let package = Package(
             dependencies: waybill + [
                 "Measure", "Subjects", "CMeasure",
                 .product(name: "WaybillDocuments", package: "waybill"),
+                .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -12,6 +12,25 @@ enum Figures {
     }
 
     static func groups(_ options: Options) -> [Group] {
+        self.inOneProcess(options) + self.overNATS + [
+            Group(names: options.counted.map(\.name)) { Self.counted(options.counted) }
+        ]
+    }
+
+    private static var overNATS: [Group] {
+        #if Cluster
+        [
+            Group(
+                names: ["nats.request", "nats.request-64", "nats.publish", "nats.no-route"],
+                make: Self.cluster
+            )
+        ]
+        #else
+        []
+        #endif
+    }
+
+    private static func inOneProcess(_ options: Options) -> [Group] {
         [
             Group(
                 names: [
@@ -60,7 +79,6 @@ enum Figures {
                 make: Self.bigTable
             ),
             Group(names: ["documents.1000"], make: Self.documents),
-            Group(names: options.counted.map(\.name)) { Self.counted(options.counted) },
         ]
     }
 }

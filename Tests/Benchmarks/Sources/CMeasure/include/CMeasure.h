@@ -63,6 +63,27 @@ uint64_t measure_redis_pings(struct measure_redis *redis, uint64_t calls);
 // Ends the server.
 void measure_redis_stop(struct measure_redis *redis);
 
+// How many bytes a request to the peer over NATS has, and its reply: as many as a call of the bus.
+enum { MEASURE_NATS_REQUEST = 160 };
+
+// Starts nats-server with its ports file in a folder, and connects to it with libnats twice; NULL where one of them is missing.
+struct measure_nats *measure_nats_start(const char *folder);
+
+// Where the server is.
+const char *measure_nats_url(const struct measure_nats *nats);
+
+// Sends requests from one connection to the other, one after the other; how long that took, or 0.
+uint64_t measure_nats_requests(struct measure_nats *nats, uint64_t requests);
+
+// The same with some in flight at a time.
+uint64_t measure_nats_requests_in_flight(struct measure_nats *nats, uint64_t requests, uint64_t limit);
+
+// Publishes messages of a kilobyte from one connection to the other, until all have come; how long that took, or 0.
+uint64_t measure_nats_publish(struct measure_nats *nats, uint64_t messages);
+
+// Ends the server.
+void measure_nats_stop(struct measure_nats *nats);
+
 // Sends a request of HTTP over each of some connections and waits for the responses, over and over; their bodies have to
 // begin as expected. A connection that the server closes is made anew. How long that took, or 0.
 uint64_t measure_web_calls(
