@@ -78,7 +78,11 @@ let package = Package(
         ),
         .executableTarget(
             name: "Workload",
-            dependencies: waybill + ["Subjects", "CMallocCount"],
+            dependencies: waybill + [
+                "Subjects", "CMallocCount", "CMeasure",
+                .product(name: "WaybillConsole", package: "waybill"),
+                .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),
+            ],
             swiftSettings: settings
         ),
     ]

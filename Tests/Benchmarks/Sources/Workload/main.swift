@@ -1,10 +1,15 @@
 import CMallocCount
+import CMeasure
 import Subjects
 import Waybill
+import WaybillConsole
 import WaybillEventLoop
 import WaybillRouting
 import WaybillServe
 
+#if Cluster
+import WaybillNATS
+#endif
 #if canImport(Darwin)
 import Darwin
 #else
@@ -63,6 +68,47 @@ func onServedLoop() throws -> Workload {
         }
     }
 }
+
+/// A caller and a module on the main thread's loop, with a console that no page is open of.
+func withConsole() throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop)
+        let console = WaybillConsole(office.bus)
+        return { count in
+            _ = try await office.caller.route(Office.detail, on: office.bus, count)
+            withExtendedLifetime(console) {}
+        }
+    }
+}
+
+#if Cluster
+/// A caller and a module on the main thread's loop, on a bus that is a node of a cluster.
+func onNode() throws -> Workload {
+    try runOnCallingThread { loop in
+        let office = try Office(on: loop)
+        let folder = "/tmp/waybill-workload-\(getpid())"
+        mkdir(folder, 0o700)
+        guard let server = unsafe measure_nats_start(folder) else { fatalError("there is no nats-server") }
+        let url = unsafe String(cString: measure_nats_url(server))
+        // What a node says from time to time is no part of a message.
+        var configuration = ClusterNode.Configuration()
+        configuration.heartbeatInterval = .seconds(60)
+        let node = office.bus.join(
+            NATSTransport(servers: [url], realm: "workload"),
+            configuration: configuration
+        )
+        try office.bus.share("app://user/**")
+        return { count in
+            try await node.start()
+            let joined = Task { try await node.run() }
+            _ = try await office.caller.route(Office.detail, on: office.bus, count)
+            node.beginGracefulShutdown()
+            try await joined.value
+            unsafe measure_nats_stop(server)
+        }
+    }
+}
+#endif
 
 /// A module on the main thread's loop, and a client in C that calls it over a Unix socket.
 func overSocket() throws -> Workload {
@@ -140,9 +186,10 @@ func match() throws -> Workload {
     }
 }
 
-let workloads: [String: () throws -> Workload] = [
+var workloads: [String: () throws -> Workload] = [
     "same-loop": { try onOneLoop { try await $0.caller.route(Office.detail, on: $0.bus, $1) } },
     "same-loop-served": { try onServedLoop() },
+    "same-loop-console": { try withConsole() },
     "same-loop-closure": { try onOneLoop { try await $0.caller.route(Office.closure, on: $0.bus, $1) } },
     "same-loop-async": { try onOneLoop { try await $0.caller.route(Office.ready, on: $0.bus, $1) } },
     "same-loop-async-on": { try onOneLoop { try await $0.caller.route(Office.readyOn, on: $0.bus, $1) } },
@@ -165,6 +212,10 @@ let workloads: [String: () throws -> Workload] = [
     "send": send,
     "match": match,
 ]
+
+#if Cluster
+workloads["same-loop-joined"] = { try onNode() }
+#endif
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3, let makeWorkload = workloads[arguments[1]], let count = Int(arguments[2]) else {

@@ -18,6 +18,7 @@ extension Figures {
     private static let bounds: [String: (must: Double, goal: Double?)] = [
         "instructions.same-loop": (1_500, 1_000),
         "instructions.same-loop-served": (1_500, 1_000),
+        "instructions.same-loop-console": (1_500, 1_000),
         "instructions.same-loop-async": (9_000, 5_000),
         "instructions.match": (1_880, 1_000),
         "instructions.send": (2_150, nil),
@@ -26,6 +27,7 @@ extension Figures {
         "instructions.second-loop": (1_600, 1_450),
         "instructions.hop": (17_000, nil),
         "allocations.same-loop": (0, 0),
+        "allocations.same-loop-joined": (0, 0),
         "allocations.same-loop-async": (5, 2),
         "allocations.same-loop-async-on": (5, 2),
         "allocations.match": (0, 0),
