@@ -87,8 +87,10 @@ func onNode() throws -> Workload {
     try runOnCallingThread { loop in
         let office = try Office(on: loop)
         let folder = "/tmp/waybill-workload-\(getpid())"
-        mkdir(folder, 0o700)
-        guard let server = unsafe measure_nats_start(folder) else { fatalError("there is no nats-server") }
+        unsafe mkdir(folder, 0o700)
+        guard let found = unsafe measure_nats_start(folder) else { fatalError("there is no nats-server") }
+        // The server is used here, and by the code below that ends it.
+        nonisolated(unsafe) let server = unsafe found
         let url = unsafe String(cString: measure_nats_url(server))
         // What a node says from time to time is no part of a message.
         var configuration = ClusterNode.Configuration()
@@ -136,7 +138,7 @@ func overHTTP(_ target: String) throws -> Workload {
         let server = try WebOffice(on: loop, at: path)
         return { count in
             _ = try await server.calls(target, count, inFlight: 8)
-            unlink(path)
+            unsafe unlink(path)
         }
     }
 }
