@@ -27,8 +27,8 @@ extension BusCore {
         let chain = self.chain(on: shard)
         let found = try self.find(request, on: shard, around: chain)
         var message = request.message(id: id, parameters: found.parameters, for: found.handler)
-        if let chain { message.intercept(with: chain, from: self.provenance(of: request, in: chain)) }
-        try found.handler.mailbox.post(Envelope(message: message, handler: found.handler))
+        if let chain { message.prepare(for: chain, from: self.provenance(of: request, in: chain)) }
+        try found.handler.mailbox.post(Envelope(message: message, handler: found.handler), by: chain)
     }
 
     /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
@@ -87,13 +87,16 @@ extension BusCore {
             let handler = found.handler
             if handler.mailbox.whenFull != .suspend { await handler.mailbox.makeRoom() }
             var message = request.message(id: id, parameters: found.parameters, for: handler)
-            if let chain = self.chain(on: self.currentShard) {
-                message.intercept(with: chain, from: self.provenance(of: request, in: chain))
+            let chain = self.chain(on: self.currentShard)
+            if let chain {
+                message.prepare(for: chain, from: self.provenance(of: request, in: chain))
             }
             let envelope = Envelope(message: message, handler: handler)
-            guard handler.mailbox.whenFull == .suspend else { return try handler.mailbox.post(envelope) }
+            guard handler.mailbox.whenFull == .suspend else {
+                return try handler.mailbox.post(envelope, by: chain)
+            }
             try await self.waitForSlot(request, handler)
-            handler.mailbox.post(inSlot: envelope)
+            handler.mailbox.post(inSlot: envelope, by: chain)
         } catch {
             await self.yieldThread()
             self.close(.failed(error), id, request.url, self.unmatched(request, id: id))

@@ -10,6 +10,7 @@ extension Mailbox {
             self.grantSlots()
             switch consume entry {
             case .sent(let envelope): self.start(envelope)
+            case .intercepted(let intercepted): self.start(intercepted.envelope, by: intercepted.chain)
             case .awaited(let task): task.continuation.resumeInPlace(returning: .granted)
             }
         }
@@ -17,20 +18,20 @@ extension Mailbox {
     }
 
     /// Runs a message that no caller awaits.
-    private func start(_ envelope: borrowing Envelope) {
+    private func start(_ envelope: borrowing Envelope, by chain: MiddlewareChain? = nil) {
         let isLate = envelope.handler.isGone || envelope.message.expiry.exists
         if isLate, let error = envelope.handler.objection(to: envelope.message) {
             self.endTurn()
             envelope.deadLetter(error)
-        } else if envelope.handler.isImmediate, envelope.message.extras?.interception?.chain == nil {
+        } else if envelope.handler.isImmediate, chain == nil {
             envelope.handler.settle(envelope.message, in: self)
         } else {
-            self.startTask(envelope.message, envelope.handler)
+            self.startTask(envelope.message, envelope.handler, by: chain)
         }
     }
 
     /// Runs a handler that may suspend; it ends with its registration all the same.
-    private func startTask(_ message: Message, _ handler: Handler) {
+    private func startTask(_ message: Message, _ handler: Handler, by chain: MiddlewareChain?) {
         let exchange = Exchange(
             message.id,
             url: message.parameters.url,
@@ -44,16 +45,21 @@ extension Mailbox {
             self.endTurn()
             return exchange.finish(.failed(handler.reason(exchange.url)))
         }
-        if message.extras?.interception?.chain == nil, let code = handler.code.suspending {
+        if chain == nil, let code = handler.code.suspending {
             let delivery = SuspendingDelivery(message: message, handler: handler)
             exchange.start(delivery, code, on: self.eventLoop)
         } else {
-            self.startIntercepted(message, handler, exchange)
+            self.startIntercepted(message, handler, exchange, by: chain)
         }
     }
 
     /// Runs a message that meets middlewares, in a task of its own.
-    private func startIntercepted(_ message: Message, _ handler: Handler, _ exchange: Exchange) {
+    private func startIntercepted(
+        _ message: Message,
+        _ handler: Handler,
+        _ exchange: Exchange,
+        by chain: MiddlewareChain?
+    ) {
         guard exchange.attach(to: handler) else {
             self.endTurn()
             return exchange.finish(.failed(handler.reason(exchange.url)))
@@ -63,7 +69,7 @@ extension Mailbox {
         exchange.bind(
             task: handler.core.startTask {
                 Task.immediate {
-                    let outcome = await self.runUnawaited(message, handler, attempts, for: exchange)
+                    let outcome = await self.runUnawaited(message, handler, chain, attempts, for: exchange)
                     let leftBehind = attempts.flatMap { $0.isEmpty ? nil : $0 }
                     if leftBehind == nil { self.endTurn() }
                     exchange.finish(outcome, of: message, by: handler)

@@ -115,12 +115,26 @@ extension Mailbox {
         }
     }
 
+    /// Leaves a message, and the middlewares that it meets when its turn comes.
+    nonisolated func post(
+        _ envelope: consuming Envelope,
+        by chain: MiddlewareChain?
+    ) throws(RoutingError) {
+        guard let chain else { return try self.post(envelope) }
+        let intercepted = InterceptedEnvelope(envelope, by: chain)
+        if self.heldLoop.isShutDown { throw intercepted.envelope.refused(RoutingError.loopShutDown) }
+        guard self.act(on: self.withQueue { $0.send(intercepted) }) else {
+            throw intercepted.envelope.refused { .mailboxFull(url: $0, limit: self.limit) }
+        }
+    }
+
     /// Leaves a message whose sender has a slot for it.
-    nonisolated func post(inSlot envelope: consuming Envelope) {
-        var rest: Envelope? = consume envelope
+    nonisolated func post(inSlot envelope: consuming Envelope, by chain: MiddlewareChain?) {
+        var rest: MailboxQueue.Entry? =
+            if let chain { .intercepted(InterceptedEnvelope(envelope, by: chain)) } else { .sent(envelope) }
         let effect = self.withQueue { queue in
-            guard let envelope = rest.take() else { return MailboxQueue.Effect.none }
-            return queue.send(inSlot: envelope)
+            guard let entry = rest.take() else { return MailboxQueue.Effect.none }
+            return queue.send(inSlot: entry)
         }
         _ = self.act(on: effect)
     }

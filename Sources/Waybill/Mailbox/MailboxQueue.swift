@@ -17,11 +17,29 @@ extension Envelope {
         self.handler.core.endUnawaited(self.message, .failed(error), at: self.handler)
     }
 
+    borrowing func deadLetter(_ reason: (String) -> RoutingError) {
+        self.deadLetter(reason(self.message.parameters.url))
+    }
+
     /// Counts, for its route, a message that does not get into the mailbox; its sender counts it for the bus.
     @inline(never)
     borrowing func refused(_ reason: (String) -> RoutingError) -> RoutingError {
         self.handler.counters.count(.deadLettered)
         return reason(self.message.parameters.url).at(self.handler)
+    }
+}
+
+/// A message that no caller awaits, and the middlewares that it meets when its turn comes.
+///
+/// They are not in the message: a middleware that keeps messages would keep itself. It is an object, since
+/// larger entries of a queue would be moved by calls of `memcpy`, which takes a tenth of a message.
+final class InterceptedEnvelope: Sendable {
+    let envelope: Envelope
+    let chain: MiddlewareChain
+
+    init(_ envelope: consuming Envelope, by chain: MiddlewareChain) {
+        self.envelope = envelope
+        self.chain = chain
     }
 }
 
@@ -62,6 +80,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// One message.
     enum Entry: ~Copyable, Sendable {
         case sent(Envelope)
+        case intercepted(InterceptedEnvelope)
         case awaited(QueuedTask)
     }
 
@@ -120,9 +139,17 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: effect)
     }
 
+    /// The same for one that meets middlewares.
+    mutating func send(_ intercepted: InterceptedEnvelope) -> Effect {
+        guard let effect = self.makeRoom() else { return .full }
+        self.slots += 1
+        self.entries.append(.intercepted(intercepted))
+        return self.drain(after: effect)
+    }
+
     /// Takes a message that no caller awaits and whose sender has a slot for it.
-    mutating func send(inSlot envelope: consuming Envelope) -> Effect {
-        self.entries.append(.sent(envelope))
+    mutating func send(inSlot entry: consuming Entry) -> Effect {
+        self.entries.append(entry)
         return self.drain(after: .none)
     }
 
@@ -273,6 +300,7 @@ extension MailboxQueue.Entry {
     var id: CorrelationID {
         switch self {
         case .sent(let envelope): envelope.message.id
+        case .intercepted(let intercepted): intercepted.envelope.message.id
         case .awaited(let task): task.id
         }
     }
@@ -280,6 +308,7 @@ extension MailboxQueue.Entry {
     var handler: Handler {
         switch self {
         case .sent(let envelope): envelope.handler
+        case .intercepted(let intercepted): intercepted.envelope.handler
         case .awaited(let task): task.handler
         }
     }
@@ -287,6 +316,7 @@ extension MailboxQueue.Entry {
     var task: QueuedTask? {
         switch self {
         case .sent: nil
+        case .intercepted: nil
         case .awaited(let task): task
         }
     }
@@ -295,6 +325,7 @@ extension MailboxQueue.Entry {
     var takesSlot: Bool {
         switch self {
         case .sent: true
+        case .intercepted: true
         case .awaited(let task): task.takesSlot
         }
     }
@@ -302,7 +333,8 @@ extension MailboxQueue.Entry {
     /// Ends the message without its handler.
     consuming func lose(_ reason: (String) -> RoutingError) {
         switch consume self {
-        case .sent(let envelope): envelope.deadLetter(reason(envelope.message.parameters.url))
+        case .sent(let envelope): envelope.deadLetter(reason)
+        case .intercepted(let intercepted): intercepted.envelope.deadLetter(reason)
         case .awaited(let task): task.refuse(reason(task.url))
         }
     }

@@ -199,10 +199,11 @@ extension Mailbox {
     func runUnawaited(
         _ message: Message,
         _ handler: Handler,
+        _ chain: MiddlewareChain?,
         _ attempts: DeliveryBounds.Attempts?,
         for exchange: Exchange
     ) async -> Outcome {
-        guard let chain = message.extras?.interception?.chain else {
+        guard let chain else {
             return await handler.run(message, isolation: self, for: exchange)
         }
         let stage = DeliveryBounds(deadline: message.expiry, hasWaited: true, attempts: attempts)
@@ -225,9 +226,6 @@ enum ProgressEvent: Sendable {
 
 /// What a message carries that meets middlewares.
 final class InterceptionState: Sendable {
-    /// The middlewares that a message meets when its turn comes in the mailbox.
-    let chain: MiddlewareChain?
-
     /// The observers of progress replies.
     let observers: [@Sendable (ProgressEvent) -> Void]
 
@@ -238,14 +236,12 @@ final class InterceptionState: Sendable {
         let headers = Locked<[String: String]?>(nil)
     }
 
-    init(chain: MiddlewareChain? = nil) {
-        self.chain = chain
+    init() {
         self.observers = []
         self.arrival = ArrivalHeaders()
     }
 
     private init(_ interception: InterceptionState, observers: [@Sendable (ProgressEvent) -> Void]) {
-        self.chain = interception.chain
         self.observers = observers
         self.arrival = interception.arrival
     }
@@ -262,17 +258,15 @@ final class InterceptionState: Sendable {
 }
 
 extension Message {
-    /// Has the middlewares look at a message that is sent, and meet it when its turn comes.
+    /// Has the middlewares look at a message that is sent, before its turn comes.
     ///
     /// - Parameters:
     ///   - chain: the middlewares.
     ///   - provenance: how the message was given to the bus, if that is observed.
-    mutating func intercept(with chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
-        let message = chain.prepare(self)
-        self = message.with(
-            extras: (message.extras ?? .empty)
-                .with(interception: InterceptionState(chain: chain), provenance: provenance)
-        )
+    mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
+        self = chain.prepare(self)
+        if let provenance { self = self.with(extras: (self.extras ?? .empty).with(provenance: provenance)) }
+        self.keepHeaders()
     }
 
     /// Has the headers kept that a message with a return URL will have when it reaches its handler.

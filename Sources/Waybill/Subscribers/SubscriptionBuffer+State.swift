@@ -6,7 +6,7 @@ struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow
 
-    private var buffer: Deque<Message> = []
+    private var buffer: Deque<UnreadMessage> = []
     /// The messages whose publishers wait; there are some only while the buffer is full.
     private var publishers: Deque<QueuedMessage> = []
     /// The readers that wait for a message; there are some only while the buffer is empty.
@@ -23,27 +23,27 @@ struct SubscriptionBufferState {
         case kept
         case read(by: SubscriptionBuffer.Reader)
         /// It was kept, and the oldest was not.
-        case replaced(Message)
+        case replaced(UnreadMessage)
         /// It is queued; its publisher waits.
         case queued(QueuedMessage)
         case refused(RoutingError)
     }
 
-    mutating func offer(_ message: Message, to buffer: SubscriptionBuffer) -> Offer {
-        if let reason { return .refused(reason(message.parameters.url)) }
+    mutating func offer(_ unread: UnreadMessage, to buffer: SubscriptionBuffer) -> Offer {
+        if let reason { return .refused(reason(unread.message.parameters.url)) }
         if let reader = self.readers.popFirst() { return .read(by: reader) }
         if self.buffer.count < self.limit {
-            self.buffer.append(message)
+            self.buffer.append(unread)
             return .kept
         }
         switch self.whenFull {
-        case .fail: return .refused(.subscriptionFull(url: message.parameters.url, limit: self.limit))
+        case .fail: return .refused(.subscriptionFull(url: unread.message.parameters.url, limit: self.limit))
         case .dropOldest:
             let oldest = self.buffer.removeFirst()
-            self.buffer.append(message)
+            self.buffer.append(unread)
             return .replaced(oldest)
         case .suspend:
-            let queued = QueuedMessage(message, in: buffer)
+            let queued = QueuedMessage(unread, in: buffer)
             self.publishers.append(queued)
             return .queued(queued)
         }
@@ -52,7 +52,7 @@ struct SubscriptionBufferState {
     /// What a reader gets.
     enum Reading {
         /// A message, and the one that took its place in the buffer.
-        case message(Message, QueuedMessage?)
+        case message(UnreadMessage, QueuedMessage?)
         case end
         case none
     }
@@ -60,7 +60,7 @@ struct SubscriptionBufferState {
     mutating func read() -> Reading {
         guard let message = self.buffer.popFirst() else { return self.reason == nil ? .none : .end }
         let queued = self.publishers.popFirst()
-        if let queued { self.buffer.append(queued.message) }
+        if let queued { self.buffer.append(queued.unread) }
         return .message(message, queued)
     }
 
@@ -80,7 +80,7 @@ struct SubscriptionBufferState {
 
     /// What is left in a buffer that ends.
     struct Leftovers {
-        var messages: Deque<Message> = []
+        var messages: Deque<UnreadMessage> = []
         var publishers: Deque<QueuedMessage> = []
         var readers: Deque<SubscriptionBuffer.Reader> = []
     }

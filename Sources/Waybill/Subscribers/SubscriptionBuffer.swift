@@ -9,7 +9,7 @@ internal import WaybillRouting
 /// ``SubscriptionBufferState``; this class does it, outside the lock. A buffer belongs to no event loop: the
 /// publisher puts the message in.
 final class SubscriptionBuffer: Sendable {
-    typealias Reader = LoopContinuation<Message?>
+    typealias Reader = LoopContinuation<UnreadMessage?>
 
     let core: BusCore
     private let pattern: String
@@ -34,14 +34,14 @@ final class SubscriptionBuffer: Sendable {
     func isFor(_ url: String) -> Bool { self.accepts?(url) ?? true }
 
     /// Takes a message, or says why not.
-    func offer(_ message: Message) -> SubscriptionBufferState.Offer {
+    func offer(_ message: UnreadMessage) -> SubscriptionBufferState.Offer {
         let offer = self.state.withLock { $0.offer(message, to: self) }
         if case .read(let reader) = offer { reader.resume(returning: message) }
         return offer
     }
 
     /// The next message if there is one; `isOver` says whether there never will be.
-    func take() -> (message: Message?, isOver: Bool) {
+    func take() -> (message: UnreadMessage?, isOver: Bool) {
         switch self.state.withLock({ $0.read() }) {
         case .message(let message, let queued):
             queued?.end(.placed)
@@ -73,14 +73,16 @@ final class SubscriptionBuffer: Sendable {
     /// Takes no more messages; those that have not been read are dead letters.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
-        for message in left.messages {
+        for message in left.messages.lazy.map(\.message) {
             let error = reason(message.parameters.url).at(route: self.pattern, module: nil)
             let url = message.parameters.url
             self.core.show(message.id, url, error, isAwaited: false, isPublished: true, message)
             self.core.close(.deadLettered)
         }
-        if let first = left.messages.first { self.core.logUnread(left.messages.count, from: first, reason) }
-        for queued in left.publishers { queued.end(.failed(reason(queued.message.parameters.url))) }
+        if let first = left.messages.first?.message {
+            self.core.logUnread(left.messages.count, from: first, reason)
+        }
+        for queued in left.publishers { queued.end(.failed(reason(queued.unread.message.parameters.url))) }
         for reader in left.readers { reader.resume(returning: nil) }
     }
 }
@@ -91,12 +93,12 @@ extension BusCore {
         guard buffer.isFor(message.parameters.url) else { return }
         message.id = self.open()
         var offered = message
-        if let chain = publication.chain { offered.intercept(with: chain) }
-        switch buffer.offer(offered) {
+        if let chain = publication.chain { offered.prepare(for: chain) }
+        switch buffer.offer(UnreadMessage(message: offered, chain: publication.chain)) {
         case .kept, .read: publication.taken += 1
         case .replaced(let oldest):
             publication.taken += 1
-            buffer.deadLetter(oldest, .droppedUnread(url: oldest.parameters.url))
+            buffer.deadLetter(oldest.message, .droppedUnread(url: oldest.message.parameters.url))
         case .queued(let queued): publication.queued.append(queued)
         case .refused(let error): buffer.deadLetter(message, error)
         }
@@ -115,10 +117,11 @@ extension BusCore {
     ///
     /// - Returns: 1 if it is, and 0 if its time is up, the publisher is cancelled or the buffer has ended.
     nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Int {
-        let url = queued.message.parameters.url
+        let message = queued.unread.message
+        let url = message.parameters.url
         var watch: DeadlineWatch?
-        if queued.message.expiry.exists {
-            watch = DeadlineWatch(queued.message.expiry, by: self.time, on: self.currentShard?.eventLoop) {
+        if message.expiry.exists {
+            watch = DeadlineWatch(message.expiry, by: self.time, on: self.currentShard?.eventLoop) {
                 queued.giveUp(.deadlineExceeded(url: url))
             }
         }
@@ -130,10 +133,17 @@ extension BusCore {
         }
         watch?.cancel()
         guard case .failed(let error) = end else { return 1 }
-        self.close(.failed(error), queued.message.id, url, queued.message)
+        self.close(.failed(error), message.id, url, message)
         self.log(url, error)
         return 0
     }
+}
+
+/// A message that has not been read, and the middlewares that it meets then; for why they are beside it see
+/// ``InterceptedEnvelope``.
+struct UnreadMessage: Sendable {
+    let message: Message
+    var chain: MiddlewareChain?
 }
 
 /// A message whose publisher waits for room in a full buffer.
@@ -145,7 +155,7 @@ final class QueuedMessage: Sendable {
         case failed(RoutingError)
     }
 
-    let message: Message
+    let unread: UnreadMessage
     let buffer: SubscriptionBuffer
     private let state = Locked(State())
 
@@ -156,8 +166,8 @@ final class QueuedMessage: Sendable {
         var publisher: Publisher?
     }
 
-    init(_ message: Message, in buffer: SubscriptionBuffer) {
-        self.message = message
+    init(_ unread: UnreadMessage, in buffer: SubscriptionBuffer) {
+        self.unread = unread
         self.buffer = buffer
     }
 

@@ -66,15 +66,16 @@ final class SubscriptionReader: Sendable {
             if Task.isCancelled { self.subscription.cancel() }
             let taken = self.buffer.take()
             if taken.isOver { return nil }
-            guard let message = if let message = taken.message { message } else { await self.wait() } else {
+            guard let unread = if let message = taken.message { message } else { await self.wait() } else {
                 return nil
             }
+            let message = unread.message
             if message.expiry.hasPassed(by: self.buffer.core.time) {
                 self.buffer.core.close(.expired)
                 self.buffer.core.log(message.parameters.url, .deadlineExceeded(url: message.parameters.url))
                 continue
             }
-            guard let chain = message.extras?.interception?.chain else {
+            guard let chain = unread.chain else {
                 self.buffer.core.close(.replied)
                 return message
             }
@@ -109,7 +110,7 @@ final class SubscriptionReader: Sendable {
         return arrived.withLock { $0 }
     }
 
-    private nonisolated(nonsending) func wait() async -> Message? {
+    private nonisolated(nonsending) func wait() async -> UnreadMessage? {
         let reader = SubscriptionBuffer.Reader(on: .current)
         return await reader.wait(isolation: #isolation) {
             self.buffer.read(reader)

@@ -133,7 +133,7 @@ private struct QueueRun: ~Copyable {
             guard self.model.granted > 0 else { return ("", "") }
             let (id, handler) = self.next()
             let envelope = Envelope(message: self.parts.message(id), handler: self.handlers[handler])
-            let actual = self.queue.send(inSlot: envelope).described()
+            let actual = self.queue.send(inSlot: .sent(envelope)).described()
             return (actual, self.model.addInSlot(.init(id: id, handler: handler, takesSlot: true)))
         case .wait: return self.wait(takesSlot: false, hasExchange: false)
         case .waitWithSlot: return self.wait(takesSlot: true, hasExchange: false)

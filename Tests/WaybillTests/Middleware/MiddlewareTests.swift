@@ -35,6 +35,42 @@ struct MiddlewareTests {
         #expect(bus.statistics.sent == 3 && bus.statistics.replied == 3)
     }
 
+    @Test
+    func `one that keeps messages does not keep itself`() async throws {
+        struct Keeping: Middleware {
+            let journal: Journal<Message>
+            nonisolated(nonsending) func handle(
+                _ message: Message,
+                context: borrowing MiddlewareContext,
+                next: borrowing Next
+            ) async throws -> any Sendable {
+                self.journal.add(message)
+                return try await next(message)
+            }
+        }
+        struct Kept: Sendable { weak let journal: Journal<Message>? }
+        let kept: Kept
+        do {
+            let journal = Journal<Message>()
+            kept = Kept(journal: journal)
+            let registration = self.bus.use(Keeping(journal: journal))
+            try self.bus.register("app://leaf/:kind") { _ in await Task.yield() }
+            try self.bus.subscribe("app://topic/:kind") { _ in }
+            let unread = try self.bus.subscription(to: "app://topic/*")
+            self.bus.send("app://leaf/send")
+            try await self.bus.enqueue("app://leaf/enqueue")
+            try await self.bus.route("app://leaf/route", timeout: .seconds(60))
+            try await self.bus.publish("app://topic/read")
+            var iterator = unread.makeAsyncIterator()
+            #expect(await iterator.next() != nil)
+            #expect(await eventually { journal.count == 5 })
+            registration.cancel()
+            // One that is not read any more was looked at all the same.
+            unread.cancel()
+        }
+        #expect(await eventually { kept.journal == nil })
+    }
+
     @Test func `it stays on the caller's loop, and so does what it calls`() async throws {
         let loop = self.bus.eventLoop
         struct Insisting: Middleware {

@@ -58,6 +58,21 @@ struct SubscriptionBufferStateTests {
     }
 }
 
+extension SubscriptionBufferState {
+    /// Offers a message that meets no middlewares.
+    fileprivate mutating func offer(_ message: Message, to buffer: SubscriptionBuffer) -> Offer {
+        self.offer(UnreadMessage(message: message), to: buffer)
+    }
+}
+
+extension UnreadMessage {
+    fileprivate var id: CorrelationID { self.message.id }
+}
+
+extension QueuedMessage {
+    fileprivate var id: CorrelationID { self.unread.id }
+}
+
 /// A buffer's state and plain lists that the same happens to.
 private struct BufferRun {
     enum Operation: CaseIterable { case offer, publish, read, wait, withdraw, end }
@@ -107,7 +122,7 @@ private struct BufferRun {
             guard self.generator.isOne(in: 20) else { return ("", "") }
             let left = self.state.end { .shutDown(url: $0) }
             let messages = left.messages.map { Int($0.id.rawValue) }
-            let line = left.publishers.map { Int($0.message.id.rawValue) }
+            let line = left.publishers.map { Int($0.id.rawValue) }
             return ("\(messages) \(line) \(left.readers.map { self.number(of: $0) })", self.model.end())
         }
     }
@@ -117,7 +132,7 @@ private struct BufferRun {
         case .kept: "kept"
         case .read(let reader): "read by \(self.number(of: reader))"
         case .replaced(let oldest): "replaced \(oldest.id.rawValue)"
-        case .queued(let queued): "queued \(queued.message.id.rawValue)"
+        case .queued(let queued): "queued \(queued.id.rawValue)"
         case .refused(let error): "refused \(error.code)"
         }
     }
@@ -125,7 +140,7 @@ private struct BufferRun {
     private func text(of reading: SubscriptionBufferState.Reading) -> String {
         switch reading {
         case .message(let message, let queued):
-            "message \(message.id.rawValue)" + (queued.map { ", placed \($0.message.id.rawValue)" } ?? "")
+            "message \(message.id.rawValue)" + (queued.map { ", placed \($0.id.rawValue)" } ?? "")
         case .end: "end"
         case .none: "none"
         }
