@@ -28,6 +28,7 @@ struct EndTests {
             let connection = try await connections.next()
             #expect(try await connection?.read() == Array("hello\n".utf8))
             kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
             #expect(try await connection?.read() == nil)
             // The first write tells that there is no process any more; SIGPIPE would end this one.
             let code = await failure {
