@@ -161,21 +161,7 @@ struct JSONScanner {
 
     /// How many bytes stand for themselves in a string before the first that does not.
     static func plainCount(_ bytes: Span<UInt8>) -> Int {
-        var index = 0
-        while index &+ 8 <= bytes.count {
-            let word = ByteWord.first(bytes.extracting(index..<(index &+ 8)))
-            let signs =
-                ByteWord.mask(word, below: 0x20) | ByteWord.mask(word, UInt8(ascii: "\""))
-                | ByteWord.mask(word, UInt8(ascii: "\\"))
-            if signs != 0 { return index &+ ByteWord.firstIndex(signs) }
-            index &+= 8
-        }
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            index &+= 1
-        }
-        return index
+        ByteWord.count(of: bytes, beforeControlOr: UInt8(ascii: "\""), UInt8(ascii: "\\"))
     }
 
     private mutating func skipEscape() throws(JSONError) {

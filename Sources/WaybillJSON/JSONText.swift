@@ -67,9 +67,8 @@ extension JSONText {
 
     /// Whether a string has escapes.
     private var isEscaped: Bool {
-        let bytes = self.bytes.span
-        for index in self.content where bytes[index] == UInt8(ascii: "\\") { return true }
-        return false
+        // In a string that is JSON nothing else ends what stands for itself.
+        JSONScanner.plainCount(self.bytes.span.extracting(self.content)) < self.content.count
     }
 
     /// Whether the value is a JSON string that says a text.

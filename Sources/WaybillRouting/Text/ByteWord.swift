@@ -1,7 +1,7 @@
 /// Eight bytes in a `UInt64`: finds delimiters without a loop over bytes (SIMD within a register).
 package enum ByteWord {
-    @inlinable package static var ones: UInt64 { 0x0101_0101_0101_0101 }
-    @inlinable package static var highs: UInt64 { 0x8080_8080_8080_8080 }
+    static var ones: UInt64 { 0x0101_0101_0101_0101 }
+    static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
     /// Loads the eight bytes at `index`, first byte lowest; bytes beyond the end are zero.
     @inline(__always)
@@ -15,8 +15,8 @@ package enum ByteWord {
     /// The first eight bytes of a span of at least eight.
     ///
     /// The compiler turns this spelling into one check and one load.
-    @inlinable @inline(__always)
-    package static func first(_ bytes: Span<UInt8>) -> UInt64 {
+    @inline(__always)
+    static func first(_ bytes: Span<UInt8>) -> UInt64 {
         guard bytes.count >= 8 else { return 0 }
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16
             | UInt64(bytes[3]) &<< 24 | UInt64(bytes[4]) &<< 32 | UInt64(bytes[5]) &<< 40
@@ -71,14 +71,14 @@ package enum ByteWord {
     /// A mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
     ///
     /// Only the lowest set bit is exact.
-    @inlinable @inline(__always)
-    package static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
+    @inline(__always)
+    static func mask(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         self.zeros(word ^ (Self.ones &* UInt64(byte)))
     }
 
     /// Like `mask` for the bytes below `limit`, which is at most 128.
-    @inlinable @inline(__always)
-    package static func mask(_ word: UInt64, below limit: UInt8) -> UInt64 {
+    @inline(__always)
+    static func mask(_ word: UInt64, below limit: UInt8) -> UInt64 {
         (word &- Self.ones &* UInt64(limit)) & ~word & Self.highs
     }
 
@@ -99,12 +99,36 @@ package enum ByteWord {
     @inline(__always)
     static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
 
-    @inlinable @inline(__always)
-    package static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
+    @inline(__always)
+    static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
 
     /// The index of the byte that holds the lowest set bit of a non-zero mask.
-    @inlinable @inline(__always)
-    package static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
+    @inline(__always)
+    static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
+
+    /// How many bytes come before the first control character, or the first of two other bytes, in ASCII.
+    ///
+    /// A loop of its own for other modules: what is `package` is not inlined into them, `@inlinable` or not
+    /// (Swift 6.3).
+    package static func count(
+        of bytes: Span<UInt8>,
+        beforeControlOr first: UInt8,
+        _ second: UInt8
+    ) -> Int {
+        var index = 0
+        while index &+ 8 <= bytes.count {
+            let word = self.first(bytes.extracting(index..<(index &+ 8)))
+            let ends = self.mask(word, below: 0x20) | self.mask(word, first) | self.mask(word, second)
+            if ends != 0 { return index &+ self.firstIndex(ends) }
+            index &+= 8
+        }
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == first || byte == second { break }
+            index &+= 1
+        }
+        return index
+    }
 
     /// Keeps the first `count` bytes, fewer than eight, and clears the others.
     @inline(__always)
