@@ -33,18 +33,15 @@ extension ClusterCore {
     }
 
     private func receive(_ message: TransportMessage) {
-        if message.subject == self.subjects.nodes || message.subject == self.subjects.members(self.id) {
-            return self.receiveAnnouncement(message)
-        }
+        if self.subjects.isAboutNodes(message.subject) { return self.receiveAnnouncement(message) }
         if let verb = ServiceDescription.verb(in: message.subject) { return self.answer(verb, message.reply) }
         if !message.headers.isEmpty, self.receiveEvent(message) { return }
-        guard let frame = try? JSONText(message.payload).validated(depthLimit: JSONText.depthLimit) else {
-            return self.note { $0.malformed += 1 }
-        }
+        let frame = RPCFrame(JSONText(message.payload), depth: JSONText.depthLimit)
+        if case .malformed = frame { return self.note { $0.malformed += 1 } }
         if self.subjects.request(in: message.subject) != nil {
             self.receiveAnswer(frame, from: message.reply.flatMap { self.subjects.node(in: $0) })
         } else if self.subjects.isPublication(message.subject) {
-            self.receivePublication(frame, message)
+            self.receivePublication(frame, message.reply)
         } else {
             guard self.subjects.isCall(message.subject) else {
                 return self.receiveRequest(frame, message.reply)
@@ -130,9 +127,10 @@ extension ClusterCore {
 
 // Answers to this node's requests.
 extension ClusterCore {
-    private func receiveAnswer(_ frame: JSONText, from node: NodeID?) {
-        let message = RPCMessage(frame)
-        guard let (id, isClaim) = message.answered else { return self.note { $0.malformed += 1 } }
+    private func receiveAnswer(_ frame: RPCFrame, from node: NodeID?) {
+        guard case .message(let message) = frame, let (id, isClaim) = message.answered else {
+            return self.note { $0.malformed += 1 }
+        }
         guard self.pending.contains(id), self.requests[id] != nil else {
             self.note { $0.unknown += 1 }
             // Its caller has stopped waiting before the node said that it has it.
@@ -161,8 +159,8 @@ extension RPCMessage {
 
 // What other nodes ask of this one.
 extension ClusterCore {
-    private func receiveRequest(_ frame: JSONText, _ reply: String?) {
-        let sender = reply.flatMap { self.subjects.request(in: $0)?.0 }
+    private func receiveRequest(_ frame: RPCFrame, _ reply: String?) {
+        let sender = reply.flatMap { self.subjects.request(in: $0)?.node }
         // Of a node all requests are one conversation; of another client each is.
         let key = sender.map { self.subjects.inbox($0, 0) } ?? reply ?? ""
         let session = self.session(key, sender)
@@ -226,21 +224,19 @@ extension ClusterCore {
     }
 
     /// A publication of another node, or of a client that is none.
-    private func receivePublication(_ frame: JSONText, _ message: TransportMessage) {
-        let sender = message.reply.flatMap { self.subjects.request(in: $0) }
-        guard self.isNew(message) else { return self.note { $0.unknown += 1 } }
-        guard case .notification(SystemMethod.publish.rawValue, _) = RPCMessage(frame).content else {
-            return self.note { $0.malformed += 1 }
-        }
-        let key = sender.map { self.subjects.inbox($0.0, 0) } ?? ""
-        self.session(key, sender?.0).assumeOnLoop { $0.receive(frame) }
+    private func receivePublication(_ frame: RPCFrame, _ reply: String?) {
+        let sender = reply.flatMap { self.subjects.request(in: $0) }
+        guard self.isNew(sender) else { return self.note { $0.unknown += 1 } }
+        guard case .message(let message) = frame,
+            case .notification(SystemMethod.publish.rawValue, _) = message.content
+        else { return self.note { $0.malformed += 1 } }
+        let key = sender.map { self.subjects.inbox($0.node, 0) } ?? ""
+        self.session(key, sender?.node).assumeOnLoop { $0.receive(frame) }
     }
 
-    /// Whether a publication has not come before.
-    func isNew(_ message: TransportMessage) -> Bool {
-        guard let (node, number) = message.reply.flatMap({ self.subjects.request(in: $0) }) else {
-            return true
-        }
+    /// Whether a publication of a node has not come before.
+    func isNew(_ publication: (node: NodeID, number: Int)?) -> Bool {
+        guard let (node, number) = publication else { return true }
         // Two subscriptions of this node may match its subject; those of one node come in order.
         guard number > self.publicationsSeen[node] ?? 0 else { return false }
         self.publicationsSeen[node] = number

@@ -10,109 +10,116 @@ struct Subjects: Sendable {
     /// The most bytes of a URL's or pattern's part of a subject.
     static let limit = 512
 
-    private let prefix: String
-
-    init(realm: String) { self.prefix = "waybill.\(Self.token(realm))" }
-
     /// What nodes say about themselves.
-    var nodes: String { "\(self.prefix).nodes" }
+    let nodes: String
+
+    /// The publications whose URL is too long for a subject.
+    let longPublications: String
+
+    private let inboxPrefix: String
+    private let nodePrefix: String
+    private let callPrefix: String
+    private let publicationPrefix: String
+
+    init(realm: String) {
+        let prefix = "waybill.\(Self.token(realm))"
+        self.nodes = "\(prefix).nodes"
+        self.longPublications = "\(prefix).long"
+        self.inboxPrefix = "\(prefix).inbox."
+        self.nodePrefix = "\(prefix).node."
+        self.callPrefix = "\(prefix).call."
+        self.publicationPrefix = "\(prefix).pub."
+    }
 
     /// What is said about nodes to one of them.
-    func members(_ id: NodeID) -> String { "\(self.prefix).nodes.\(id)" }
+    func members(_ id: NodeID) -> String { "\(self.nodes).\(id)" }
+
+    /// Whether a message of a subject is about nodes.
+    func isAboutNodes(_ subject: String) -> Bool {
+        guard let rest = subject.rest(after: self.nodes) else { return false }
+        return rest.isEmpty || rest.first == "."
+    }
 
     /// Where it is said that a node cannot be asked, since there is none.
-    func asking(_ id: NodeID, _ own: NodeID) -> String { "\(self.prefix).inbox.\(own).ask-\(id)" }
+    func asking(_ id: NodeID, _ own: NodeID) -> String { "\(self.inboxPrefix)\(own).ask-\(id)" }
 
     /// The node in a subject of ``asking(_:_:)``.
     func asked(in subject: String) -> NodeID? {
-        let prefix = "\(self.prefix).inbox."
-        guard subject.utf8.starts(with: prefix.utf8),
-            let token = subject.dropFirst(prefix.count).split(separator: ".").last, token.hasPrefix("ask-")
+        guard let tokens = subject.rest(after: self.inboxPrefix),
+            let node = tokens.split(separator: ".").last?.rest(after: "ask-")
         else { return nil }
-        return NodeID(String(token.dropFirst(4)))
+        return NodeID(String(node))
     }
 
     /// What is said to one node: frames about requests that it handles.
-    func node(_ id: NodeID) -> String { "\(self.prefix).node.\(id)" }
+    func node(_ id: NodeID) -> String { "\(self.nodePrefix)\(id)" }
 
     /// The node that a subject of ``node(_:)`` is of.
     func node(in subject: String) -> NodeID? {
-        let prefix = "\(self.prefix).node."
-        guard subject.utf8.starts(with: prefix.utf8) else { return nil }
-        return NodeID(String(subject.dropFirst(prefix.count)))
+        subject.rest(after: self.nodePrefix).flatMap { NodeID(String($0)) }
     }
 
     /// Where the answers to one request of a node go.
-    func inbox(_ id: NodeID, _ request: Int) -> String { "\(self.prefix).inbox.\(id).\(request)" }
+    func inbox(_ id: NodeID, _ request: Int) -> String { "\(self.inboxPrefix)\(id).\(request)" }
 
     /// All answers to a node.
-    func inboxes(_ id: NodeID) -> String { "\(self.prefix).inbox.\(id).*" }
+    func inboxes(_ id: NodeID) -> String { "\(self.inboxPrefix)\(id).*" }
 
     /// The node and the request in a subject of ``inbox(_:_:)``.
-    func request(in subject: String) -> (NodeID, Int)? {
-        let prefix = "\(self.prefix).inbox."
-        guard subject.utf8.starts(with: prefix.utf8) else { return nil }
-        let parts = subject.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let node = NodeID(String(parts[0])), let number = Int(parts[1]) else {
-            return nil
-        }
+    func request(in subject: String) -> (node: NodeID, number: Int)? {
+        guard let tokens = subject.rest(after: self.inboxPrefix),
+            let dot = tokens.utf8.firstIndex(of: UInt8(ascii: ".")),
+            let node = NodeID(String(tokens[..<dot])),
+            let number = Int(tokens[tokens.utf8.index(after: dot)...])
+        else { return nil }
         return (node, number)
     }
 
     /// Requests to the routes of a pattern's shape.
     func call(_ shape: PatternShape) -> String {
-        self.subject("call", shape.text) ?? self.hashed("call", shape)
+        Self.subject(self.callPrefix, shape.text) ?? "\(self.callPrefix)%.\(Self.hash(shape.text))"
     }
 
     /// A publication, by its URL.
     func publication(_ address: Address) -> String {
         let tokens = [Self.token(address.scheme)] + address.segments.map(Self.token)
-        return self.subject("pub", tokens.joined(separator: ".")) ?? self.longPublications
+        return Self.subject(self.publicationPrefix, tokens.joined(separator: ".")) ?? self.longPublications
     }
 
     /// Whether a message of a subject is a request to a route.
-    func isCall(_ subject: String) -> Bool { subject.utf8.starts(with: "\(self.prefix).call.".utf8) }
+    func isCall(_ subject: String) -> Bool { subject.rest(after: self.callPrefix) != nil }
 
     /// Whether a message of a subject is a publication.
     func isPublication(_ subject: String) -> Bool {
-        subject == self.longPublications || subject.utf8.starts(with: "\(self.prefix).pub.".utf8)
+        subject.rest(after: self.publicationPrefix) != nil || subject == self.longPublications
     }
-
-    /// The publications whose URL is too long for a subject.
-    var longPublications: String { "\(self.prefix).long" }
 
     /// Subjects that together have all publications to the URLs of a pattern, and perhaps more.
     func publications(of pattern: RoutePattern) -> [String] {
         pattern.shapes.map { shape in
             var tokens = [Self.token(pattern.scheme)]
-            for segment in shape {
+            segments: for segment in shape {
                 switch segment {
                 case .literal(let text): tokens.append(Self.token(text))
                 case .value: tokens.append("*")
                 case .rest:
                     // It has to be the last one.
-                    return self.subject("pub", (tokens + [">"]).joined(separator: "."))
-                        ?? "\(self.prefix).pub.>"
+                    tokens.append(">")
+                    break segments
                 }
             }
-            return self.subject("pub", tokens.joined(separator: ".")) ?? "\(self.prefix).pub.>"
+            return Self.subject(self.publicationPrefix, tokens.joined(separator: "."))
+                ?? "\(self.publicationPrefix)>"
         } + [self.longPublications]
     }
 
     /// The URL that the subject of a publication or of a request says; nil if it says a pattern or a hash.
     func url(in subject: String) -> String? {
-        for kind in ["pub", "call"] {
-            let prefix = "\(self.prefix).\(kind)."
-            guard subject.utf8.starts(with: prefix.utf8) else { continue }
-            let tokens = subject.dropFirst(prefix.count).split(
-                separator: ".",
-                omittingEmptySubsequences: false
-            )
-            let texts = tokens.compactMap { Self.text(of: $0) }
-            guard texts.count == tokens.count, let scheme = texts.first, !scheme.isEmpty else { return nil }
-            return "\(scheme)://\(texts.dropFirst().map(Self.segment).joined(separator: "/"))"
-        }
-        return nil
+        let rest = subject.rest(after: self.publicationPrefix) ?? subject.rest(after: self.callPrefix)
+        guard let tokens = rest?.split(separator: ".", omittingEmptySubsequences: false) else { return nil }
+        let texts = tokens.compactMap { Self.text(of: $0) }
+        guard texts.count == tokens.count, let scheme = texts.first, !scheme.isEmpty else { return nil }
+        return "\(scheme)://\(texts.dropFirst().map(Self.segment).joined(separator: "/"))"
     }
 
     /// The text that a token is of; nil for what stands for more than a text.
@@ -147,12 +154,8 @@ struct Subjects: Sendable {
         }.joined()
     }
 
-    private func subject(_ kind: String, _ text: String) -> String? {
-        text.utf8.count <= Self.limit ? "\(self.prefix).\(kind).\(text)" : nil
-    }
-
-    private func hashed(_ kind: String, _ shape: PatternShape) -> String {
-        "\(self.prefix).\(kind).%.\(Self.hash(shape.text))"
+    private static func subject(_ prefix: String, _ text: String) -> String? {
+        text.utf8.count <= Self.limit ? prefix + text : nil
     }
 
     /// A text as one token: what has a meaning in subjects is encoded, and so is what is no visible ASCII.
@@ -192,6 +195,16 @@ struct Subjects: Sendable {
             hash = hash &* 0x0000_0000_0100_0000_0000_0000_0000_013B
         }
         return String(hash, radix: 16)
+    }
+}
+
+extension StringProtocol where SubSequence == Substring {
+    /// What follows a prefix; nil if the text does not begin with it.
+    ///
+    /// By bytes: subjects are ASCII, and to compare characters takes many times as long.
+    fileprivate func rest(after prefix: String) -> Substring? {
+        guard self.utf8.starts(with: prefix.utf8) else { return nil }
+        return self[self.utf8.index(self.startIndex, offsetBy: prefix.utf8.count)...]
     }
 }
 

@@ -7,36 +7,54 @@ struct RPCParameters: Sendable {
     /// The reserved key.
     static let reservedKey = "$waybill"
 
-    /// The values by name; those of an array are named by their position, from "0" on.
-    private(set) var values: [String: any Sendable] = [:]
     let attachment: RPCAttachment
-    private let text: JSONText?
+    private let content: Content
+
+    private enum Content: Sendable {
+        case none
+        case text(JSONText)
+        case members([(name: String, value: JSONText)])
+    }
 
     /// Reads parameters; there may be none.
     init(_ text: JSONText?) throws(RPCFailure) {
-        self.text = text
+        self.content = text.map { .text($0) } ?? .none
         self.attachment = try Self.attachment(in: text)
-        guard let text else { return }
-        if let elements = text.elements {
-            for (position, element) in elements.enumerated() {
-                self.values[String(position)] = element.parameter
-            }
-            return
-        }
-        for (name, value) in text.members ?? [] where name != Self.reservedKey {
-            self.values[name] = value.parameter
-        }
     }
 
     /// The parameters of a message that a method of the protocol is about.
     init(_ members: [(name: String, value: JSONText)], _ attachment: RPCAttachment) {
-        self.text = nil
+        self.content = .members(members)
         self.attachment = attachment
-        for (name, value) in members { self.values[name] = value.parameter }
+    }
+
+    /// The values by name; those of an array are named by their position, from "0" on.
+    ///
+    /// They are decoded here: what a method of the protocol asks for is ``subscript(_:)``.
+    var values: [String: any Sendable] {
+        var values: [String: any Sendable] = [:]
+        switch self.content {
+        case .none: break
+        case .text(let text):
+            if let elements = text.elements {
+                for (position, element) in elements.enumerated() {
+                    values[String(position)] = element.parameter
+                }
+            }
+            for (name, value) in text.members ?? [] where name != Self.reservedKey {
+                values[name] = value.parameter
+            }
+        case .members(let members):
+            for (name, value) in members { values[name] = value.parameter }
+        }
+        return values
     }
 
     /// A value as it came.
-    subscript(name: String) -> JSONText? { self.text?.member(named: name) }
+    subscript(name: String) -> JSONText? {
+        guard case .text(let text) = self.content else { return nil }
+        return text.member(named: name)
+    }
 
     private static func attachment(in text: JSONText?) throws(RPCFailure) -> RPCAttachment {
         guard let text, let reserved = text.member(named: Self.reservedKey) else { return RPCAttachment() }

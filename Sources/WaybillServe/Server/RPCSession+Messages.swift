@@ -1,14 +1,17 @@
 internal import Logging
 internal import Waybill
 internal import WaybillEventLoop
-package import WaybillJSON
+internal import WaybillJSON
 internal import WaybillRouting
 
 // Messages and their answers.
 extension RPCSession {
     /// Takes what the peer has sent.
-    package func receive(_ frame: JSONText) {
-        switch RPCFrame(frame, depth: self.limits.depth) {
+    func receive(_ frame: JSONText) { self.receive(RPCFrame(frame, depth: self.limits.depth)) }
+
+    /// Takes a frame that has been read.
+    package func receive(_ frame: RPCFrame) {
+        switch frame {
         case .malformed(let error):
             self.enqueueAnswer(to: .null, RPCFailure(error))
         case .message(let message): self.handle(message, batch: nil)

@@ -37,7 +37,7 @@ extension RPCSession {
         guard SystemMethod.isSystem(method) else { return try self.call(method, parameters, id, number) }
         switch SystemMethod(rawValue: method) {
         case .authenticate:
-            try self.authenticate(parameters.values["token"] as? String)
+            try self.authenticate(parameters["token"]?.string)
             self.finish(number, with: JSONText(true))
         case .ping: self.finish(number, with: JSONText("pong"))
         case .publish: try self.publish(parameters, number)
@@ -162,12 +162,12 @@ extension RPCSession {
 
 extension RPCParameters {
     func text(_ name: String) throws(RPCFailure) -> String {
-        if let text = self.values[name] as? String { return text }
+        if let text = self[name]?.string { return text }
         throw .parameters("`\(name)` has to be a text")
     }
 
     func number(_ name: String) throws(RPCFailure) -> Int {
-        if let number = self.values[name] as? Int { return number }
+        if let number = self[name]?.int { return number }
         throw .parameters("`\(name)` has to be a whole number")
     }
 
