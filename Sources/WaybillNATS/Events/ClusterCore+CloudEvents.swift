@@ -36,8 +36,9 @@ extension ClusterCore {
         _ message: TransportMessage
     ) {
         let isPublication = self.subjects.isPublication(message.subject)
-        let sender = message.reply.flatMap { self.subjects.request(in: $0) }
-        guard !isPublication || self.isNew(sender) else { return self.note { $0.unknown += 1 } }
+        guard !isPublication || self.isNew(message.reply.flatMap { self.subjects.request(in: $0) }) else {
+            return self.note { $0.unknown += 1 }
+        }
         guard self.eventsInFlight < self.configuration.requestsPerNode else {
             let sentence = "too many events wait for their handlers"
             let error = RoutingError(.mailboxFull, url: request.url, message: sentence)

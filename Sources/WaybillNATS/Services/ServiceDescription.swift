@@ -48,8 +48,8 @@ struct ServiceDescription: Sendable {
 
     /// What a message of a subject asks; nil if it does not ask a service.
     static func verb(in subject: String) -> Verb? {
-        guard subject.utf8.starts(with: "\(Self.prefix).".utf8) else { return nil }
-        return Verb(rawValue: String(subject.dropFirst(Self.prefix.count + 1).prefix { $0 != "." }))
+        guard let rest = subject.rest(after: Self.prefix), rest.first == "." else { return nil }
+        return Verb(rawValue: String(rest.dropFirst().prefix { $0 != "." }))
     }
 
     /// A text as a name: of letters, digits, `-` and `_`.

@@ -202,7 +202,7 @@ extension StringProtocol where SubSequence == Substring {
     /// What follows a prefix; nil if the text does not begin with it.
     ///
     /// By bytes: subjects are ASCII, and to compare characters takes many times as long.
-    fileprivate func rest(after prefix: String) -> Substring? {
+    func rest(after prefix: String) -> Substring? {
         guard self.utf8.starts(with: prefix.utf8) else { return nil }
         return self[self.utf8.index(self.startIndex, offsetBy: prefix.utf8.count)...]
     }

@@ -11,14 +11,13 @@ struct RPCParameters: Sendable {
     private let content: Content
 
     private enum Content: Sendable {
-        case none
         case text(JSONText)
         case members([(name: String, value: JSONText)])
     }
 
     /// Reads parameters; there may be none.
     init(_ text: JSONText?) throws(RPCFailure) {
-        self.content = text.map { .text($0) } ?? .none
+        self.content = text.map { .text($0) } ?? .members([])
         self.attachment = try Self.attachment(in: text)
     }
 
@@ -34,7 +33,6 @@ struct RPCParameters: Sendable {
     var values: [String: any Sendable] {
         var values: [String: any Sendable] = [:]
         switch self.content {
-        case .none: break
         case .text(let text):
             if let elements = text.elements {
                 for (position, element) in elements.enumerated() {
