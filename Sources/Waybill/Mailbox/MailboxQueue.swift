@@ -140,6 +140,8 @@ struct MailboxQueue: ~Copyable, Sendable {
     }
 
     /// The same for one that meets middlewares.
+    ///
+    /// A function for both, which gets an entry, would copy each message once more: 80 of 2,120 instructions.
     mutating func send(_ intercepted: InterceptedEnvelope) -> Effect {
         guard let effect = self.makeRoom() else { return .full }
         self.slots += 1

@@ -37,23 +37,17 @@ struct MiddlewareTests {
 
     @Test
     func `one that keeps messages does not keep itself`() async throws {
-        struct Keeping: Middleware {
-            let journal: Journal<Message>
-            nonisolated(nonsending) func handle(
-                _ message: Message,
-                context: borrowing MiddlewareContext,
-                next: borrowing Next
-            ) async throws -> any Sendable {
-                self.journal.add(message)
-                return try await next(message)
-            }
-        }
         struct Kept: Sendable { weak let journal: Journal<Message>? }
         let kept: Kept
         do {
             let journal = Journal<Message>()
             kept = Kept(journal: journal)
-            let registration = self.bus.use(Keeping(journal: journal))
+            let registration = self.bus.use(
+                Doing { message in
+                    journal.add(message)
+                    return .pass(message)
+                }
+            )
             try self.bus.register("app://leaf/:kind") { _ in await Task.yield() }
             try self.bus.subscribe("app://topic/:kind") { _ in }
             let unread = try self.bus.subscription(to: "app://topic/*")
@@ -65,7 +59,6 @@ struct MiddlewareTests {
             #expect(await iterator.next() != nil)
             #expect(await eventually { journal.count == 5 })
             registration.cancel()
-            // One that is not read any more was looked at all the same.
             unread.cancel()
         }
         #expect(await eventually { kept.journal == nil })
