@@ -17,7 +17,7 @@ extension AddressScan where Self: ~Copyable {
             tail = ScannedTail(bytes, from: pathEnd, rules.fragmentByte)
             if tail.queryEnd < count { flags.insert(.fragment) }
         }
-        let hasEscapes = escapes != 0 || tail.hasEscapes
+        let hasEscapes = ByteWord.isAny(escapes) || tail.hasEscapes
         if hasEscapes { flags.insert(.escapes) }
         self.layout = AddressLayout(
             schemeEnd: schemeEnd,
@@ -77,19 +77,17 @@ extension AddressScan where Self: ~Copyable {
         while index < count, bytes[index] == UInt8(ascii: "/") { index &+= 1 }
         while index < count {
             let start = index
-            var word = ByteWord.load(bytes, index)
-            var ends = ByteWord.segmentEnds(word) | ByteWord.mask(word, fragmentByte)
-            if count &- index < 8 { ends |= 0x80 &<< UInt64((count &- index) &* 8) }
+            var (word, ends) = ByteWord.loadWithEnd(bytes, index)
+            ends |= ByteWord.segmentEnds(word) | ByteWord.mask(word, fragmentByte)
             var hash: UInt64 = 0
             // Whole words are tested: the position of a `%` does not matter.
-            escapes |= ByteWord.mask(word, UInt8(ascii: "%"))
+            escapes |= ByteWord.signs(word, UInt8(ascii: "%"))
             while ends == 0 {
                 hash = SegmentKey.mix(hash, word)
                 index &+= 8
-                word = ByteWord.load(bytes, index)
-                escapes |= ByteWord.mask(word, UInt8(ascii: "%"))
-                ends = ByteWord.segmentEnds(word) | ByteWord.mask(word, fragmentByte)
-                if count &- index < 8 { ends |= 0x80 &<< UInt64((count &- index) &* 8) }
+                (word, ends) = ByteWord.loadWithEnd(bytes, index)
+                escapes |= ByteWord.signs(word, UInt8(ascii: "%"))
+                ends |= ByteWord.segmentEnds(word) | ByteWord.mask(word, fragmentByte)
             }
             let length = ByteWord.firstIndex(ends)
             let tail = ByteWord.prefix(word, length)
@@ -126,12 +124,12 @@ extension ScannedTail {
     init(_ bytes: Span<UInt8>, from start: Int, _ fragmentByte: UInt8) {
         // Fast path: a query with neither `#` nor `%`; the marks of all its words are joined and tested once.
         if bytes[start] == UInt8(ascii: "?"), bytes.count >= 8 {
-            var rest = bytes.extracting(droppingFirst: start &+ 1)
             // The last word overlaps bytes that were read before; a mark there only costs the slow path.
             var signs = ByteWord.signs(ByteWord.last(bytes))
-            while rest.count > 8 {
-                signs |= ByteWord.signs(ByteWord.first(rest))
-                rest = rest.extracting(droppingFirst: 8)
+            var index = start &+ 1
+            while index &+ 8 < bytes.count {
+                signs |= ByteWord.signs(ByteWord.eight(bytes, at: index))
+                index &+= 8
             }
             if !ByteWord.isAny(signs) {
                 self.init(queryEnd: bytes.count)

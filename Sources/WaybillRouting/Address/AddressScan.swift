@@ -41,7 +41,8 @@ struct InlineScan: AddressScan, ~Copyable {
 
     @inline(__always)
     mutating func append(_ segment: ScannedSegment) {
-        guard self.count < Self.capacity else {
+        // Compared without a sign, which is the bounds check as well.
+        guard UInt(bitPattern: self.count) < UInt(Self.capacity) else {
             self.hasOverflowed = true
             return
         }

@@ -29,18 +29,21 @@ extension FrozenTrie {
 
     @usableFromInline
     func lookUp(_ text: consuming String) throws(RoutingError) -> RouteMatch {
-        guard !self.trie.paths.isEmpty else { return try self.scanAndSearch(text) }
-        let found = self.findPath(text)
-        guard found.leaf != RouteTrie.none else { return try self.scanAndSearch(text) }
-        return RouteMatch(
-            parameters: Parameters(
-                text: text,
-                layout: found.layout,
-                names: self.trie.leaves[Int(found.leaf)].names,
-                captures: Captures(),
-                route: self.trie.leaves[Int(found.leaf)].route
-            )
-        )
+        if !self.trie.paths.isEmpty {
+            let found = self.findPath(text)
+            if found.leaf != RouteTrie.none {
+                return RouteMatch(
+                    parameters: Parameters(
+                        text: text,
+                        layout: found.layout,
+                        names: self.trie.leaves[Int(found.leaf)].names,
+                        captures: Captures(),
+                        route: self.trie.leaves[Int(found.leaf)].route
+                    )
+                )
+            }
+        }
+        return try self.scanAndSearch(text)
     }
 
     /// The leaf of a URL whose path is a pattern as it is written, and the URL's layout.
@@ -77,7 +80,7 @@ extension FrozenTrie {
         )
     }
 
-    @inline(never)
+    @inline(__always)
     private func scanAndSearch(_ text: consuming String) throws(RoutingError) -> RouteMatch {
         var scan = InlineScan()
         var state = InlineMatchState()

@@ -69,7 +69,8 @@ extension InlineMatchState {
     mutating func capture(_ range: URLRange) {
         let count = self.captureCount
         self.captureCount = count &+ 1
-        guard count < Self.capacity else {
+        // Compared without a sign, which is the bounds check as well.
+        guard UInt(bitPattern: count) < UInt(Self.capacity) else {
             self.hasOverflowed = true
             return
         }

@@ -5,29 +5,30 @@ package enum ByteWord {
 
     /// Loads the eight bytes at `index`, first byte lowest; bytes beyond the end are zero.
     @inline(__always)
-    static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
-        if index &+ 8 <= bytes.count { return self.first(bytes.extracting(index..<(index &+ 8))) }
+    static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 { self.loadWithEnd(bytes, index).word }
+
+    /// The same, and a mask with the lowest set bit in the byte behind the end, if that is one of the eight.
+    @inline(__always)
+    static func loadWithEnd(_ bytes: Span<UInt8>, _ index: Int) -> (word: UInt64, end: UInt64) {
+        let left = bytes.count &- index
+        if left >= 8 { return (self.eight(bytes, at: index), 0) }
+        guard left > 0 else { return (0, 0x80) }
+        let end = 0x80 &<< UInt64(left &* 8)
+        guard bytes.count >= 8 else { return (self.loadFew(bytes, index), end) }
         // Loads the last eight bytes and shifts out those before `index`.
-        guard index < bytes.count, bytes.count >= 8 else { return self.loadFew(bytes, index) }
-        return self.last(bytes) &>> UInt64((index &+ 8 &- bytes.count) &* 8)
+        return (self.last(bytes) &>> UInt64((8 &- left) &* 8), end)
     }
 
-    /// The first eight bytes of a span of at least eight.
-    ///
-    /// The compiler turns this spelling into one check and one load.
+    /// Eight bytes of a span, which has as many from `index`, or the process traps.
     @inline(__always)
-    static func first(_ bytes: Span<UInt8>) -> UInt64 {
-        guard bytes.count >= 8 else { return 0 }
-        return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16
-            | UInt64(bytes[3]) &<< 24 | UInt64(bytes[4]) &<< 32 | UInt64(bytes[5]) &<< 40
-            | UInt64(bytes[6]) &<< 48 | UInt64(bytes[7]) &<< 56
+    static func eight(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+        // Unsafe for types with invalid bits; every eight bytes are a UInt64, and the bounds are checked.
+        unsafe UInt64(littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
     /// The last eight bytes of a span of at least eight.
     @inline(__always)
-    static func last(_ bytes: Span<UInt8>) -> UInt64 {
-        self.first(bytes.extracting(droppingFirst: bytes.count &- 8))
-    }
+    static func last(_ bytes: Span<UInt8>) -> UInt64 { self.eight(bytes, at: bytes.count &- 8) }
 
     @inline(never)
     private static func loadFew(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
@@ -59,11 +60,10 @@ package enum ByteWord {
     static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         // The last eight bytes overlap those before.
         guard self.last(left) == self.last(right) else { return false }
-        var (left, right) = (left, right)
-        while left.count > 8 {
-            if self.first(left) != self.first(right) { return false }
-            left = left.extracting(droppingFirst: 8)
-            right = right.extracting(droppingFirst: 8)
+        var index = 0
+        while index &+ 8 < left.count {
+            if self.eight(left, at: index) != self.eight(right, at: index) { return false }
+            index &+= 8
         }
         return true
     }
@@ -95,6 +95,12 @@ package enum ByteWord {
         return (signs &- Self.ones) & ~word
     }
 
+    /// Marks the bytes that equal `byte`.
+    @inline(__always)
+    static func signs(_ word: UInt64, _ byte: UInt8) -> UInt64 {
+        ((word ^ (Self.ones &* UInt64(byte))) &- Self.ones) & ~word
+    }
+
     /// Whether any byte is marked, in the marks of one word or of several words joined by `|`.
     @inline(__always)
     static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
@@ -117,7 +123,7 @@ package enum ByteWord {
     ) -> Int {
         var index = 0
         while index &+ 8 <= bytes.count {
-            let word = self.first(bytes.extracting(index..<(index &+ 8)))
+            let word = self.eight(bytes, at: index)
             let ends = self.mask(word, below: 0x20) | self.mask(word, first) | self.mask(word, second)
             if ends != 0 { return index &+ self.firstIndex(ends) }
             index &+= 8

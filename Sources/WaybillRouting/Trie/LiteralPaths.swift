@@ -83,7 +83,7 @@ struct ScannedPath {
         var index = 0
         var hash: UInt64 = 0
         while index &+ 8 <= bytes.count {
-            let word = ByteWord.first(bytes.extracting(index..<index &+ 8))
+            let word = ByteWord.eight(bytes, at: index)
             let ends = ByteWord.mask(word, UInt8(ascii: "?"))
             if ends != 0 {
                 self.init(hash, word, from: index, length: ByteWord.firstIndex(ends))
