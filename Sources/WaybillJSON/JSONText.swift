@@ -73,16 +73,15 @@ extension JSONText {
 
     /// Whether the value is a JSON string that says a text.
     package func says(_ text: String) -> Bool {
-        guard self.shape == .string, self.content.count >= text.utf8.count else { return false }
-        // Few names are of the same length, and nearly none is escaped.
-        guard self.content.count == text.utf8.count else { return self.isEscaped && self.string == text }
-        let bytes = self.bytes.span
-        var index = self.content.lowerBound
-        for byte in text.utf8 {
-            if bytes[index] != byte { return false }
-            index += 1
+        let wanted = text.utf8.span
+        guard self.shape == .string, self.content.count >= wanted.count else { return false }
+        let own = self.bytes.span.extracting(self.content)
+        for index in wanted.indices {
+            if own[index] == UInt8(ascii: "\\") { return self.string == text }
+            if own[index] != wanted[index] { return false }
         }
-        return true
+        // An escape stands for at least one byte.
+        return own.count == wanted.count
     }
 
     /// The value of a number without fraction and exponent that an `Int` can hold.

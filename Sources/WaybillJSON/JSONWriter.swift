@@ -74,8 +74,7 @@ package struct JSONWriter {
     }
 
     private mutating func untyped(_ value: Any) throws(RoutingError) {
-        // A comparison of types, since each cast that fails costs as much as the text of a number.
-        if Self.simpleTypes.contains(where: { $0 == type(of: value) }), self.simple(value) { return }
+        if self.simple(value) { return }
         switch value {
         case let value as any Encodable: try self.encode(value)
         case let value as any EncodedValue: try self.value(value.plain)
@@ -87,23 +86,31 @@ package struct JSONWriter {
         }
     }
 
-    /// The types of the values that are written here.
-    private static let simpleTypes: [any Any.Type] = [
-        JSONText.self, String.self, Int.self, Bool.self, Double.self, Void.self,
-    ]
-
-    /// Appends a value of such a type; false for a number that JSON does not have.
+    /// Appends a value of a type that is written here; false for any other, and for a number that JSON does not
+    /// have.
     private mutating func simple(_ value: Any) -> Bool {
-        switch value {
-        case let value as JSONText: self.raw(value)
-        case let value as String: self.string(value)
-        case let value as Int: self.raw(String(value))
-        case let value as Bool: self.raw(value ? "true" : "false")
-        case let value as Double where value.isFinite: self.raw("\(value)")
-        case is Void: self.raw("null")
-        default: return false
+        if let value = Self.exactly(value, Int.self) {
+            self.raw(String(value))
+        } else if let value = Self.exactly(value, String.self) {
+            self.string(value)
+        } else if let value = Self.exactly(value, JSONText.self) {
+            self.raw(value)
+        } else if let value = Self.exactly(value, Bool.self) {
+            self.raw(value ? "true" : "false")
+        } else if let value = Self.exactly(value, Double.self), value.isFinite {
+            self.raw("\(value)")
+        } else if type(of: value) == Void.self {
+            self.raw("null")
+        } else {
+            return false
         }
         return true
+    }
+
+    /// A value as its own type: types are compared first, since a cast that fails costs as much as the text of a
+    /// number.
+    private static func exactly<Value>(_ value: Any, _ type: Value.Type) -> Value? {
+        Swift.type(of: value) == type ? value as? Value : nil
     }
 
     private mutating func array(_ values: [Any]) throws(RoutingError) {

@@ -33,6 +33,16 @@ struct JSONTextTests {
         #expect(try EncodedValues.decode(user, as: User??.self) == .some(read))
     }
 
+    @Test(arguments: [
+        ("\"params\"", "params", true), ("\"par\\u0061ms\"", "params", true), ("\"\\u0070\"", "p", true),
+        ("\"params\"", "param", false), ("\"param\"", "params", false), ("\"paramz\"", "params", false),
+        ("\"par\\u0061mz\"", "params", false), ("\"a\\n\"", "a", false), ("\"a\\\\\"", "a\\", true),
+        ("\"\"", "", true), ("\"a\"", "", false), ("7", "7", false), ("\"\\ud83d\\ude00\"", "😀", true),
+    ])
+    func `a string says the text that it stands for`(json: String, text: String, isSaid: Bool) throws {
+        #expect(try self.text(json).says(text) == isSaid)
+    }
+
     @Test
     func `a value that is not of a type says why`() throws {
         #expect(try self.text("1").decoded(as: Void.self) == nil)

@@ -93,7 +93,8 @@ extension BusCore {
         at handler: Handler? = nil,
         _ message: @autoclosure () -> Message?
     ) {
-        if case .failed(let error) = outcome {
+        // Asked first, since the pattern copies what it is matched against.
+        if !outcome.isReply, case .failed(let error) = outcome {
             self.show(id, url, error, isAwaited: true, at: handler, message())
         }
         self.close(outcome.kind)

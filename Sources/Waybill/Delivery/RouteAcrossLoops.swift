@@ -160,7 +160,8 @@ extension BusCore {
 
 extension BusCore {
     /// Takes a request to a handler on another loop, or to one that may suspend.
-    nonisolated(nonsending) func handOver(
+    @inline(__always)
+    private nonisolated(nonsending) func handOver(
         _ request: Request,
         _ found: ResolvedRoute,
         _ id: CorrelationID,
@@ -172,8 +173,9 @@ extension BusCore {
             // its own.
             let message = request.message(id: id, parameters: found.parameters, for: handler)
             handler.counters.begin()
-            let outcome = await self.hop(message, handler).at(handler)
-            if case .replied(let value) = outcome { self.conclude(message, value) }
+            var outcome = await handler.mailbox.call(message, handler)
+            if !outcome.isReply { outcome = outcome.at(handler) }
+            if message.hasReturnURL, case .replied(let value) = outcome { self.conclude(message, value) }
             self.end(outcome, id, request.url, at: handler, hasBegun: true, message)
             return DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath)
         }

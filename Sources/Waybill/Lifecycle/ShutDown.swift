@@ -99,11 +99,11 @@ extension BusCore {
     private func waitForEnds(until deadline: Deadline) async {
         if deadline.hasPassed(by: self.time) || Task.isCancelled || self.isDrained(.butExempt) { return }
         let id = self.drainWaiters.withLock { $0.nextID() }
-        let waiter = LoopContinuation<Void>(on: .current)
+        let waiter = SuspendedTask(on: .current)
         // Not on the caller's loop, which a handler may block.
         var watch: DeadlineWatch?
         await waiter.wait(isolation: #isolation) {
-            self.drainWaiters.withLock { $0.add(id, .butExempt) { waiter.resume(returning: ()) } }
+            self.drainWaiters.withLock { $0.add(id, .butExempt) { waiter.resume() } }
             watch = DeadlineWatch(deadline, by: self.time, on: nil) { self.endWait(id) }
             self.noteEndsEverywhere()
             if Task.isCancelled { self.endWait(id) }

@@ -208,6 +208,7 @@ extension Mailbox {
     /// Calls a handler that cannot suspend, on the loop and in the caller's task.
     ///
     /// The caller is free before that if it is cancelled, or the handler is unregistered.
+    @inline(__always)
     nonisolated(nonsending) func call(_ message: Message, _ handler: Handler) async -> Outcome {
         if self.isClear { return self.runInPlace(message, handler) }
         do throws(RoutingError) {
@@ -217,18 +218,31 @@ extension Mailbox {
         }
         let isHere = self.heldLoop.isInEventLoop && !self.isSerial
         let task = self.queued(message, handler, for: nil, takesSlot: self.whenFull != .suspend && !isHere)
-        return await task.continuation.wait(isolation: #isolation) {
-            self.wait(task)
-        } onCancel: {
-            self.withdraw(task.continuation)
-        } then: { admission in
-            switch admission {
-            case .granted:
-                defer { self.endTurn() }
-                return self.runInPlace(message, handler)
-            case .refused(let error): return .failed(error)
-            }
-        }
+        return await self.wait(task, message, isolation: #isolation)
+    }
+
+    /// Waits in the caller's isolation for a turn in the queue, and handles the message then, on the loop.
+    private func wait(
+        _ task: QueuedTask,
+        _ message: Message,
+        isolation: isolated (any Actor)?
+    ) async -> Outcome {
+        await withTaskCancellationHandler(
+            operation: {
+                // Captured, the parameter isolates the closure to the caller.
+                _ = isolation
+                self.wait(task)
+                return await task.rest.handle(message, of: task, in: self)
+            },
+            onCancel: { self.withdraw(task) }
+        )
+    }
+
+    /// Handles a message whose turn has come, if it was not refused.
+    fileprivate nonisolated func handle(_ message: Message, of task: QueuedTask) -> Outcome {
+        if let refusal = task.refusal { return .failed(refusal) }
+        defer { self.endTurn() }
+        return self.runInPlace(message, task.handler)
     }
 
     /// Admits a message that ``perform(_:_:for:after:)`` is going to run.
@@ -283,11 +297,11 @@ extension Mailbox {
             task = late
         }
         if let task {
-            let admission = await task.continuation.wait(isolation: self) {
+            await task.rest.wait(isolation: self) {
             } onCancel: {
-                self.withdraw(task.continuation)
+                self.withdraw(task)
             }
-            if case .refused(let error) = admission { return .failed(error) }
+            if let refusal = task.refusal { return .failed(refusal) }
         }
         defer { self.endTurn() }
         if exchange?.isOver == true { return .failed(.cancelled(url: message.parameters.url)) }
@@ -349,7 +363,7 @@ extension Mailbox {
             url: message.parameters.url,
             exchange: exchange,
             takesSlot: takesSlot,
-            continuation: QueuedTask.Continuation(on: self.eventLoop)
+            on: self.eventLoop
         )
     }
 
@@ -357,7 +371,7 @@ extension Mailbox {
         if let error = self.enqueue(task) {
             task.refuse(error)
         } else if Task.isCancelled {
-            self.withdraw(task.continuation)
+            self.withdraw(task)
         }
     }
 
@@ -373,8 +387,8 @@ extension Mailbox {
             ? task.handler.reason(task.url) : .mailboxFull(url: task.url, limit: self.limit)
     }
 
-    private nonisolated func withdraw(_ continuation: QueuedTask.Continuation) {
-        guard let task = self.withQueue({ $0.withdraw(continuation) }) else { return }
+    private nonisolated func withdraw(_ task: QueuedTask) {
+        guard self.withQueue({ $0.withdraw(task) }) else { return }
         task.refuse(.cancelled(url: task.url))
         self.grantSlots()
     }
@@ -387,5 +401,13 @@ extension Mailbox {
         guard self.isSerial else { return }
         _ = self.act(on: self.withQueue { $0.end() })
         self.grantSlots()
+    }
+}
+
+extension SuspendedTask {
+    /// Handles a message where its task is resumed.
+    fileprivate func handle(_ message: Message, of task: QueuedTask, in mailbox: Mailbox) -> Outcome {
+        self.wait()
+        return mailbox.handle(message, of: task)
     }
 }

@@ -44,15 +44,7 @@ final class InterceptedEnvelope: Sendable {
 }
 
 /// The task of a message that its caller awaits, as it waits in a mailbox.
-struct QueuedTask: Sendable {
-    /// How its wait ends.
-    enum Admission: Sendable {
-        /// It runs now, on the mailbox's loop; in a serial mailbox it is the message in progress.
-        case granted
-        /// It does not run, and continues on another executor.
-        case refused(RoutingError)
-    }
-
+final class QueuedTask: Sendable {
     /// The ID of the message.
     let id: CorrelationID
     let handler: Handler
@@ -61,13 +53,40 @@ struct QueuedTask: Sendable {
     let exchange: Exchange?
     /// Whether it counts against the mailbox's limit.
     let takesSlot: Bool
-    let continuation: Continuation
+    /// What is left of the task.
+    let rest: SuspendedTask
+    /// Written before the task is resumed, and read by the task.
+    private nonisolated(unsafe) var reason: RoutingError?
 
-    typealias Continuation = LoopContinuation<Admission>
+    init(
+        id: CorrelationID,
+        handler: Handler,
+        url: String,
+        exchange: Exchange?,
+        takesSlot: Bool,
+        on eventLoop: EventLoop?
+    ) {
+        self.id = id
+        self.handler = handler
+        self.url = url
+        self.exchange = exchange
+        self.takesSlot = takesSlot
+        self.rest = SuspendedTask(on: eventLoop)
+    }
 
-    /// Resumes the task without having run it; only for a task that has been taken out of the queue, since
-    /// that happens once.
-    func refuse(_ error: RoutingError) { self.continuation.resumeElsewhere(returning: .refused(error)) }
+    /// Why the task does not run; for the task, when it is resumed.
+    var refusal: RoutingError? { unsafe self.reason }
+
+    /// Runs the task now, on the mailbox's loop; in a serial mailbox it is the message in progress.
+    ///
+    /// This and ``refuse(_:)`` are for a task that has been taken out of the queue, since that happens once.
+    func resume() { self.rest.resumeInPlace() }
+
+    /// Resumes the task on another executor, without having it run.
+    func refuse(_ error: RoutingError) {
+        unsafe self.reason = error
+        self.rest.resumeElsewhere()
+    }
 }
 
 /// What waits in a mailbox, oldest first.
@@ -188,14 +207,13 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: .none)
     }
 
-    /// Takes a task out that no longer waits; nil if it is not in the queue any more.
-    mutating func withdraw(_ continuation: QueuedTask.Continuation) -> QueuedTask? {
-        for index in self.entries.indices {
-            guard let task = self.entries[index].task, task.continuation === continuation else { continue }
+    /// Takes a task out that no longer waits; false if it is not in the queue any more.
+    mutating func withdraw(_ task: QueuedTask) -> Bool {
+        for index in self.entries.indices where self.entries[index].task === task {
             self.forget(self.entries.remove(at: index))
-            return task
+            return true
         }
-        return nil
+        return false
     }
 
     /// Takes the messages out whose handlers are no longer registered.

@@ -24,9 +24,9 @@ extension EventLoop {
     /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is
     /// used up.
     package nonisolated(nonsending) func yield() async {
-        let continuation = LoopContinuation<Void>(on: self)
-        self.execute { continuation.resume(returning: ()) }
-        await continuation.wait()
+        let task = SuspendedTask(on: self)
+        self.execute { task.resume() }
+        await task.wait()
     }
 }
 

@@ -7,20 +7,18 @@ internal import Synchronization
 final class StreamWaiter<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, StreamError>
 
-    private let continuation: LoopContinuation<Void>
+    private let task: SuspendedTask
     private let wasCancelled = Atomic<Bool>(false)
     // Written once, on the loop's thread, before the task is resumed; read by the task after that.
     private nonisolated(unsafe) var outcome: Outcome?
 
-    private init(on loop: EventLoop?) {
-        self.continuation = LoopContinuation(on: loop)
-    }
+    private init(on loop: EventLoop?) { self.task = SuspendedTask(on: loop) }
 
     /// Resumes the task unless it has been resumed already; on the loop's thread.
     func finish(_ outcome: Outcome) {
         guard unsafe self.outcome == nil else { return }
         unsafe self.outcome = outcome
-        self.continuation.resume(returning: ())
+        self.task.resume()
     }
 
     /// Suspends the calling task until it is finished.
@@ -38,7 +36,7 @@ final class StreamWaiter<Value: Sendable>: Sendable {
         forget: @escaping @Sendable (StreamWaiter) -> Void
     ) async -> Outcome {
         let waiter = StreamWaiter(on: EventLoop.current)
-        await waiter.continuation.wait(isolation: #isolation) {
+        await waiter.task.wait(isolation: #isolation) {
             if loop.isOnThread {
                 waiter.start(address, begin)
             } else {

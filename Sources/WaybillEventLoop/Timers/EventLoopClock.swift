@@ -38,11 +38,12 @@ public struct EventLoopClock: Clock {
         let timer = ScheduledTimer(core: core)
         let sleeper = TimerPayload.Sleeper(on: EventLoop.current, self.eventLoop.time)
         // As an argument the isolation is the caller's; as a default it would be nil.
-        try await sleeper.continuation.wait(isolation: #isolation) {
+        await sleeper.task.wait(isolation: #isolation) {
             core.schedule(timer, .sleeper(sleeper), at: MonotonicTime.nanoseconds(of: deadline))
         } onCancel: {
             timer.cancel()
-        }.get()
+        }
+        if let error = sleeper.error { throw error }
     }
 
     /// Suspends the caller for a while, from any context and where the caller is isolated.

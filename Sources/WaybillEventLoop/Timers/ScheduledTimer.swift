@@ -60,18 +60,25 @@ enum TimerPayload: Sendable {
 
     /// A task that sleeps on the loop's clock.
     final class Sleeper: Sendable {
-        let continuation: LoopContinuation<Result<Void, any Error>>
+        let task: SuspendedTask
         private let time: ManualTime?
+        /// Written before the task is resumed, and read by the task.
+        private nonisolated(unsafe) var reason: (any Error)?
 
         init(on loop: EventLoop?, _ time: TimeSource) {
-            self.continuation = LoopContinuation(on: loop)
+            self.task = SuspendedTask(on: loop)
             self.time = time.manual
         }
 
-        func wake(_ result: Result<Void, any Error> = .success(())) {
+        /// Wakes the task, before its time if there is an error; called once.
+        func wake(_ error: (any Error)? = nil) {
             self.time?.willResumeSleeper()
-            self.continuation.resume(returning: result)
+            unsafe self.reason = error
+            self.task.resume()
         }
+
+        /// Why the task was woken before its time, if it was; for the task.
+        var error: (any Error)? { unsafe self.reason }
     }
 
     /// The deadline has come.
@@ -87,7 +94,7 @@ enum TimerPayload: Sendable {
     func cancel() {
         switch self {
         case .body, .observer: break
-        case .sleeper(let sleeper): sleeper.wake(.failure(CancellationError()))
+        case .sleeper(let sleeper): sleeper.wake(CancellationError())
         }
     }
 
@@ -96,7 +103,7 @@ enum TimerPayload: Sendable {
         switch self {
         case .body: break
         case .observer(let body): body(.shutDown)
-        case .sleeper(let sleeper): sleeper.wake(.failure(EventLoopError.shutDown(loop.name)))
+        case .sleeper(let sleeper): sleeper.wake(EventLoopError.shutDown(loop.name))
         }
     }
 }

@@ -12,7 +12,12 @@ package struct TimeSource: Sendable {
     package init(manual: ManualTime?) { self.manual = manual }
 
     /// Nanoseconds as ``MonotonicTime`` counts them.
-    var now: Int64 { self.manual?.now ?? MonotonicTime.now }
+    package var now: Int64 { self.manual?.now ?? MonotonicTime.now }
+
+    /// The instant of such a count.
+    package func instant(at nanoseconds: Int64) -> ContinuousClock.Instant {
+        MonotonicTime.instant(nanoseconds)
+    }
 
     /// The present instant.
     package var instant: ContinuousClock.Instant { self.manual?.instant ?? .now }

@@ -130,7 +130,7 @@ extension ClusterCore {
         guard !nodes.isEmpty else { return }
         self.lastRefresh += 1
         let number = self.lastRefresh
-        let waiter = LoopContinuation<Void>(on: self.eventLoop)
+        let waiter = SuspendedTask(on: self.eventLoop)
         let timer = self.eventLoop.schedule(at: Deadline(after: .seconds(1), by: self.eventLoop.time)) {
             [weak self] in
             self?.assumeOnLoop { $0.endRefresh(number) }
@@ -146,7 +146,7 @@ extension ClusterCore {
     }
 
     private func endRefresh(_ number: Int) {
-        self.refreshes.removeValue(forKey: number)?.waiter.resume(returning: ())
+        self.refreshes.removeValue(forKey: number)?.waiter.resume()
     }
 
     /// The state of a node is known, or it is gone.

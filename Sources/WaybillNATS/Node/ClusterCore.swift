@@ -51,7 +51,7 @@ actor ClusterCore: RPCCaller {
     struct Refresh {
         /// Those that have not answered.
         var missing: Set<NodeID>
-        let waiter: LoopContinuation<Void>
+        let waiter: SuspendedTask
     }
 
     /// A request that has not ended.

@@ -13,17 +13,11 @@ final class FrameChannel: RPCChannel {
     private var reader: FrameReader
     private let writer: FrameWriter
 
-    /// When the last bytes came.
-    private(set) var lastReceived: ContinuousClock.Instant
-    /// When the first bytes of the frame came that is being received.
-    private var insideFrameSince: ContinuousClock.Instant?
-
     init(_ connection: StreamConnection, limit: Int, framing: FrameReader.Framing? = nil) {
         self.connection = connection
         self.time = connection.eventLoop.time
-        self.reader = FrameReader(limit: limit, framing: framing)
+        self.reader = FrameReader(limit: limit, framing: framing, at: self.time.now)
         self.writer = FrameWriter(connection)
-        self.lastReceived = self.time.instant
     }
 
     /// The next frame, or nil when the peer has finished.
@@ -34,27 +28,19 @@ final class FrameChannel: RPCChannel {
     /// - Throws: ``FrameError``, or ``WaybillEventLoop/StreamError`` as reading does.
     nonisolated(nonsending) func next(isFlushing: Bool) async throws -> JSONText? {
         while true {
-            if let frame = try self.reader.next() {
-                // What is left began after this frame.
-                self.insideFrameSince = self.lastReceived
-                return frame
-            }
+            if let frame = try self.reader.next() { return frame }
             if isFlushing { await self.flush() }
             guard let bytes = try await self.connection.read() else { return nil }
-            self.received(bytes)
+            self.reader.append(bytes, at: self.time.now)
         }
     }
 
-    private func received(_ bytes: [UInt8]) {
-        self.lastReceived = self.time.instant
-        // Since the beginning of the frame: one byte from time to time is no progress.
-        if !self.reader.isInsideFrame { self.insideFrameSince = self.lastReceived }
-        self.reader.append(bytes)
-    }
+    /// When the last bytes came.
+    var lastReceived: ContinuousClock.Instant { self.time.instant(at: self.reader.lastReceived) }
 
     /// Whether part of a frame has come that is not whole yet, and since when.
     var partialFrameSince: ContinuousClock.Instant? {
-        self.reader.isInsideFrame ? self.insideFrameSince : nil
+        self.reader.partialFrameSince.map(self.time.instant(at:))
     }
 
     /// Since when the peer has not taken what is being written.

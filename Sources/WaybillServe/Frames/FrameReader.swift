@@ -24,6 +24,11 @@ struct FrameReader: Sendable {
     /// The length of the body that is awaited, once its header has been read.
     private var bodyLength: Int?
 
+    /// When the last bytes came, in nanoseconds of the caller's clock.
+    private(set) var lastReceived: Int64
+    /// When the first bytes came of what is left.
+    private var restSince: Int64
+
     /// The most bytes that a header may have.
     static let headerLimit = 4096
 
@@ -32,16 +37,25 @@ struct FrameReader: Sendable {
     /// - Parameters:
     ///   - limit: The most bytes that a frame may have.
     ///   - framing: The framing, if it is known beforehand.
-    init(limit: Int, framing: Framing? = nil) {
+    ///   - time: The present time, in nanoseconds.
+    init(limit: Int, framing: Framing? = nil, at time: Int64 = 0) {
         self.limit = limit
         self.framing = framing
+        self.lastReceived = time
+        self.restSince = time
     }
 
     /// Whether part of a frame has come, and the rest has not.
     var isInsideFrame: Bool { self.start < self.bytes.count || self.bodyLength != nil }
 
-    /// Takes bytes that were received.
-    mutating func append(_ received: [UInt8]) {
+    /// Whether part of a frame has come that is not whole yet, and since when: one byte from time to time is no
+    /// progress.
+    var partialFrameSince: Int64? { self.isInsideFrame ? self.restSince : nil }
+
+    /// Takes bytes that were received, at a time in nanoseconds.
+    mutating func append(_ received: [UInt8], at time: Int64 = 0) {
+        if !self.isInsideFrame { self.restSince = time }
+        self.lastReceived = time
         if self.start == self.bytes.count {
             self.bytes = received
         } else {
@@ -111,6 +125,8 @@ struct FrameReader: Sendable {
         let frame = JSONText(bytes: self.bytes, range: self.start..<end)
         self.start = end
         self.searched = end
+        // What is left began after this frame.
+        self.restSince = self.lastReceived
         // The last frame keeps the bytes, so that the next ones need not be moved behind them.
         if self.start == self.bytes.count {
             self.bytes = []

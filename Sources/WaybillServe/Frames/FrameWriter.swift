@@ -10,7 +10,7 @@ actor FrameWriter: LoopBound {
     private var output: [UInt8] = []
     private var isWriting = false
     private var isFlushDue = false
-    private var waiting: [LoopContinuation<Void>] = []
+    private var waiting: [SuspendedTask] = []
     /// Since when the peer has not taken what is being written.
     private(set) var stalledSince: ContinuousClock.Instant?
 
@@ -31,9 +31,9 @@ actor FrameWriter: LoopBound {
             Task.immediate { await self.writeRest() }
         }
         guard self.isWriting else { return }
-        let continuation = LoopContinuation<Void>(on: self.eventLoop)
-        self.waiting.append(continuation)
-        await continuation.wait()
+        let task = SuspendedTask(on: self.eventLoop)
+        self.waiting.append(task)
+        await task.wait()
     }
 
     /// Writes when the code that runs now has enqueued whatever it does.
@@ -66,6 +66,6 @@ actor FrameWriter: LoopBound {
         self.isWriting = false
         let waiting = self.waiting
         self.waiting = []
-        for continuation in waiting { continuation.resume(returning: ()) }
+        for task in waiting { task.resume() }
     }
 }

@@ -37,25 +37,28 @@ private struct RPCEnvelope {
     private var isAmbiguous = false
 
     mutating func note(_ name: JSONText, _ value: JSONText) {
+        // A member that is there twice would be read in two ways by two programs.
+        var isNew = true
         if name.says("jsonrpc") {
-            self.set(\.version, value)
+            isNew = Self.set(&self.version, value)
         } else if name.says("id") {
-            self.set(\.id, value)
+            isNew = Self.set(&self.id, value)
         } else if name.says("method") {
-            self.set(\.method, value)
+            isNew = Self.set(&self.method, value)
         } else if name.says("params") {
-            self.set(\.params, value)
+            isNew = Self.set(&self.params, value)
         } else if name.says("result") {
-            self.set(\.result, value)
+            isNew = Self.set(&self.result, value)
         } else if name.says("error") {
-            self.set(\.error, value)
+            isNew = Self.set(&self.error, value)
         }
+        if !isNew { self.isAmbiguous = true }
     }
 
-    /// A member that is there twice would be read in two ways by two programs.
-    private mutating func set(_ member: WritableKeyPath<Self, JSONText?>, _ value: JSONText) {
-        if self[keyPath: member] != nil { self.isAmbiguous = true }
-        self[keyPath: member] = value
+    /// Sets a member, and says whether it is there for the first time.
+    private static func set(_ member: inout JSONText?, _ value: JSONText) -> Bool {
+        defer { member = value }
+        return member == nil
     }
 
     var content: RPCMessage.Content {

@@ -64,6 +64,25 @@ struct FrameReaderTests {
     }
 
     @Test
+    func `a frame is partial since its first bytes came, whatever comes later of it`() throws {
+        var reader = FrameReader(limit: 100, at: 1)
+        #expect(reader.lastReceived == 1 && reader.partialFrameSince == nil)
+        reader.append(Array("{".utf8), at: 2)
+        #expect(try reader.next() == nil)
+        reader.append(Array("}".utf8), at: 3)
+        #expect(try reader.next() == nil)
+        #expect(reader.lastReceived == 3 && reader.partialFrameSince == 2)
+        reader.append(Array("\n{".utf8), at: 4)
+        #expect(try reader.next() != nil)
+        // What is left came with the end of the frame before it.
+        #expect(reader.partialFrameSince == 4)
+        reader.append(Array("}\n".utf8), at: 5)
+        #expect(try reader.next() != nil)
+        #expect(try reader.next() == nil)
+        #expect(reader.partialFrameSince == nil)
+    }
+
+    @Test
     func `random bytes end in frames or a typed error, never in a trap`() {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array("{}[]\"\\:,\r\n Content-Length: 0123456789".utf8) + [0, 0x80, 0xFF]

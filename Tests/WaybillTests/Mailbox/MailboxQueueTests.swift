@@ -97,7 +97,7 @@ private struct QueueRun: ~Copyable {
     private var queue: MailboxQueue
     private var model: QueueModel
     private var handlers: [Handler]
-    private var tasks: [(id: Int, task: QueuedTask.Continuation)] = []
+    private var tasks: [(id: Int, task: QueuedTask)] = []
     private var exchanges: [(id: Int, exchange: Exchange)] = []
     private var senders: [LoopContinuation<Bool>] = []
     private var lastID = 0
@@ -152,7 +152,7 @@ private struct QueueRun: ~Copyable {
             return (self.queue.end().described(), self.model.end())
         case .withdraw:
             guard let (id, task) = self.tasks.randomElement(using: &self.generator) else { return ("", "") }
-            let withdrawn = self.queue.withdraw(task).map { Int($0.id.rawValue) }
+            let withdrawn: Int? = self.queue.withdraw(task) ? id : nil
             return (withdrawn.description, self.model.withdraw(id).description)
         case .endExchange:
             guard let (id, exchange) = self.exchanges.randomElement(using: &self.generator) else {
@@ -188,7 +188,7 @@ private struct QueueRun: ~Copyable {
         let exchange = hasExchange ? self.parts.exchange(id) : nil
         if let exchange { self.exchanges.append((id, exchange)) }
         let task = QueuedTask(id, self.handlers[handler], exchange, takesSlot: takesSlot)
-        self.tasks.append((id, task.continuation))
+        self.tasks.append((id, task))
         let entry = QueueModel.Entry(
             id: id,
             handler: handler,
@@ -387,14 +387,14 @@ extension MailboxQueue.Effect {
 }
 
 extension QueuedTask {
-    fileprivate init(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) {
+    fileprivate convenience init(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) {
         self.init(
             id: CorrelationID(rawValue: UInt64(id)),
             handler: handler,
             url: "app://state",
             exchange: exchange,
             takesSlot: takesSlot,
-            continuation: Continuation(on: nil)
+            on: nil
         )
     }
 }
