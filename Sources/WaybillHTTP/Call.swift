@@ -11,12 +11,7 @@ extension WaybillGateway {
     /// Calls the URL that a request names.
     func call(_ request: Request, _ context: some RequestContext) async throws -> Response {
         var request = request
-        let body: ByteBuffer
-        do {
-            body = try await request.collectBody(upTo: self.configuration.bodyLimit)
-        } catch is NIOTooManyBytesError {
-            throw Problem(.contentTooLarge, "a body has \(self.configuration.bodyLimit) bytes at most")
-        }
+        let body = try await self.body(of: &request)
         let target = try GatewayRequest(request, behind: context, body: body)
         var external = self.external(target, request, context)
         external.operations = self.bus.exposedOperations(of: external.url)
@@ -38,6 +33,22 @@ extension WaybillGateway {
             }
         if isWatched, !self.configuration.isHTTP2 { response.headers[.connection] = "close" }
         return response
+    }
+
+    /// The body of a request; in HTTP/1.1 a GET that says neither a length nor an encoding has none, and waits for
+    /// none.
+    private func body(of request: inout Request) async throws -> ByteBuffer {
+        let headers = request.headers
+        if request.method == .get, !self.configuration.isHTTP2, headers[.contentLength] == nil,
+            headers[.transferEncoding] == nil
+        {
+            return ByteBuffer()
+        }
+        do {
+            return try await request.collectBody(upTo: self.configuration.bodyLimit)
+        } catch is NIOTooManyBytesError {
+            throw Problem(.contentTooLarge, "a body has \(self.configuration.bodyLimit) bytes at most")
+        }
     }
 
     /// The response that a reply is: its JSON, or an event.

@@ -81,7 +81,7 @@ struct CallWatch: Sendable {
     private let desk: CallDesk
     private let grace: GracePeriods
     private let turn = Turn()
-    private let first = Race<CallOutcome>()
+    private let first = Race()
 
     /// Makes one for a call.
     ///
@@ -145,19 +145,21 @@ extension RoutingError {
     }
 }
 
-/// The first of several ends; the others are ignored.
-private final class Race<Value: Sendable>: Sendable {
+/// The first of several ends of a call; the others are ignored.
+///
+/// Not generic: its release would look up the types of what it holds.
+private final class Race: Sendable {
     private enum State {
         case running
-        case awaited(CheckedContinuation<Value?, Never>)
-        case over(Value?)
+        case awaited(CheckedContinuation<CallOutcome?, Never>)
+        case over(CallOutcome?)
     }
 
     private let state = Locked(State.running)
 
     /// Ends the race, unless it has ended.
-    func end(with value: Value?) {
-        let waiting: CheckedContinuation<Value?, Never>? = self.state.withLock { state in
+    func end(with value: CallOutcome?) {
+        let waiting: CheckedContinuation<CallOutcome?, Never>? = self.state.withLock { state in
             switch state {
             case .running:
                 state = .over(value)
@@ -172,10 +174,10 @@ private final class Race<Value: Sendable>: Sendable {
     }
 
     /// What ended the race; called once.
-    var winner: Value? {
+    var winner: CallOutcome? {
         get async {
             await withCheckedContinuation { continuation in
-                let value: Value?? = self.state.withLock { state in
+                let value: CallOutcome?? = self.state.withLock { state in
                     if case .over(let value) = state { return .some(value) }
                     state = .awaited(continuation)
                     return nil

@@ -33,15 +33,23 @@ extension WaybillGateway.Configuration {
 
     /// The host in `host:port`, in lower case and without a final dot.
     static func host(of authority: String) -> String {
-        let name = authority.lowercased()
-        var bytes = name.utf8[...]
-        if let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) {
-            bytes = bytes[...bracket]
-        } else if let colon = bytes.lastIndex(of: UInt8(ascii: ":")) {
-            bytes = bytes[..<colon]
+        let bytes = authority.utf8.span
+        var (end, isLower) = (bytes.count, true)
+        for index in bytes.indices.reversed() {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "]") {
+                end = index + 1
+                break
+            }
+            if byte == UInt8(ascii: ":"), end == bytes.count { end = index }
         }
-        if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
-        return String(name[..<bytes.endIndex])
+        if end > 0, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        for index in 0..<end where bytes[index] > 0x7F || (0x41...0x5A).contains(bytes[index]) {
+            isLower = false
+        }
+        let name = String(authority[..<authority.utf8.index(authority.startIndex, offsetBy: end)])
+        // Nearly every host is: this is asked of each request.
+        return isLower ? name : name.lowercased()
     }
 
     /// Says to a browser that a page of another origin may see the response.

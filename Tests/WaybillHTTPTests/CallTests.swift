@@ -52,6 +52,22 @@ struct CallTests {
         }
     }
 
+    @Test(arguments: [HTTPMethod.GET, .POST], [false, true])
+    func `a body is read whether its length is told or it comes in chunks`(
+        method: HTTPMethod,
+        isChunked: Bool
+    ) async throws {
+        try await GatewayServer.run(self.bus) { server in
+            for _ in 0..<3 {
+                let body = "{\"name\":\"Lili\"}"
+                let answer = try await server.send(method, "app/user/1", body: body, isChunked: isChunked)
+                #expect(answer.status == 200 && answer.text == "{\"name\":\"1 Lili\"}")
+                #expect(answer.headers.first(name: "Connection") == nil)
+                #expect(try await server.send(method, "app/user/2").text == "{\"name\":\"2 -\"}")
+            }
+        }
+    }
+
     @Test
     func `a body that is no object is the payload, and values take the types of the handler`() async throws {
         try self.bus.register("app://echo") { message -> [User] in

@@ -66,9 +66,17 @@ struct GatewayServer {
         _ path: String,
         headers: [String: String] = [:],
         body: String? = nil,
-        type: String = "application/json"
+        type: String = "application/json",
+        isChunked: Bool = false
     ) async throws -> Answer {
-        let response = try await self.open(method, path, headers: headers, body: body, type: type)
+        let response = try await self.open(
+            method,
+            path,
+            headers: headers,
+            body: body,
+            type: type,
+            isChunked: isChunked
+        )
         let text = try await response.body.collect(upTo: 1 << 24)
         return Answer(
             status: Int(response.status.code),
@@ -83,14 +91,20 @@ struct GatewayServer {
         _ path: String,
         headers: [String: String] = [:],
         body: String? = nil,
-        type: String = "application/json"
+        type: String = "application/json",
+        isChunked: Bool = false
     ) async throws -> HTTPClientResponse {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(self.port)/bus/\(path)")
         request.method = method
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body {
             request.headers.add(name: "Content-Type", value: type)
-            request.body = .bytes(ByteBuffer(string: body))
+            let bytes = ByteBuffer(string: body)
+            let stream = AsyncStream { parts in
+                parts.yield(bytes)
+                parts.finish()
+            }
+            request.body = isChunked ? .stream(stream, length: .unknown) : .bytes(bytes)
         }
         return try await self.client.execute(request, timeout: .seconds(30))
     }
