@@ -98,7 +98,7 @@ extension MessageBus {
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>
     ) async throws(RoutingError) -> Value {
-        if url.draft.parameters.isEmpty { return try await self.route(url.draft.url(), as: Value.self) }
+        if url.draft.rest == nil { return try await self.route(url.draft.url(), as: Value.self) }
         return try await self.route(url.text(), parameters: url.parameters, as: Value.self)
     }
 

@@ -16,11 +16,25 @@ struct URLDraft: Sendable {
     @usableFromInline var name = ""
     @usableFromInline var number = 0
     @usableFromInline var isEmpty = true
-    /// The values for the general way, which looks at the pattern when all are there.
-    private var values: [(name: String, text: String)] = []
+    /// What few URLs have, behind one reference: an empty array and an empty dictionary are counted as well.
+    @usableFromInline var rest: Rest?
+
+    /// What cannot be added to a URL at once.
+    @usableFromInline
+    indirect enum Rest: Sendable {
+        /// The values for the general way, which looks at the pattern when all are there, and what is passed with
+        /// the call, since it has no text.
+        case of([(name: String, text: String)], passed: [String: any Sendable])
+    }
+
+    private var values: [(name: String, text: String)] {
+        if case .of(let values, _) = self.rest { values } else { [] }
+    }
 
     /// What is passed with the call, since it has no text.
-    @usableFromInline var parameters: [String: any Sendable] = [:]
+    var parameters: [String: any Sendable] {
+        if case .of(_, let passed) = self.rest { passed } else { [:] }
+    }
 
     @usableFromInline
     init(_ pattern: String) {
@@ -83,7 +97,9 @@ struct URLDraft: Sendable {
     }
 
     /// Passes a value as it is: nil is a value like any other here.
-    private mutating func pass(_ name: String, _ value: any Sendable) { self.parameters[name] = value }
+    private mutating func pass(_ name: String, _ value: any Sendable) {
+        self.rest = .of(self.values, passed: self.parameters.merging([name: value]) { $1 })
+    }
 
     /// Adds a value unless it is nil.
     mutating func add<Parameter: Sendable>(_ name: String, optional value: Parameter?, hasDefault: Bool) {
@@ -101,21 +117,15 @@ struct URLDraft: Sendable {
     }
 
     private mutating func append(_ name: String, _ text: String) {
-        guard self.isURL else { return self.values.append((name, text)) }
-        let (name, value) = (Address.encode(name), Address.encode(text))
-        let url = self.text ?? self.pattern
-        let mark = UInt8(ascii: self.text == nil ? "?" : "&")
-        guard url.utf8.count &+ name.utf8.count &+ value.utf8.count &+ 2 <= TextBuffer.capacity else {
-            self.text = "\(url)\(Character(Unicode.Scalar(mark)))\(name)=\(value)"
+        guard self.isURL else {
+            self.rest = .of(self.values + [(name, text)], passed: self.parameters)
             return
         }
-        var buffer = TextBuffer()
-        buffer.add(url)
-        buffer.add(mark)
-        buffer.add(name)
-        buffer.add(UInt8(ascii: "="))
-        buffer.add(value)
-        self.text = buffer.text
+        let url = self.text ?? self.pattern
+        let mark: Unicode.Scalar = self.text == nil ? "?" : "&"
+        self.text =
+            TextBuffer.url(url, mark, name, text)
+            ?? "\(url)\(mark)\(Address.encode(name))=\(Address.encode(text))"
     }
 
     /// A URL with a number in its query.
@@ -123,15 +133,7 @@ struct URLDraft: Sendable {
     /// - Returns: nil if it is too long for a buffer.
     @usableFromInline
     static func text(of url: String, _ name: String, _ number: Int) -> String? {
-        let name = Address.encode(name)
-        guard url.utf8.count &+ name.utf8.count &+ 22 <= TextBuffer.capacity else { return nil }
-        var buffer = TextBuffer()
-        buffer.add(url)
-        buffer.add(UInt8(ascii: "?"))
-        buffer.add(name)
-        buffer.add(UInt8(ascii: "="))
-        buffer.add(number)
-        return buffer.text
+        TextBuffer.url(url, "?", name, number)
     }
 
     /// The URL.

@@ -54,6 +54,37 @@ package struct TextBuffer {
         }
     }
 
+    /// A URL with a number more in its query; nil if it does not fit in.
+    ///
+    /// Whole functions for other modules: what is `package` is not inlined into them (Swift 6.3).
+    package static func url(_ url: String, _ mark: Unicode.Scalar, _ name: String, _ number: Int) -> String? {
+        let name = Address.encode(name)
+        guard url.utf8.count &+ name.utf8.count &+ 22 <= Self.capacity else { return nil }
+        var buffer = Self(url, mark, name)
+        buffer.add(number)
+        return buffer.text
+    }
+
+    /// A URL with a text more in its query; nil if it does not fit in.
+    package static func url(_ url: String, _ mark: Unicode.Scalar, _ name: String, _ text: String) -> String?
+    {
+        let (name, value) = (Address.encode(name), Address.encode(text))
+        guard url.utf8.count &+ name.utf8.count &+ value.utf8.count &+ 2 <= Self.capacity else {
+            return nil
+        }
+        var buffer = Self(url, mark, name)
+        buffer.add(value)
+        return buffer.text
+    }
+
+    @inline(__always)
+    private init(_ url: String, _ mark: Unicode.Scalar, _ name: String) {
+        self.add(url)
+        self.add(UInt8(ascii: mark))
+        self.add(name)
+        self.add(UInt8(ascii: "="))
+    }
+
     /// The text; empty if what was added is no UTF-8, which texts and characters are.
     @inline(__always)
     package var text: String {
