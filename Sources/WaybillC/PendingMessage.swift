@@ -5,8 +5,8 @@ internal import WaybillRouting
 
 /// A message that a host's callback has, and what its handler waits for.
 ///
-/// An opaque pointer to it is the host's `waybill_message`. The host holds a message that it has to end; it is
-/// ended once, by the host or because its caller has given up, and what comes later changes nothing.
+/// An opaque pointer to it is the host's `waybill_message`. The host holds a message that it has to end; it
+/// is ended once, by the host or because its caller has given up, and what comes later changes nothing.
 final class PendingMessage: Sendable {
     let url: CText
     let parameters: CText
@@ -56,7 +56,8 @@ final class PendingMessage: Sendable {
     var borrowed: OpaquePointer { unsafe OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
 
     static func of(_ pointer: OpaquePointer?) -> PendingMessage? {
-        // The host keeps to the header: the pointer is one that `retained` or `borrowed` has made, and is valid.
+        // The host keeps to the header: the pointer is one that `retained` or `borrowed` has made, and is
+        // valid.
         unsafe pointer.map {
             unsafe Unmanaged<PendingMessage>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
         }

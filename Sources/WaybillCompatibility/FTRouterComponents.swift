@@ -10,8 +10,8 @@ internal import WaybillRouting
 /// }
 /// ```
 ///
-/// Use it in handlers that take any URL, the uncaught handler among them. A handler that knows its values reads
-/// them from the message: `message.parameters`, or `message.decode(_:)` for a type with properties.
+/// Use it in handlers that take any URL, the uncaught handler among them. A handler that knows its values
+/// reads them from the message: `message.parameters`, or `message.decode(_:)` for a type with properties.
 public struct FTRouterComponents: Sendable {
     /// The scheme, in lower case.
     public let scheme: String
@@ -31,8 +31,8 @@ public struct FTRouterComponents: Sendable {
     /// The values of the query.
     public let query: [String: String]
 
-    /// The URL in the fragment, which gets the value of the reply, with its scheme; nil for a message that has
-    /// been replied to.
+    /// The URL in the fragment, which gets the value of the reply, with its scheme; nil for a message that
+    /// has been replied to.
     public let followedURL: String?
 
     /// What the caller passed beside the URL.

@@ -35,8 +35,8 @@ extension WaybillGateway {
         return response
     }
 
-    /// The body of a request; in HTTP/1.1 a GET that says neither a length nor an encoding has none, and waits for
-    /// none.
+    /// The body of a request; in HTTP/1.1 a GET that says neither a length nor an encoding has none, and
+    /// waits for none.
     private func body(of request: inout Request) async throws -> ByteBuffer {
         let headers = request.headers
         if request.method == .get, !self.configuration.isHTTP2, headers[.contentLength] == nil,

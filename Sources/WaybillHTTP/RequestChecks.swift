@@ -10,7 +10,8 @@ extension WaybillGateway.Configuration {
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - acceptsNoOrigin: whether `null` is accepted, the origin of a form on a page that sends no referrer.
+    ///   - acceptsNoOrigin: whether `null` is accepted, the origin of a form on a page that sends no
+    ///     referrer.
     /// - Throws: the reason.
     package func check(_ request: Request, acceptsNoOrigin: Bool = false) throws(Problem) {
         let authority = request.head.authority ?? ""

@@ -10,7 +10,8 @@ extension CloudEvent {
         return headers
     }
 
-    /// When the event is not worth delivering any more, from the time that is left; nil if it does not say so.
+    /// When the event is not worth delivering any more, from the time that is left; nil if it does not say
+    /// so.
     package var deadline: ContinuousClock.Instant? {
         guard let end = self["expirytime"].flatMap({ Timestamp.seconds($0) }) else { return nil }
         return .now + .seconds(end - Timestamp.now)
@@ -18,8 +19,8 @@ extension CloudEvent {
 
     /// The event that stands for a message.
     ///
-    /// A message that came as an event is that event: it is not wrapped a second time. There is no data if the
-    /// message has none that can be encoded.
+    /// A message that came as an event is that event: it is not wrapped a second time. There is no data if
+    /// the message has none that can be encoded.
     ///
     /// - Parameters:
     ///   - message: the message, whose payload or parameters are the data.

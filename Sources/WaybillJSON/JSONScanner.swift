@@ -3,8 +3,8 @@ internal import WaybillRouting
 /// Walks over JSON text (RFC 8259) once, checks that it is valid, and says where the values of one level are.
 ///
 /// It decodes nothing. Foundation decodes a value where it is read as a type, which most bytes of a message
-/// never are: ids, methods and what is only passed on. Nesting is bounded, so text from outside cannot exhaust
-/// the stack.
+/// never are: ids, methods and what is only passed on. Nesting is bounded, so text from outside cannot
+/// exhaust the stack.
 struct JSONScanner {
     private let bytes: [UInt8]
     private let start: Int

@@ -58,9 +58,9 @@ extension JSONText: EncodedValue {
 }
 
 extension JSONText {
-    /// The value as a parameter of a message: text, `Int`, `Double`, `Bool` and nil as they are; arrays, objects
-    /// and whole numbers that are no `Int` as they are spelled (`7.0`, `1e3`, 20 digits) stay JSON, for a reader
-    /// that has a type for them.
+    /// The value as a parameter of a message: text, `Int`, `Double`, `Bool` and nil as they are; arrays,
+    /// objects and whole numbers that are no `Int` as they are spelled (`7.0`, `1e3`, 20 digits) stay JSON,
+    /// for a reader that has a type for them.
     package var parameter: any Sendable {
         switch self.shape {
         case .null: return Optional<any Sendable>.none
@@ -80,8 +80,8 @@ extension JSONText {
         return parameters
     }
 
-    /// The members of an object as the parameters of a message, of two of one name the last; nil for any other
-    /// value.
+    /// The members of an object as the parameters of a message, of two of one name the last; nil for any
+    /// other value.
     package var parameters: [String: any Sendable]? {
         guard self.shape == .object else { return nil }
         var parameters: [String: any Sendable] = [:]

@@ -86,8 +86,8 @@ package struct JSONWriter {
         }
     }
 
-    /// Appends a value of a type that is written here; false for any other, and for a number that JSON does not
-    /// have.
+    /// Appends a value of a type that is written here; false for any other, and for a number that JSON does
+    /// not have.
     private mutating func simple(_ value: Any) -> Bool {
         if let value = Self.exactly(value, Int.self) {
             self.raw(String(value))
@@ -107,8 +107,8 @@ package struct JSONWriter {
         return true
     }
 
-    /// A value as its own type: types are compared first, since a cast that fails costs as much as the text of a
-    /// number.
+    /// A value as its own type: types are compared first, since a cast that fails costs as much as the text
+    /// of a number.
     private static func exactly<Value>(_ value: Any, _ type: Value.Type) -> Value? {
         Swift.type(of: value) == type ? value as? Value : nil
     }

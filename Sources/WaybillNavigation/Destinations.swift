@@ -40,7 +40,8 @@ extension Navigator {
     /// ```
     ///
     /// A caller that routes the URL gets the destination as the reply's value, once it is shown; one that
-    /// listens for progress replies gets those that the destination sends, and the last reply when it is gone.
+    /// listens for progress replies gets those that the destination sends, and the last reply when it is
+    /// gone.
     ///
     /// - Parameters:
     ///   - pattern: what URLs it is for, without a transition.

@@ -17,8 +17,8 @@ protocol DestinationMaker<Destination>: Sendable {
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
 }
 
-/// A router, as the register holds it: each performance gets a maker of its own, since one that adapts knows what
-/// it has made.
+/// A router, as the register holds it: each performance gets a maker of its own, since one that adapts knows
+/// what it has made.
 final class RouterBox<Destination: Sendable>: AdaptableMaker {
     let makeMaker: @Sendable () -> any DestinationMaker<Destination>
 

@@ -1,8 +1,8 @@
 public import Waybill
 public import WaybillRouting
 
-/// A mark for a protocol that is known to be made on demand, or provided as a service: asking for one that is not
-/// marked does not compile.
+/// A mark for a protocol that is known to be made on demand, or provided as a service: asking for one that is
+/// not marked does not compile.
 ///
 /// The module that declares the protocol marks it, beside the declaration:
 ///

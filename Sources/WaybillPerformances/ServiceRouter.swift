@@ -149,8 +149,8 @@ extension MessageBus {
 
     /// A service that is to be made on demand.
     ///
-    /// Where an adapter answers for the protocol, ``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``, what it is
-    /// made from is made, and taken down, by the router of that.
+    /// Where an adapter answers for the protocol, ``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``, what
+    /// it is made from is made, and taken down, by the router of that.
     ///
     /// - Parameters:
     ///   - service: the protocol.

@@ -15,9 +15,9 @@ internal import WaybillRouting
 /// The URL goes out as it was given, and so do the message's headers. The method and the body are values that
 /// the caller passes with the call, never what a URL says: `method`, a text such as `"PUT"`, and `body`, a
 /// `String`, a sequence of bytes, or any other value that is `Encodable`, which goes out as JSON. Without
-/// `method` it is `POST` where there is a body, and else `GET`. The payload of a return leg is a body as well,
-/// so that `#https://example.com/hook` calls a hook. A value that is not `Encodable` is `notTransferable`,
-/// before a byte is sent.
+/// `method` it is `POST` where there is a body, and else `GET`. The payload of a return leg is a body as
+/// well, so that `#https://example.com/hook` calls a hook. A value that is not `Encodable` is
+/// `notTransferable`, before a byte is sent.
 ///
 /// The reply is a ``WebResponse``, whatever its status: 404 is an answer. A caller that listens for progress
 /// replies gets the body in parts, as they come and no faster than it takes them, and a last response without
@@ -35,7 +35,8 @@ internal import WaybillRouting
 ///
 /// A fragment without a scheme is a place in a web page here, and no return URL.
 ///
-/// To open URLs in a browser or a view of the program's own, and not to fetch them, connect a `WebDestination`.
+/// To open URLs in a browser or a view of the program's own, and not to fetch them, connect a
+/// `WebDestination`.
 ///
 /// On shutting down the HTTP client, see ``init(configuration:)`` and ``init(client:configuration:)``.
 public struct WebConnector: Connector {

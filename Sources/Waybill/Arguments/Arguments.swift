@@ -16,8 +16,8 @@ extension Message {
     /// - an Optional as what it wraps, and nil if there is none.
     ///
     /// A value that was passed with the call arrives as it was passed. Its description is never read: a
-    /// number is no `String`. Since what was passed is `Sendable` whatever its type here is, the type need not
-    /// be.
+    /// number is no `String`. Since what was passed is `Sendable` whatever its type here is, the type need
+    /// not be.
     ///
     /// - Parameter name: the name of the parameter.
     /// - Returns: the value.

@@ -10,16 +10,16 @@ extension Message {
     /// try await bus.route("app://product/7?tags=red&tags=new&other=ignored")
     /// ```
     ///
-    /// A property's type says how its parameter is read, as it does for ``argument(_:)``: from the call, the path
-    /// or the query; an array takes all values of the name; a value that was passed with the call arrives as it
-    /// was passed. A type of its own is passed with the call, or decoded from one text, as a `Decodable`
-    /// enumeration of texts is. Parameters that the type does not name are ignored.
+    /// A property's type says how its parameter is read, as it does for ``argument(_:)``: from the call, the
+    /// path or the query; an array takes all values of the name; a value that was passed with the call
+    /// arrives as it was passed. A type of its own is passed with the call, or decoded from one text, as a
+    /// `Decodable` enumeration of texts is. Parameters that the type does not name are ignored.
     ///
     /// - Parameter type: what the parameters are made into.
     /// - Returns: the value.
     /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter;
-    ///   `invalidParameter` with both types; and what the type's own `init(from:)` throws, as `invalidParameter`
-    ///   with that as its cause.
+    ///   `invalidParameter` with both types; and what the type's own `init(from:)` throws, as
+    ///   `invalidParameter` with that as its cause.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         do {
             return try Value(from: ParameterDecoder(self.parameters))

@@ -22,8 +22,8 @@ struct URLDraft: Sendable {
     /// What cannot be added to a URL at once.
     @usableFromInline
     indirect enum Rest: Sendable {
-        /// The values for the general way, which looks at the pattern when all are there, and what is passed with
-        /// the call, since it has no text.
+        /// The values for the general way, which looks at the pattern when all are there, and what is passed
+        /// with the call, since it has no text.
         case of([(name: String, text: String)], passed: [String: any Sendable])
     }
 

@@ -24,8 +24,8 @@ public struct Actions: Sendable {
     /// Declares an action.
     ///
     /// - Parameters:
-    ///   - name: its name, as URLs write it; an empty one is the target's default action, for a URL that names
-    ///     the target alone.
+    ///   - name: its name, as URLs write it; an empty one is the target's default action, for a URL that
+    ///     names the target alone.
     ///   - target: the target that it belongs to; its first letter may be in either case, the rest counts as
     ///     it stands, without `Target_` before it and `Module` or `Controller` behind it.
     ///   - values: whether it is called with values.
@@ -61,8 +61,8 @@ public struct Actions: Sendable {
             .sorted { ($0.target, $0.name) < ($1.target, $1.name) }
     }
 
-    /// The action that a URL names: its first segment is the target, or its scheme; its last one is the action,
-    /// and the default action is meant if it has no other.
+    /// The action that a URL names: its first segment is the target, or its scheme; its last one is the
+    /// action, and the default action is meant if it has no other.
     ///
     /// - Throws: `noHandler`, naming both.
     func find(

@@ -6,8 +6,8 @@ struct Connections: Sendable {
     private var connections: [String: Connection] = [:]
     private var lastID = 0
 
-    /// What takes the URLs that neither a route nor the connector of their scheme takes, if the bus has joined
-    /// a cluster.
+    /// What takes the URLs that neither a route nor the connector of their scheme takes, if the bus has
+    /// joined a cluster.
     var cluster: Connection?
 
     /// All of them, in the order of their making.

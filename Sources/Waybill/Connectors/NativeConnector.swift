@@ -41,9 +41,10 @@ public struct NativeConnector: Connector {
     ///
     /// Their targets are the names of the modules, without `Module` or `Controller` at the end, and without
     /// `Target_` at the beginning: `UserModule` is the target `User`. A route that is one segment and nothing
-    /// else, as that of `@Route("/")` is, is the default action of its module. A method with parameters takes values, and needs some if one of its parameters is required; it
-    /// reads them by name, from the query and from what the caller passes. It runs on its module's loop, in
-    /// the order of the module's mailbox. Modules may be installed and uninstalled at any time.
+    /// else, as that of `@Route("/")` is, is the default action of its module. A method with parameters takes
+    /// values, and needs some if one of its parameters is required; it reads them by name, from the query and
+    /// from what the caller passes. It runs on its module's loop, in the order of the module's mailbox.
+    /// Modules may be installed and uninstalled at any time.
     ///
     /// With the scheme as the target, modules are reached by convention, with nothing configured for a URL
     /// (COCRouter's way):

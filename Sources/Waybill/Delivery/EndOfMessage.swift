@@ -2,8 +2,8 @@ internal import Logging
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// How a message ends: it is shown to the observers of dead letters, counted, and its return leg is told. Every
-// message ends here, but for one that is called in place and replies (``LoopShard/deliver(_:_:_:)``,
+// How a message ends: it is shown to the observers of dead letters, counted, and its return leg is told.
+// Every message ends here, but for one that is called in place and replies (``LoopShard/deliver(_:_:_:)``,
 // ``Handler/settle(_:in:)``): of these there is nothing but the count.
 extension BusCore {
     /// Ends a message that no caller awaits and that failed.

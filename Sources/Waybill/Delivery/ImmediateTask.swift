@@ -10,8 +10,8 @@ typealias HandlerTask = Task<Void, any Error>
 ///
 /// Called as a function, `Task.immediate` (in Swift 6.3) tells the runtime of a preferred executor even if
 /// there is none, and the runtime asks for it under a lock at each change of isolation: a seventh of what a
-/// handler takes that may suspend. Into a loop the compiler does inline it, and then it passes on nothing. This
-/// function is not inlined, since the compiler would see that there is no loop.
+/// handler takes that may suspend. Into a loop the compiler does inline it, and then it passes on nothing.
+/// This function is not inlined, since the compiler would see that there is no loop.
 @usableFromInline
 @inline(never)
 func once() -> Int { 1 }

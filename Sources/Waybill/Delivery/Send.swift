@@ -141,8 +141,8 @@ extension BusCore {
         return try shard.find(request.url, request.passed)
     }
 
-    /// The message as the uncaught handler sees it: what could be read from the URL, the values of the closest
-    /// pattern included, and what the caller gave.
+    /// The message as the uncaught handler sees it: what could be read from the URL, the values of the
+    /// closest pattern included, and what the caller gave.
     func unmatched(_ request: Request, id: CorrelationID) -> Message? {
         let closest = try? self.registry.read { table throws(RoutingError) in
             table.closestParameters(of: request.url)

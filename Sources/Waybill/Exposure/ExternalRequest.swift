@@ -22,8 +22,8 @@ package struct ExternalRequest: Sendable {
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL; they win over those of the query, and not over those
-    ///     of the path.
+    ///   - parameters: values that join those of the URL; they win over those of the query, and not over
+    ///     those of the path.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when the peer stops waiting.
     ///   - hops: how many routes led to the request in other processes; one that is negative counts as none.

@@ -88,7 +88,8 @@ struct MiddlewareFastPath: Sendable {
     @inline(__always)
     mutating func open(_ url: String, on core: BusCore) -> Message {
         guard let shard = core.admittingShard else { return .unsent }
-        // `admitsDelivery` has checked the thread, and nothing here replaces the snapshot, which holds the handler.
+        // `admitsDelivery` has checked the thread, and nothing here replaces the snapshot, which holds the
+        // handler.
         return unsafe shard.snapshot.withUnsafeObject { snapshot in
             guard snapshot.generation == core.registry.generation.load(ordering: .acquiring),
                 let chain = snapshot.unretainedChain, let match = try? snapshot.match(url),
@@ -129,7 +130,8 @@ struct MiddlewareFastPath: Sendable {
     /// The same where a middleware has left the loop.
     @inline(never)
     private func closeElsewhere(_ core: BusCore) {
-        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
+        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has
+        // ended.
         unsafe self.handler?.unsafeObject.counters.count(.replied)
         core.close(.replied)
         self.unpin()
@@ -139,7 +141,8 @@ struct MiddlewareFastPath: Sendable {
     ///
     /// - Returns: the error, with the route that it is about.
     func close(_ error: RoutingError, _ message: Message, _ url: String, on core: BusCore) -> RoutingError {
-        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has ended.
+        // The snapshot holds the handler; it is pinned on its loop, or held here, until the message has
+        // ended.
         let error = error.at(unsafe self.handler?.unsafeObject)
         if let handler = unsafe self.handler?.unsafeObject {
             core.end(.failed(error), message.id, url, at: handler, hasBegun: false, message)

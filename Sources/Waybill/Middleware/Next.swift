@@ -57,7 +57,8 @@ public struct Next: ~Copyable, Sendable {
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
         if !message.hasDeadline {
-            // The delivery that made the first `Next` holds chain, handler and stage until the last has returned.
+            // The delivery that made the first `Next` holds chain, handler and stage until the last has
+            // returned.
             let links = unsafe self.chain.withUnsafeObject { $0.links }
             if self.index < links.count {
                 if unsafe links[self.index].isGlobal {

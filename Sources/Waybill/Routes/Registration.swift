@@ -1,7 +1,7 @@
 internal import WaybillRouting
 
-/// Something that was registered with a bus: a handler, a connector, a service, a subscriber, a middleware, or
-/// what is exposed to peers or shared with nodes.
+/// Something that was registered with a bus: a handler, a connector, a service, a subscriber, a middleware,
+/// or what is exposed to peers or shared with nodes.
 ///
 /// Keep it to unregister that again. What is registered stays if this is dropped.
 public struct Registration: Sendable {

@@ -196,7 +196,8 @@ public struct RouteDescription: Sendable, Hashable {
     }
 }
 
-/// A type that a description knows; it takes no part in comparing descriptions, which compare what is written.
+/// A type that a description knows; it takes no part in comparing descriptions, which compare what is
+/// written.
 struct DescribedType: Sendable, Hashable {
     let type: (any Any.Type)?
 

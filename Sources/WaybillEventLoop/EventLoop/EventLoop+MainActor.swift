@@ -6,10 +6,10 @@ internal import Glibc
 extension EventLoop {
     /// Runs the loop on the main thread until it has shut down, and the main actor on the loop's thread.
     ///
-    /// For a program whose `@MainActor` code shall share a thread with the modules of a bus: what is isolated to
-    /// the main actor runs between the jobs and the I/O of the loop, and a call from one to the other does not
-    /// change the thread. The loop is one that ``onCallingThread(name:configuration:)`` has made, and `main` is
-    /// not `async`: an asynchronous one gives the main thread away before its first line.
+    /// For a program whose `@MainActor` code shall share a thread with the modules of a bus: what is isolated
+    /// to the main actor runs between the jobs and the I/O of the loop, and a call from one to the other does
+    /// not change the thread. The loop is one that ``onCallingThread(name:configuration:)`` has made, and
+    /// `main` is not `async`: an asynchronous one gives the main thread away before its first line.
     ///
     /// ```swift
     /// let loop = EventLoop.onCallingThread(name: "main")

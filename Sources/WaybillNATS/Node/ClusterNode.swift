@@ -25,15 +25,15 @@ public final class ClusterNode: Sendable {
         /// What other nodes call this one in errors and lists; it need not be unique.
         public var name = "node"
 
-        /// The version of the program, as [semantic versioning](https://semver.org) has it, for the services API of
-        /// NATS.
+        /// The version of the program, as [semantic versioning](https://semver.org) has it, for the services
+        /// API of NATS.
         public var version = "0.0.0"
 
-        /// Whether the node answers what the services API of NATS asks, `$SRV.PING`, `INFO` and `STATS`; true by
-        /// default.
+        /// Whether the node answers what the services API of NATS asks, `$SRV.PING`, `INFO` and `STATS`; true
+        /// by default.
         ///
-        /// Every client that the server admits may ask, of whatever realm, and learns the patterns that are shared
-        /// and how often they were called.
+        /// Every client that the server admits may ask, of whatever realm, and learns the patterns that are
+        /// shared and how often they were called.
         public var answersServiceRequests = true
 
         /// How often the node says that it lives; one second by default.

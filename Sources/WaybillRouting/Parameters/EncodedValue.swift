@@ -59,7 +59,8 @@ package enum EncodedValues {
             || Value.self == Any???.self
     }
 
-    /// Why an encoded value is no value of a type; nil if it is one, is not encoded, or has no reason to give.
+    /// Why an encoded value is no value of a type; nil if it is one, is not encoded, or has no reason to
+    /// give.
     package static func reason<Value>(_ value: Any, isNo type: Value.Type) -> (any Error)? {
         guard let encoded = value as? any EncodedValue else { return nil }
         do {

@@ -1,5 +1,5 @@
-/// Patterns that are printed without being parsed: literal segments of unreserved characters, and placeholders
-/// that are whole segments.
+/// Patterns that are printed without being parsed: literal segments of unreserved characters, and
+/// placeholders that are whole segments.
 ///
 /// What such a pattern gives back is known, so that a URL need not be matched to see it. Everything else is
 /// printed by ``RoutePattern/url(with:)``, which says what is wrong with a value.

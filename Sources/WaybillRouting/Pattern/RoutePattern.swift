@@ -44,8 +44,8 @@ public struct RoutePattern: Sendable {
         self.variants = result.variants
     }
 
-    /// The same pattern by rules with another default scheme, or another fallback: if it names no scheme, that
-    /// of its own rules is written down.
+    /// The same pattern by rules with another default scheme, or another fallback: if it names no scheme,
+    /// that of its own rules is written down.
     func read(by rules: RoutingRules) -> Self {
         let read = try? Self(self.text, rules)
         if let read, read.scheme == self.scheme { return read }

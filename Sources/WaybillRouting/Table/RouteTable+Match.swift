@@ -1,8 +1,8 @@
 extension RouteTable {
     /// The best route for a URL, or nil when there is none.
     ///
-    /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL, and ``RoutingError/Code/refused``
-    ///   when its scheme has to be registered and is not.
+    /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL, and
+    ///   ``RoutingError/Code/refused`` when its scheme has to be registered and is not.
     @inlinable
     public func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.frozen.match(url) }
 

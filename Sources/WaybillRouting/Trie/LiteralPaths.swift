@@ -92,7 +92,8 @@ struct ScannedPath {
             hash = SegmentKey.mix(hash, word)
             index &+= 8
         }
-        // The last word overlaps the one before it, whose bytes are shifted out; a byte behind it ends the path.
+        // The last word overlaps the one before it, whose bytes are shifted out; a byte behind it ends the
+        // path.
         let count = bytes.count & 7
         let word = count == 0 ? 0 : ByteWord.last(bytes) &>> UInt64((8 &- count) &* 8)
         let ends = ByteWord.mask(word, UInt8(ascii: "?")) | 0x80 &<< UInt64(count &* 8)

@@ -48,8 +48,8 @@ struct RouteTrie: Sendable {
         var rest = RouteTrie.none
         /// The number of literal edges.
         var literals: UInt32 = 0
-        /// The text of the segment that leads to this node, if its key is a hash; without backtracking also the
-        /// name of the placeholder that leads to it, as the first pattern has it.
+        /// The text of the segment that leads to this node, if its key is a hash; without backtracking also
+        /// the name of the placeholder that leads to it, as the first pattern has it.
         var text = TextRange()
 
         /// Whether the node has an edge that is not literal.

@@ -32,8 +32,8 @@ struct SlotTable<Slot: TableSlot>: Sendable {
         for slot in old where !slot.isFree { self.store(slot) }
     }
 
-    /// Removes the entry that a condition names, if there is one, and moves the following entries of its probe
-    /// sequence up.
+    /// Removes the entry that a condition names, if there is one, and moves the following entries of its
+    /// probe sequence up.
     mutating func remove(_ hash: UInt64, where isWanted: (Slot) -> Bool) {
         var hole = self.start(hash)
         while !isWanted(self.slots[hole]) {

@@ -2,7 +2,8 @@ package import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Requests of programs that know the values as JSON only, such as the command line, over what a bus has joined.
+// Requests of programs that know the values as JSON only, such as the command line, over what a bus has
+// joined.
 extension MessageBus {
     /// Routes a URL with parameters that are JSON, and waits for the reply.
     ///

@@ -30,8 +30,8 @@ extension RPCCaller {
             switch await self.next(id) {
             case .progress(let value):
                 let answer = await Self.answer(of: message, to: value)
-                // A caller that has left answers nothing: its handler is cancelled, and is not told before that
-                // it has no listener.
+                // A caller that has left answers nothing: its handler is cancelled, and is not told before
+                // that it has no listener.
                 if !Task.isCancelled { self.notify(.answer, id, answer) }
             case .returned(let value, let headers):
                 hasReturned = true

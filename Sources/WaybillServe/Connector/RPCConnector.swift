@@ -38,8 +38,8 @@ public final class RPCConnector: Connector {
         /// The longest pause between two attempts; 2 seconds by default.
         public var longestPause = Duration.seconds(2)
 
-        /// How long a server may be silent while requests are in flight before it is asked for a sign of life;
-        /// 10 seconds by default, nil for ever.
+        /// How long a server may be silent while requests are in flight before it is asked for a sign of
+        /// life; 10 seconds by default, nil for ever.
         ///
         /// As long again without one, and the connection is lost.
         public var pingInterval: Duration? = .seconds(10)

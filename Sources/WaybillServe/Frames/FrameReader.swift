@@ -48,8 +48,8 @@ struct FrameReader: Sendable {
     /// Whether part of a frame has come, and the rest has not.
     var isInsideFrame: Bool { self.start < self.bytes.count || self.bodyLength != nil }
 
-    /// Whether part of a frame has come that is not whole yet, and since when: one byte from time to time is no
-    /// progress.
+    /// Whether part of a frame has come that is not whole yet, and since when: one byte from time to time is
+    /// no progress.
     var partialFrameSince: Int64? { self.isInsideFrame ? self.restSince : nil }
 
     /// Takes bytes that were received, at a time in nanoseconds.

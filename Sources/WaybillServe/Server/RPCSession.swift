@@ -6,8 +6,8 @@ internal import WaybillRouting
 /// The requests of one peer: it reads messages, asks the bus, and writes answers.
 ///
 /// It runs on the loop of the bus, so a request to a handler there that cannot suspend is answered before the
-/// next one is read. ``ServedRequests`` decides what is admitted and what is due; this actor acts. The peer is
-/// at the other end of a connection, which the session serves, or of an ``RPCChannel`` of another kind.
+/// next one is read. ``ServedRequests`` decides what is admitted and what is due; this actor acts. The peer
+/// is at the other end of a connection, which the session serves, or of an ``RPCChannel`` of another kind.
 package actor RPCSession: LoopBound {
     package nonisolated let eventLoop: EventLoop
     let bus: MessageBus
