@@ -17,7 +17,6 @@ extension MessageBus {
     ///   code that says what happened; and `typeMismatch`, naming both types, if the reply carries another
     ///   type.
     @inlinable
-    @inline(__always)
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
         as: Value.Type = Value.self
