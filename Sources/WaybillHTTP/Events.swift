@@ -56,14 +56,14 @@ extension CloudEvent {
     /// The event that a reply is.
     ///
     /// - Parameters:
-    ///   - reply: the reply; its ID is the event's.
+    ///   - reply: the reply, whose ID is part of the event's.
     ///   - pattern: the pattern of the route that gave it, the event's type.
     ///   - url: what was called, the event's subject.
     ///   - source: the authority of the server.
     init(_ reply: CallReply, of pattern: String, at url: String, from source: String) {
         self.init(
             known: [
-                "id": "\(reply.id)", "source": source, "type": pattern, "subject": url,
+                "id": Self.id(of: reply.id), "source": source, "type": pattern, "subject": url,
                 "datacontenttype": "application/json",
             ],
             data: reply.json

@@ -32,7 +32,7 @@ extension CloudEvent {
             return
         }
         var attributes = [
-            "id": "\(message.id)", "source": source, "type": pattern, "subject": message.address.text,
+            "id": Self.id(of: message.id), "source": source, "type": pattern, "subject": message.address.text,
             "datacontenttype": "application/json",
         ]
         if let deadline = message.deadline {
@@ -40,6 +40,14 @@ extension CloudEvent {
         }
         self.init(known: attributes, data: Self.data(of: message))
     }
+
+    /// The ID of the event that stands for a message.
+    ///
+    /// Source and ID say together which event it is, and each process counts its messages from the beginning:
+    /// what is random here is the process's.
+    package static func id(of message: CorrelationID) -> String { "\(Self.process)-\(message)" }
+
+    private static let process = String(UInt64.random(in: 0 ... .max), radix: 36)
 
     /// The event that a message came as, whose data is the payload as it came; nil for any other message.
     private static func carried(by message: Message) -> CloudEvent? {

@@ -76,7 +76,7 @@ extension ClusterCore {
         let pattern = self.bus.explainExposed(request.url, to: .nodes).route?.pattern.text ?? request.url
         return CloudEvent(
             known: [
-                "id": "\(reply.correlationID)", "source": self.eventSource, "type": pattern,
+                "id": CloudEvent.id(of: reply.correlationID), "source": self.eventSource, "type": pattern,
                 "subject": request.url, "datacontenttype": "application/json",
             ],
             data: try JSONWriter.encoded(reply.content)
