@@ -1,8 +1,8 @@
 #include "CMeasure.h"
+#include "peer.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -134,12 +134,9 @@ static int open_connection(natsConnection **connection, const char *url, bool at
 
 struct measure_nats *measure_nats_start(const char *folder) {
     if (load() != 0) return NULL;
-    pid_t server = fork();
+    pid_t server = start_peer((const char *[]){"nats-server", "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder,
+                                               "-l", "/dev/null", NULL});
     if (server < 0) return NULL;
-    if (server == 0) {
-        execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder, "-l", "/dev/null", NULL);
-        _exit(127);
-    }
     struct measure_nats *nats = calloc(1, sizeof *nats);
     nats->server = server;
     memset(nats->payload, 'x', sizeof nats->payload);
@@ -168,8 +165,7 @@ void measure_nats_stop(struct measure_nats *nats) {
     if (nats->near) free_connection(nats->near);
     if (nats->far) free_connection(nats->far);
     if (nats->teller) free_connection(nats->teller);
-    kill(nats->server, SIGTERM);
-    waitpid(nats->server, NULL, 0);
+    stop_peer(nats->server);
     free(nats);
 }
 

@@ -1,7 +1,7 @@
 #include "CMeasure.h"
+#include "peer.h"
 
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -44,13 +44,9 @@ struct measure_redis {
 
 struct measure_redis *measure_redis_start(const char *path, size_t connections) {
     if (load() != 0) return NULL;
-    pid_t server = fork();
+    pid_t server = start_peer((const char *[]){"redis-server", "--port", "0", "--unixsocket", path, "--save", "",
+                                               "--appendonly", "no", "--logfile", "/dev/null", NULL});
     if (server < 0) return NULL;
-    if (server == 0) {
-        execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no",
-               "--logfile", "/dev/null", NULL);
-        _exit(127);
-    }
     struct measure_redis *redis = calloc(1, sizeof *redis + connections * sizeof(redisContext *));
     redis->server = server;
     for (int tries = 0; access(path, F_OK) != 0 && tries < 500; tries += 1) {
@@ -71,8 +67,7 @@ struct measure_redis *measure_redis_start(const char *path, size_t connections) 
 }
 
 void measure_redis_stop(struct measure_redis *redis) {
-    kill(redis->server, SIGTERM);
-    waitpid(redis->server, NULL, 0);
+    stop_peer(redis->server);
     free(redis);
 }
 

@@ -1,4 +1,4 @@
-/// One line of the table: a subject, whom it is compared with, and what it has to hold.
+/// One line of the table: a subject, what it is compared with, and what it has to hold.
 public struct Figure: Sendable {
     enum Kind: Sendable {
         case timed(Subject, peer: Subject?)
@@ -12,16 +12,30 @@ public struct Figure: Sendable {
     let kind: Kind
     let must: [Bound]
     let goal: [Bound]
+    /// Whether all threads stay on one core.
+    private(set) var isOnOneCore = false
 
     /// Makes a figure of the time that an iteration takes.
+    ///
+    /// - Parameters:
+    ///   - name: what the table and the filters call it.
+    ///   - must: what it has to hold.
+    ///   - goal: what it should come to.
+    ///   - isOnOneCore: for two threads that take turns, so that only one of them runs at any time. A
+    ///     scheduler puts them on one core or on two as it likes, and of the same program that makes 16 or 65
+    ///     microseconds, since a core that sleeps has to be woken.
+    ///   - subject: what is measured.
+    ///   - peer: what it is compared with.
     public init(
         _ name: String,
         must: Bound...,
         goal: Bound...,
+        isOnOneCore: Bool = false,
         subject: Subject,
         peer: Subject? = nil
     ) {
         self.init(name: name, unit: .nanoseconds, kind: .timed(subject, peer: peer), must: must, goal: goal)
+        self.isOnOneCore = isOnOneCore
     }
 
     /// Makes a figure of something else than the time of an iteration.

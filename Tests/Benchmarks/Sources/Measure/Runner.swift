@@ -1,3 +1,5 @@
+internal import CMeasure
+
 /// Takes the times.
 ///
 /// A harness of our own and not a package, because of what is compared here: a figure and its peer take turns, A B A B,
@@ -33,6 +35,8 @@ public struct Runner: Sendable {
     }
 
     private func time(_ figure: Figure, _ subject: Subject, _ peer: Subject?) async throws -> Result {
+        if figure.isOnOneCore { measure_stay_on_one_core(true) }
+        defer { if figure.isOnOneCore { measure_stay_on_one_core(false) } }
         // Finding out how many iterations fill a turn also warms up.
         let iterations = try await self.iterations(of: subject)
         let peerIterations = if let peer { try await self.iterations(of: peer) } else { 0 }
@@ -58,7 +62,8 @@ public struct Runner: Sendable {
         }
         var iterations = 1
         while true {
-            let time = try await subject.run(iterations)
+            // The quicker of two runs: one that is cold, or disturbed, would end the search with too few iterations.
+            let time = min(try await subject.run(iterations), try await subject.run(iterations))
             if time >= self.sampleTime { return iterations }
             // Towards the goal in steps, since the first runs are slower than the rest.
             let factor = Double(self.sampleTime) / Double(max(time, 1)) * 1.2

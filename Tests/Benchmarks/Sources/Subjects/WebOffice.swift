@@ -9,8 +9,8 @@ internal import WaybillHTTP
 public actor WebOffice {
     /// What the gateway answers.
     public static let gateway = "/bus/app/user/profile?uid=7"
-    /// What the plain handler answers with the same JSON.
-    public static let plain = "/profile?uid=7"
+    /// What the plain handler answers with the same JSON, at a path of as many segments: a router takes time for each.
+    public static let plain = "/api/app/user/profile?uid=7"
 
     private let office: Office
     private let path: String
@@ -61,7 +61,7 @@ public actor WebOffice {
         if self.isOpen { return }
         let router = Router()
         router.addRoutes(WaybillGateway(self.office.bus).routes, atPath: "/bus")
-        router.get("profile") { request, _ in
+        router.get("api/app/user/profile") { request, _ in
             Profile(uid: try request.uri.queryParameters.require("uid", as: Int.self))
         }
         let (states, isRunning) = AsyncStream.makeStream(of: Void.self)

@@ -21,6 +21,7 @@ extension Figures {
                 "serve.call",
                 must: .ratio(2),
                 goal: .ratio(1.3),
+                isOnOneCore: true,
                 subject: Subject("a call over a Unix socket") { try await server.client.calls($0) },
                 peer: Subject("libuv echo in C") { try await peer.client.calls($0) }
             ),

@@ -12,6 +12,7 @@ extension Figures {
                 "stream.echo",
                 must: .ratio(1 / 0.9),
                 goal: .ratio(1),
+                isOnOneCore: true,
                 subject: Subject("64 bytes and back") { try await echo.client.pingPong($0) },
                 peer: Subject("libuv in C") { try await peer.client.pingPong($0) }
             ),

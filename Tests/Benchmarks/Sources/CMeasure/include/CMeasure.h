@@ -1,6 +1,7 @@
 #ifndef WAYBILL_BENCHMARKS_CMEASURE_H
 #define WAYBILL_BENCHMARKS_CMEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@ size_t measure_resident(void);
 
 // Lets another thread have the core.
 void measure_yield_core(void);
+
+// Lets all threads of the process run on one core, and those that they start; or on all cores again. Nothing where the
+// system has no such thing.
+void measure_stay_on_one_core(bool stays);
 
 // Lets two libuv loops on two threads wake each other with `uv_async_send`; how long the round trips took together.
 uint64_t measure_uv_ping_pong(uint64_t round_trips);

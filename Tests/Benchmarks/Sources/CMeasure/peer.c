@@ -1,0 +1,26 @@
+#include "peer.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+pid_t start_peer(const char *const arguments[]) {
+    // The threads that run tasks block every signal, and a program that they start would never see one.
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    pid_t peer = -1;
+    int failure = posix_spawnp(&peer, arguments[0], NULL, &attributes, (char *const *)arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    return failure == 0 ? peer : -1;
+}
+
+void stop_peer(pid_t peer) {
+    kill(peer, SIGTERM);
+    waitpid(peer, NULL, 0);
+}
