@@ -9,11 +9,36 @@ internal import WaybillRouting
 
 extension WaybillGateway {
     /// Calls the URL that a request names.
-    func call(_ request: Request, _ context: some RequestContext) async throws -> Response {
+    ///
+    /// In HTTP/1.1 a GET that says neither a length nor an encoding has no body, and waits for none.
+    func call(
+        _ request: Request,
+        _ context: some RequestContext,
+        from peer: SocketAddress?
+    ) async throws -> Response {
+        if request.method == .get, !self.configuration.isHTTP2, request.headers[.contentLength] == nil,
+            request.headers[.transferEncoding] == nil
+        {
+            return try await self.call(request, body: ByteBuffer(), context, from: peer)
+        }
         var request = request
-        let body = try await self.body(of: &request)
+        let body: ByteBuffer
+        do {
+            body = try await request.collectBody(upTo: self.configuration.bodyLimit)
+        } catch is NIOTooManyBytesError {
+            throw Problem(.contentTooLarge, "a body has \(self.configuration.bodyLimit) bytes at most")
+        }
+        return try await self.call(request, body: body, context, from: peer)
+    }
+
+    private func call(
+        _ request: Request,
+        body: ByteBuffer,
+        _ context: some RequestContext,
+        from peer: SocketAddress?
+    ) async throws -> Response {
         let target = try GatewayRequest(request, behind: context, body: body)
-        var external = self.external(target, request, context)
+        var external = self.external(target, request, from: peer)
         external.operations = self.bus.exposedOperations(of: external.url)
         try Self.checkMethod(of: request, external.operations)
         if request.headers[.accept]?.contains("text/event-stream") == true {
@@ -23,7 +48,8 @@ extension WaybillGateway {
             _ = try await self.bus.publish(external)
             return Response(status: .noContent)
         }
-        let (result, isWatched) = await CallWatch(external, self.desk(for: external), self.grace).run(
+        let (result, isWatched) = await CallWatch(external, on: self.bus, self.grace).run(
+            on: self.loop(for: external),
             for: request
         )
         var response =
@@ -33,22 +59,6 @@ extension WaybillGateway {
             }
         if isWatched, !self.configuration.isHTTP2 { response.headers[.connection] = "close" }
         return response
-    }
-
-    /// The body of a request; in HTTP/1.1 a GET that says neither a length nor an encoding has none, and
-    /// waits for none.
-    private func body(of request: inout Request) async throws -> ByteBuffer {
-        let headers = request.headers
-        if request.method == .get, !self.configuration.isHTTP2, headers[.contentLength] == nil,
-            headers[.transferEncoding] == nil
-        {
-            return ByteBuffer()
-        }
-        do {
-            return try await request.collectBody(upTo: self.configuration.bodyLimit)
-        } catch is NIOTooManyBytesError {
-            throw Problem(.contentTooLarge, "a body has \(self.configuration.bodyLimit) bytes at most")
-        }
     }
 
     /// The response that a reply is: its JSON, or an event.

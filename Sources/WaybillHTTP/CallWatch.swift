@@ -21,25 +21,81 @@ struct CallReply: Sendable {
 /// How a call ended.
 typealias CallOutcome = Result<CallReply, any Error>
 
-/// Begins calls on a loop of the bus.
+/// Runs a call and cancels it when its client goes away.
 ///
-/// Most handlers are on that loop and cannot suspend: such a one has replied when the call leaves the loop,
-/// and took neither a task nor a timer of its own.
-actor CallDesk: LoopBound {
-    nonisolated let eventLoop: EventLoop
-    private let bus: MessageBus
-
-    /// Makes a desk on a loop, from which requests reach a bus.
-    init(_ bus: MessageBus, on eventLoop: EventLoop) {
-        self.bus = bus
-        self.eventLoop = eventLoop
+/// Hummingbird sees a client go only while it reads what comes after the request, and a connection that has
+/// been read like that is closed after the response. So a call that is over quickly is not watched, and its
+/// connection is used again; one that waits for its loop has no handler yet that could be cancelled.
+final class CallWatch: Sendable {
+    /// What the caller waits for first: the end of the call, or of the time in which it is not watched (nil).
+    private enum State {
+        case running
+        case awaited(CheckedContinuation<CallOutcome?, Never>)
+        case over(CallOutcome?)
     }
 
+    private let request: ExternalRequest
+    private let bus: MessageBus
+    private let grace: GracePeriods
+    private let state = Locked(State.running)
+    /// Whether the call has begun, or its caller has stopped waiting for that.
+    private let isTaken = Atomic(false)
+
+    /// Makes one for a call.
+    ///
+    /// - Parameters:
+    ///   - request: what is called; it has a deadline.
+    ///   - bus: what carries the call.
+    ///   - grace: says for how long the call is not watched.
+    init(_ request: ExternalRequest, on bus: MessageBus, _ grace: GracePeriods) {
+        self.request = request
+        self.bus = bus
+        self.grace = grace
+    }
+
+    /// Runs the call.
+    ///
+    /// - Parameters:
+    ///   - loop: where the call begins. Most handlers are on that loop and cannot suspend: such a one has
+    ///     replied when the call leaves the loop, and took neither a task nor a timer of its own.
+    ///   - http: tells whether the client is there.
+    /// - Returns: how it ended, and whether it was watched, so that its connection is closed.
+    func run(
+        on loop: EventLoopTaskExecutor,
+        for http: Request
+    ) async -> (outcome: CallOutcome, isWatched: Bool) {
+        // A task, since the caller does not wait for a loop that is busy. All of it runs on the loop, and what
+        // ends there resumes the caller from there.
+        let call = Task(executorPreference: loop) {
+            let outcome = await self.outcome()
+            self.end(with: outcome)
+            return outcome
+        }
+        let period = self.grace.begin {
+            guard self.isTaken.load(ordering: .acquiring) || self.request.isOverdue else { return false }
+            self.end(with: nil)
+            return true
+        }
+        return await withTaskCancellationHandler {
+            let early = await self.firstEnd
+            self.grace.end(period)
+            if let early { return (early, false) }
+            if self.take() { return (await self.outcomeBesideLoop(), false) }
+            return (await self.watch(call, for: http), true)
+        } onCancel: {
+            call.cancel()
+            if self.take() { self.end(with: .failure(RoutingError.cancelled(self.request))) }
+        }
+    }
+
+    /// Whether the call had not begun, and its caller was waiting for that.
+    private func take() -> Bool { !self.isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+
     /// Calls on the loop, unless the caller has stopped waiting when the loop comes to it.
-    func reply(to request: ExternalRequest, _ turn: Turn) async -> CallOutcome {
-        guard turn.take() else { return .failure(RoutingError.cancelled(request)) }
+    private func outcome() async -> CallOutcome {
+        guard self.take() else { return .failure(RoutingError.cancelled(self.request)) }
         do {
-            switch try self.bus.begin(request) {
+            switch try self.bus.begin(self.request) {
             case .replied(let value, let id): return .success(try CallReply(id, value))
             case .pending(let rest):
                 let reply = try await self.bus.reply(of: rest, onReply: nil)
@@ -51,74 +107,12 @@ actor CallDesk: LoopBound {
     }
 
     /// Calls from where the caller is, for a request that the loop was too busy for: the bus ends it.
-    nonisolated func replyBesideLoop(to request: ExternalRequest) async -> CallOutcome {
+    private func outcomeBesideLoop() async -> CallOutcome {
         do {
-            let reply = try await self.bus.route(request)
+            let reply = try await self.bus.route(self.request)
             return .success(try CallReply(reply.correlationID, reply.content))
         } catch {
             return .failure(error)
-        }
-    }
-}
-
-/// What may be taken once: a call begins on its loop, or its caller stops waiting for that.
-final class Turn: Sendable {
-    private let isFree = Atomic(true)
-
-    /// Whether it was free.
-    func take() -> Bool { self.isFree.exchange(false, ordering: .acquiringAndReleasing) }
-
-    var isTaken: Bool { !self.isFree.load(ordering: .acquiring) }
-}
-
-/// Runs a call and cancels it when its client goes away.
-///
-/// Hummingbird sees a client go only while it reads what comes after the request, and a connection that has
-/// been read like that is closed after the response. So a call that is over quickly is not watched, and its
-/// connection is used again; one that waits for its loop has no handler yet that could be cancelled.
-struct CallWatch: Sendable {
-    private let request: ExternalRequest
-    private let desk: CallDesk
-    private let grace: GracePeriods
-    private let turn = Turn()
-    private let first = Race()
-
-    /// Makes one for a call.
-    ///
-    /// - Parameters:
-    ///   - request: what is called; it has a deadline.
-    ///   - desk: begins the call.
-    ///   - grace: says for how long the call is not watched.
-    init(_ request: ExternalRequest, _ desk: CallDesk, _ grace: GracePeriods) {
-        self.request = request
-        self.desk = desk
-        self.grace = grace
-    }
-
-    /// Runs the call.
-    ///
-    /// - Returns: how it ended, and whether it was watched, so that its connection is closed.
-    func run(for http: Request) async -> (outcome: CallOutcome, isWatched: Bool) {
-        // A task, since the caller does not wait for a loop that is busy; it goes to the loop at once.
-        let call = Task.immediate {
-            let outcome = await self.desk.reply(to: self.request, self.turn)
-            self.first.end(with: outcome)
-            return outcome
-        }
-        let period = self.grace.begin {
-            guard self.turn.isTaken || self.request.isOverdue else { return false }
-            self.first.end(with: nil)
-            return true
-        }
-        return await withTaskCancellationHandler {
-            let early = await self.first.winner
-            self.grace.end(period)
-            if let early { return (early, false) }
-            if self.turn.take() { return (await self.desk.replyBesideLoop(to: self.request), false) }
-            return (await self.watch(call, for: http), true)
-        } onCancel: {
-            call.cancel()
-            if self.turn.take() { self.first.end(with: .failure(RoutingError.cancelled(self.request))) }
         }
     }
 
@@ -136,55 +130,42 @@ struct CallWatch: Sendable {
             return await call.value
         }
     }
+
+    /// Resumes the caller, unless something else has.
+    private func end(with outcome: CallOutcome?) {
+        let caller: CheckedContinuation<CallOutcome?, Never>? = self.state.withLock { state in
+            switch state {
+            case .running:
+                state = .over(outcome)
+                return nil
+            case .awaited(let continuation):
+                state = .over(outcome)
+                return continuation
+            case .over: return nil
+            }
+        }
+        caller?.resume(returning: outcome)
+    }
+
+    /// What ended first; awaited once.
+    private var firstEnd: CallOutcome? {
+        get async {
+            await withCheckedContinuation { continuation in
+                let outcome: CallOutcome?? = self.state.withLock { state in
+                    if case .over(let outcome) = state { return .some(outcome) }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        }
+    }
 }
 
 extension RoutingError {
     /// The error of a call whose client has gone before it began.
     fileprivate static func cancelled(_ request: ExternalRequest) -> Self {
         Self(.cancelled, url: request.url, message: "the client has gone")
-    }
-}
-
-/// The first of several ends of a call; the others are ignored.
-///
-/// Not generic: its release would look up the types of what it holds.
-private final class Race: Sendable {
-    private enum State {
-        case running
-        case awaited(CheckedContinuation<CallOutcome?, Never>)
-        case over(CallOutcome?)
-    }
-
-    private let state = Locked(State.running)
-
-    /// Ends the race, unless it has ended.
-    func end(with value: CallOutcome?) {
-        let waiting: CheckedContinuation<CallOutcome?, Never>? = self.state.withLock { state in
-            switch state {
-            case .running:
-                state = .over(value)
-                return nil
-            case .awaited(let continuation):
-                state = .over(value)
-                return continuation
-            case .over: return nil
-            }
-        }
-        waiting?.resume(returning: value)
-    }
-
-    /// What ended the race; called once.
-    var winner: CallOutcome? {
-        get async {
-            await withCheckedContinuation { continuation in
-                let value: CallOutcome?? = self.state.withLock { state in
-                    if case .over(let value) = state { return .some(value) }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let value { continuation.resume(returning: value) }
-            }
-        }
     }
 }
 #endif

@@ -41,7 +41,11 @@ struct GatewayRequest: Sendable {
         if let target = request.head.path, let pattern = context.endpointPath, pattern.hasSuffix("/**"),
             let (scheme, rest) = self.split(target, behind: pattern)
         {
-            return Address.isScheme(String(scheme)) ? "\(scheme)://\(rest)" : nil
+            var url = String(scheme)
+            guard Address.isScheme(url) else { return nil }
+            url += "://"
+            url += rest
+            return url
         }
         let path = context.parameters.getCatchAll()
         guard let scheme = path.first, Address.isScheme(String(scheme)) else { return nil }
@@ -156,7 +160,7 @@ extension WaybillGateway {
     func external(
         _ request: GatewayRequest,
         _ http: Request,
-        _ context: some RequestContext
+        from peer: SocketAddress?
     ) -> ExternalRequest {
         var headers: [String: String] = [:]
         for field in http.headers where self.configuration.headers.contains(field.name.canonicalName) {
@@ -165,7 +169,6 @@ extension WaybillGateway {
         if let event = request.event {
             headers.merge(event.messageHeaders) { _, attribute in attribute }
         }
-        let address = (context as? any RemoteAddressRequestContext)?.remoteAddress
         let deadline = ContinuousClock.now + self.timeout(of: http)
         return ExternalRequest(
             url: request.url,
@@ -173,7 +176,7 @@ extension WaybillGateway {
             headers: headers,
             deadline: min(deadline, request.event?.deadline ?? deadline),
             payload: request.payload,
-            origin: MessageOrigin(transport: "http", peer: address?.ipAddress)
+            origin: MessageOrigin(transport: "http", peer: peer?.ipAddress)
         )
     }
 

@@ -80,8 +80,8 @@ public struct WaybillGateway: Sendable {
     let feeds: EventFeeds
     let streams: EventStreams
     let grace = GracePeriods()
-    /// Begins most calls.
-    private let desk: CallDesk
+    /// The bus's first loop, where most calls begin.
+    private let loop: EventLoopTaskExecutor
 
     /// Makes a gateway to a bus, which it holds.
     ///
@@ -97,13 +97,13 @@ public struct WaybillGateway: Sendable {
             heartbeat: configuration.heartbeat,
             isHTTP2: configuration.isHTTP2
         )
-        self.desk = CallDesk(bus, on: bus.eventLoop)
+        self.loop = bus.eventLoop.taskExecutor
     }
 
-    /// Where a call is begun: on the loop of its handler.
-    func desk(for request: ExternalRequest) -> CallDesk {
+    /// Where a call begins: on the loop of its handler.
+    func loop(for request: ExternalRequest) -> EventLoopTaskExecutor {
         let loop = self.bus.eventLoop(for: request)
-        return loop === self.desk.eventLoop ? self.desk : CallDesk(self.bus, on: loop)
+        return loop === self.loop.eventLoop ? self.loop : loop.taskExecutor
     }
 
     /// The routes, for a router whose context is `BasicRequestContext`.
@@ -120,9 +120,12 @@ public struct WaybillGateway: Sendable {
         routes.on("subscribe", method: .get) { request, context in
             await self.respond(to: request) { try await self.subscribe(request) }
         }
+        // Most contexts know no address, and a cast that fails takes as long as a route.
+        let knowsAddress = context is any RemoteAddressRequestContext.Type
         for method: HTTPRequest.Method in [.get, .post] {
             routes.on("**", method: method) { request, context in
-                await self.respond(to: request) { try await self.call(request, context) }
+                let peer = knowsAddress ? (context as? any RemoteAddressRequestContext)?.remoteAddress : nil
+                return await self.respond(to: request) { try await self.call(request, context, from: peer) }
             }
         }
         for method: HTTPRequest.Method in Self.refusedMethods {

@@ -1,4 +1,5 @@
 #if HTTP
+import Hummingbird
 import Logging
 import NIOHTTP1
 import Testing
@@ -6,6 +7,20 @@ import Waybill
 import WaybillEventLoop
 import WaybillHTTP
 import WaybillTestSupport
+
+/// Binds a task-local value in the task that answers a request.
+private struct Binding: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    @concurrent
+    func handle(
+        _ request: Request,
+        context: BasicRequestContext,
+        next: @concurrent (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        try await WaybillTestSupport.Context.$name.withValue("trace") { try await next(request, context) }
+    }
+}
 
 /// Calls over HTTP, and how they fail.
 @Suite(.timeLimit(.minutes(2)))
@@ -49,6 +64,23 @@ struct CallTests {
             #expect(query.text == "3")
             let nothing = try await server.send(.POST, "app/nothing")
             #expect(nothing.status == 204 && nothing.text.isEmpty)
+        }
+    }
+
+    @Test
+    func `what a middleware of the server bound to the task is bound in the handler`() async throws {
+        try self.bus.register("app://bound") { _ in Context.name }
+        try self.bus.register("app://bound/later") { _ async in
+            await Task.yield()
+            return Context.name
+        }
+        for pattern in ["app://bound", "app://bound/later"] { try self.bus.expose(pattern, for: .reads) }
+        let prepare: (Router<BasicRequestContext>) -> Void = { $0.add(middleware: Binding()) }
+        try await GatewayServer.run(self.bus, prepare: prepare) { server in
+            for path in ["app/bound", "app/bound/later"] {
+                let answer = try await server.send(.GET, path)
+                #expect(answer.text == "\"trace\"")
+            }
         }
     }
 

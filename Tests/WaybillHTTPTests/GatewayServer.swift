@@ -20,10 +20,12 @@ struct GatewayServer {
     static func run(
         _ bus: MessageBus,
         _ configuration: WaybillGateway.Configuration = .quiet,
+        prepare: (Router<BasicRequestContext>) -> Void = { _ in },
         _ body: @Sendable (GatewayServer) async throws -> Void
     ) async throws {
         let logger = Logger(label: "waybill.tests") { _ in SwiftLogNoOpLogHandler() }
         let router = Router()
+        prepare(router)
         router.addRoutes(WaybillGateway(bus, configuration: configuration).routes, atPath: "/bus")
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
