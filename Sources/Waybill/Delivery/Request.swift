@@ -28,7 +28,7 @@ struct Request: Sendable {
         _ url: String,
         _ parameters: [String: any Sendable],
         _ headers: [String: String],
-        _ deadline: ContinuousClock.Instant? = nil,
+        _ deadline: consuming ContinuousClock.Instant? = nil,
         _ timeout: Duration? = nil,
         by time: @autoclosure () -> TimeSource
     ) {

@@ -90,7 +90,7 @@ extension MessageBus {
         _ url: String,
         parameters: [String: any Sendable] = [:],
         headers: [String: String] = [:],
-        deadline: ContinuousClock.Instant? = nil,
+        deadline: consuming ContinuousClock.Instant? = nil,
         timeout: Duration? = nil,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {

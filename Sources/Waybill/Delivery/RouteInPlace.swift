@@ -63,7 +63,7 @@ extension MessageBus {
         _ url: String,
         _ parameters: [String: any Sendable],
         _ headers: [String: String],
-        _ deadline: ContinuousClock.Instant?,
+        _ deadline: consuming ContinuousClock.Instant?,
         _ timeout: Duration?,
         _ call: (Handler, Message) throws -> Void
     ) -> Undelivered? {

@@ -14,8 +14,12 @@ package struct Deadline: Sendable, Hashable, Comparable {
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// A deadline at an instant, rounded up to the nanosecond; none if there is no instant.
-    package init(_ instant: ContinuousClock.Instant?) {
-        self.nanoseconds = instant.map(MonotonicTime.nanoseconds(of:)) ?? .max
+    package init(_ instant: consuming ContinuousClock.Instant?) {
+        if let instant {
+            self.nanoseconds = MonotonicTime.nanoseconds(of: instant)
+        } else {
+            self.nanoseconds = .max
+        }
     }
 
     /// A deadline some time from now on; none if that is beyond what can be counted.

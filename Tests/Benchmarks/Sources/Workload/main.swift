@@ -193,6 +193,7 @@ var workloads: [String: () throws -> Workload] = [
     "same-loop-served": { try onServedLoop() },
     "same-loop-console": { try withConsole() },
     "same-loop-closure": { try onOneLoop { try await $0.caller.route(Office.closure, on: $0.bus, $1) } },
+    "with-deadline": { try onOneLoop { try await $0.caller.routeInTime(Office.detail, on: $0.bus, $1) } },
     "same-loop-async": { try onOneLoop { try await $0.caller.route(Office.ready, on: $0.bus, $1) } },
     "same-loop-async-on": { try onOneLoop { try await $0.caller.route(Office.readyOn, on: $0.bus, $1) } },
     "task-immediate": { try onOneLoop { await $0.module.answerInTasks($1) } },
