@@ -56,6 +56,7 @@ struct HostStatus: Error, Hashable {
         (.notTransferable, Self(WAYBILL_NOT_TRANSFERABLE)),
         (.unreachable, Self(WAYBILL_UNREACHABLE)),
         (.shutDown, Self(WAYBILL_SHUT_DOWN)),
+        (.infiniteRecursion, Self(WAYBILL_INFINITE_RECURSION)),
     ]
 
     /// The names as C reads them, which live as long as the program.

@@ -47,6 +47,7 @@ enum {
     WAYBILL_NOT_TRANSFERABLE = -25,
     WAYBILL_UNREACHABLE = -26,
     WAYBILL_SHUT_DOWN = -27,
+    WAYBILL_INFINITE_RECURSION = -28,
     WAYBILL_OTHER = -99,  // a code that is newer than this header
 };
 

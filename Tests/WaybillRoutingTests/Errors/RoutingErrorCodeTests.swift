@@ -4,24 +4,35 @@ import WaybillRouting
 
 @Suite struct RoutingErrorCodeTests {
     @Test func `no code is missing from the list`() throws {
-        let source = try String(
-            contentsOf: Self.sources.appending(path: "WaybillRouting/Errors/RoutingError+Code.swift"),
-            encoding: .utf8
-        )
+        let source = try Self.text(at: "WaybillRouting/Errors/RoutingError+Code.swift")
         let declared = source.matches(of: #/public static let \w+ = Self\("(\w+)"\)/#).map { String($0.1) }
         #expect(declared.count > 10)
         #expect(declared == RoutingError.Code.all.map(\.description))
     }
 
     @Test func `the documentation has a row for each code`() throws {
-        let page = Self.sources.appending(path: "Waybill/Waybill.docc/Errors.md")
-        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+        let rows = try Self.text(at: "Waybill/Waybill.docc/Errors.md").split(separator: "\n")
             .filter { $0.hasPrefix("| `") }
             .map { row in row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
         #expect(rows.map { $0[0] } == RoutingError.Code.all.map { "`\($0)`" })
         for (row, code) in zip(rows, RoutingError.Code.all) {
             #expect(row.count == 6 && !row.contains(""), "\(code) lacks a column")
         }
+    }
+
+    @Test func `a host in C has a status for each code`() throws {
+        let header = try Self.text(at: "CWaybill/include/waybill.h")
+        let statuses = try Self.text(at: "WaybillC/HostStatus.swift")
+        for code in RoutingError.Code.all {
+            let words = code.description.replacing(#/[a-z](?=[A-Z])/#) { "\($0.output)_" }
+            let name = "WAYBILL_\(words.uppercased())"
+            #expect(header.contains("    \(name) = -"), "\(code) is missing")
+            #expect(statuses.contains("(.\(code), Self(\(name)))"), "\(code) is missing")
+        }
+    }
+
+    private static func text(at path: String) throws -> String {
+        try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
     }
 
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()

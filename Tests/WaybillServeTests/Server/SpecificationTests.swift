@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Waybill
 import WaybillEventLoop
@@ -153,6 +154,19 @@ struct SpecificationTests {
                 received += String(decoding: bytes, as: UTF8.self)
             }
             #expect(received == expected + expected)
+        }
+    }
+
+    @Test
+    func `the numbers of codes are those of the page about errors`() throws {
+        let page = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Waybill/Waybill.docc/Errors.md").standardizedFileURL
+        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("| `") }
+            .map { row in row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+        #expect(rows.count == RoutingError.Code.all.count)
+        for (row, code) in zip(rows, RoutingError.Code.all) {
+            #expect(row[3] == "\(code.httpStatus)" && row[5] == "\(code.rpcCode)", "\(code)")
         }
     }
 }
