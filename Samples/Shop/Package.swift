@@ -51,13 +51,17 @@ let package = Package(
         module("Activity"),
         // Depends on nothing: the program joins it to the bus.
         .target(name: "Carriers", swiftSettings: settings),
+        .target(
+            name: "Routes",
+            dependencies: [waybill, .product(name: "WaybillConfiguration", package: "waybill")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "Shop",
             dependencies: [
-                "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", "Carriers",
-                waybill, eventLoop,
+                "ShopAPI", "Routes", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity",
+                "Carriers", waybill, eventLoop,
                 .product(name: "WaybillCommands", package: "waybill"),
-                .product(name: "WaybillConfiguration", package: "waybill"),
                 .product(name: "WaybillServe", package: "waybill"),
                 .product(name: "WaybillNavigation", package: "waybill"),
                 .product(name: "WaybillNATS", package: "waybill", condition: .when(traits: ["Cluster"])),

@@ -33,7 +33,7 @@ let package = Package(
             name: "waybill",
             path: "../waybill",
             traits: [
-                "Macros", "HTTP", "Serve", "ServiceLifecycle",
+                "Macros", "HTTP", "Serve", "ServiceLifecycle", "Configuration",
                 .trait(name: "NATS", condition: .when(traits: ["Cluster"])),
             ]
         ),
@@ -51,10 +51,15 @@ let package = Package(
         module("Orders"),
         module("Payments"),
         module("Activity"),
+        .target(
+            name: "Routes",
+            dependencies: [waybill, .product(name: "WaybillConfiguration", package: "waybill")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "WebShop",
             dependencies: [
-                "ShopAPI", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", waybill,
+                "ShopAPI", "Routes", "Accounts", "Catalog", "Cart", "Orders", "Payments", "Activity", waybill,
                 .product(name: "WaybillEventLoop", package: "waybill"),
                 .product(name: "WaybillConsole", package: "waybill"),
                 .product(name: "WaybillHTTP", package: "waybill"),

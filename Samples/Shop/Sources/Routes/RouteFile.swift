@@ -1,22 +1,23 @@
 internal import Foundation
-internal import Waybill
+public import Waybill
 internal import WaybillConfiguration
 
 /// The file of routes beside the code, which is read again while the shop is open.
 ///
 /// What it names is exposed to customers.
-actor RouteFile {
+public actor RouteFile {
     private let bus: MessageBus
     private let path: String
     private var exposed: [Registration] = []
 
-    init(_ path: String, for bus: MessageBus) {
+    /// Makes one that has not been read.
+    public init(_ path: String, for bus: MessageBus) {
         self.bus = bus
         self.path = path
     }
 
     /// Reads the file; if something is wrong with it, the routes stay as they are.
-    func load() throws {
+    public func load() throws {
         let routes = try RouteConfiguration(contentsOf: URL(filePath: self.path))
         try self.bus.load(routes)
         let before = self.exposed
@@ -25,16 +26,15 @@ actor RouteFile {
         for registration in before { registration.cancel() }
     }
 
-    /// Reads the file again, and says what became of it.
-    func reload() {
-        var errors = FileOutput(2)
+    /// Reads the file again.
+    ///
+    /// - Returns: what became of it, on one line.
+    public func reload() -> String {
         do {
             try self.load()
-            errors.bytes.append(contentsOf: "shop: \(self.exposed.count) routes of \(self.path)\n".utf8)
+            return "\(self.exposed.count) routes of \(self.path)"
         } catch {
-            let line = SafeText.line("\(error); the routes stay as they are", limit: 400)
-            errors.bytes.append(contentsOf: "shop: \(line)\n".utf8)
+            return SafeText.line("\(error); the routes stay as they are", limit: 400)
         }
-        try? errors.flush()
     }
 }

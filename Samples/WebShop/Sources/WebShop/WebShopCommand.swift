@@ -3,6 +3,7 @@ internal import Foundation
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import Routes
 internal import ServiceLifecycle
 internal import UnixSignals
 internal import WaybillConsole
@@ -17,6 +18,9 @@ struct WebShopCommand: AsyncParsableCommand {
         commandName: "web-shop",
         abstract: "Serve the shop over HTTP, to this machine.",
         discussion: """
+            SIGINT and SIGTERM let what is under way end, and close the shop; a second one closes it at once. SIGHUP \
+            reads the file of routes again.
+
             EXAMPLES:
               web-shop --http 8080 --socket shop.sock
               curl 'localhost:8080/bus/app/catalog/product?id=copper-kettle'
@@ -30,6 +34,11 @@ struct WebShopCommand: AsyncParsableCommand {
 
     @Option(help: "The path of a Unix socket, for JSON-RPC.")
     var socket: String?
+
+    @Option(
+        help: "A file with more routes, in YAML, JSON or as a property list: other names of the shop's URLs."
+    )
+    var routes: String?
 
     @Flag(help: "Show what the shop does, on a page whose link is printed.")
     var console = false
@@ -58,6 +67,8 @@ struct WebShopCommand: AsyncParsableCommand {
     func run() async throws {
         let logger = Logger(label: "web-shop")
         let shop = try await WebShop()
+        let routes = self.routes.map { RouteFile($0, for: shop.bus) }
+        try await routes?.load()
         let console = self.showsConsole ? self.console(of: shop) : nil
         var services: [any Service] = [MessageBusService(shop.bus, drainingFor: .seconds(2))]
         #if Cluster
@@ -78,11 +89,33 @@ struct WebShopCommand: AsyncParsableCommand {
             )
         )
         // In the other order: the servers end before the bus does.
-        try await ServiceGroup(
-            services: services,
-            gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger
-        ).run()
+        let group = ServiceGroup(services: services, logger: logger)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            tasks.addTask { await Self.follow(signals, group, routes) }
+            try await tasks.next()
+            tasks.cancelAll()
+        }
+    }
+
+    /// Ends the servers at a first signal, and the program at a second one; reads the routes again at SIGHUP.
+    private static func follow(
+        _ signals: UnixSignalsSequence,
+        _ group: ServiceGroup,
+        _ routes: RouteFile?
+    ) async {
+        var isClosing = false
+        for await signal in signals {
+            if signal == .sighup {
+                if let line = await routes?.reload() { self.say("web-shop: \(line)") }
+            } else if isClosing {
+                self.exit(withError: ExitCode.failure)
+            } else {
+                await group.triggerGracefulShutdown()
+                isClosing = true
+            }
+        }
     }
 
     private func console(of shop: WebShop) -> WaybillConsole {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Routes
 internal import ShopAPI
 internal import Waybill
 internal import WaybillEventLoop
@@ -53,12 +54,16 @@ struct ServeCommand: AsyncParsableCommand {
         let signals = try await shop.bus.eventLoop.signals(.interrupt, .terminate, .hangUp)
         try await withMessageBus(shop.bus, drainingFor: .seconds(2)) { _ in
             try await server.start()
-            // At once, also into a pipe: a script may wait for the line.
-            var output = FileOutput(1)
-            output.bytes.append(contentsOf: "serving at \(self.socket)\n".utf8)
-            try output.flush()
+            try Self.say("serving at \(self.socket)\n", to: 1)
             try await Self.serve(server, routes, until: signals)
         }
+    }
+
+    /// Writes at once, also into a pipe: a script may wait for the line.
+    private static func say(_ line: String, to descriptor: Int32) throws(FileError) {
+        var output = FileOutput(descriptor)
+        output.bytes.append(contentsOf: line.utf8)
+        try output.flush()
     }
 
     /// Serves until a first signal, and what is under way until a second one.
@@ -73,7 +78,8 @@ struct ServeCommand: AsyncParsableCommand {
                 var isClosing = false
                 for try await signal in signals {
                     if signal == .hangUp {
-                        await routes?.reload()
+                        // Goes on where the terminal is gone.
+                        if let line = await routes?.reload() { try? Self.say("shop: \(line)\n", to: 2) }
                     } else if isClosing {
                         throw ExitCode.failure
                     } else {
