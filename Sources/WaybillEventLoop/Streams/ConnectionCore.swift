@@ -107,6 +107,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
         guard let handle = self.handle else { return }
         self.descriptor = handle.descriptor
         handle.setNoDelay(self.options.sendsSmallWritesAtOnce)
+        if let silence = self.options.keepAliveTime { handle.keepAlive(after: silence) }
         if handle.isUnix { self.peerUser = StreamSocket.peerUser(of: self.descriptor) }
         self.noteActivity()
         self.startIdleTimer()

@@ -65,6 +65,12 @@ struct StreamHandle {
         if !self.isUnix { _ = unsafe uv_tcp_nodelay(self.tcp, isOn ? 1 : 0) }
     }
 
+    /// Lets the system ask after so much silence whether the other side is there; for TCP only.
+    func keepAlive(after silence: Duration) {
+        let seconds = UInt32(clamping: max(1, silence.components.seconds))
+        if !self.isUnix { _ = unsafe uv_tcp_keepalive(self.tcp, 1, min(seconds, 32_767)) }
+    }
+
     /// Connects; `onDone` gets the status unless the answer is negative.
     func connect(to address: SocketAddress, onDone: @escaping (Int32) -> Void) -> Int32 {
         unsafe LoopRequest.start(UV_CONNECT, onDone: onDone) { memory in

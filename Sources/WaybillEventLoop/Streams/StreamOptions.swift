@@ -34,6 +34,13 @@ public struct StreamOptions: Sendable {
     /// Whether small writes are sent at once over TCP (`TCP_NODELAY`) instead of being collected.
     public var sendsSmallWritesAtOnce = true
 
+    /// After how much silence the system asks whether the other side of a TCP connection is still there, in
+    /// whole seconds; nil for never.
+    ///
+    /// A host that has lost its power or its network says no goodbye. It is asked ten times, a second apart, and
+    /// then the connection ends with an error.
+    public var keepAliveTime: Duration? = .seconds(60)
+
     /// The permissions of a listener's Unix socket; by default only its owner connects.
     public var permissions: UInt32 = 0o600
 

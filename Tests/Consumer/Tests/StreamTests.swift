@@ -14,6 +14,7 @@ struct StreamTests {
         options.idleTimeout = .seconds(60)
         options.connectTimeout = .seconds(60)
         options.closeTimeout = .seconds(60)
+        options.keepAliveTime = .seconds(60)
         options.sendsSmallWritesAtOnce = false
         let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop, options: options)
         #expect(listener.eventLoop === loop && "\(listener.address)" == listener.address.description)

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Testing
+import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
@@ -38,6 +39,28 @@ struct ConnectTests {
         #expect(connecting == .invalidAddress)
         let listening = await failure { _ = try await StreamListener.bind(address, on: self.loop) }
         #expect(listening == .invalidAddress)
+    }
+
+    @Test(arguments: [60, 7, nil])
+    func `the system is told when to ask whether the peer's host is there`(seconds: Int?) async throws {
+        var options = StreamOptions()
+        options.keepAliveTime = seconds.map { .seconds($0) }
+        try await withListener(options: options) { listener, loop in
+            let client = try await StreamConnection.connect(to: listener.address, on: loop, options: options)
+            var connections = listener.connections.makeAsyncIterator()
+            let server = try #require(try await connections.next())
+            for connection in [client, server] {
+                let isAsked = await loop.run {
+                    option(of: connection.core.descriptor, SOL_SOCKET, SO_KEEPALIVE)
+                }
+                #expect(isAsked == (seconds == nil ? 0 : 1))
+                guard let seconds else { continue }
+                let after = await loop.run {
+                    option(of: connection.core.descriptor, Int32(IPPROTO_TCP), silenceBeforeProbe)
+                }
+                #expect(after == Int32(seconds))
+            }
+        }
     }
 
     @Test
@@ -115,4 +138,19 @@ struct ConnectTests {
             try await body(listener.address)
         }
     }
+}
+
+#if canImport(Darwin)
+private let silenceBeforeProbe = TCP_KEEPALIVE
+#else
+private let silenceBeforeProbe = TCP_KEEPIDLE
+#endif
+
+/// A number that a socket has been set to.
+private func option(of descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
+    var value: Int32 = -1
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    // Both live through the call.
+    guard unsafe getsockopt(descriptor, level, name, &value, &size) == 0 else { return -1 }
+    return value
 }

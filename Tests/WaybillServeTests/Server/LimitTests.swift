@@ -160,6 +160,21 @@ struct LimitTests {
     }
 
     @Test
+    func `a client that reads nothing for too long`() async throws {
+        try await self.withLimits {
+            $0.stallTime = .milliseconds(100)
+        } _: { served in
+            try served.bus.register("app://large") { _ in String(repeating: "x", count: 4 << 20) }
+            let call = #"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#
+            let (stalled, reading) = (try await served.client(), try await served.client())
+            for client in [stalled, reading] { try await client.send(call) }
+            #expect(try await reading.line()?.utf8.count ?? 0 > 4 << 20)
+            #expect(await eventually { served.server.statistics.openConnections == 1 })
+            #expect(!reading.connection.isClosed)
+        }
+    }
+
+    @Test
     func `a bucket gives a second's worth at once, and then its rate`() {
         let now = ContinuousClock.now
         var bucket = TokenBucket(perSecond: 10, at: now)
