@@ -12,6 +12,9 @@ public actor WebOffice {
     /// What the plain handler answers with the same JSON, at a path of as many segments: a router takes time for each.
     public static let plain = "/api/app/user/profile?uid=7"
 
+    /// What a handler answers that routes to the bus itself.
+    public static let routed = "/api/app/user/routed?uid=7"
+
     private let office: Office
     private let path: String
     private var descriptors: [Int32] = []
@@ -63,6 +66,11 @@ public actor WebOffice {
         router.addRoutes(WaybillGateway(self.office.bus).routes, atPath: "/bus")
         router.get("api/app/user/profile") { request, _ in
             Profile(uid: try request.uri.queryParameters.require("uid", as: Int.self))
+        }
+        let bus = self.office.bus
+        router.get("api/app/user/routed") { request, _ -> Profile in
+            let uid = try request.uri.queryParameters.require("uid", as: Int.self)
+            return try await bus.route("app://user/profile?uid=\(uid)")
         }
         let (states, isRunning) = AsyncStream.makeStream(of: Void.self)
         let application = Application(

@@ -202,6 +202,7 @@ var workloads: [String: () throws -> Workload] = [
     "second-loop": { try onSecondLoop() },
     "serve-call": { try overSocket() },
     "http-call": { try overHTTP(WebOffice.gateway) },
+    "http-route": { try overHTTP(WebOffice.routed) },
     "http-plain": { try overHTTP(WebOffice.plain) },
     "middleware-second-loop": { try onSecondLoop(middlewares: 2) },
     "middleware": {

@@ -24,6 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
               shop serve --socket shop.sock
               shop serve --socket shop.sock --routes routes.yaml
               waybill call app://catalog/product --json '{"id": "copper-kettle"}' --connect shop.sock
+              waybill watch 'app://reviews/:product' --connect shop.sock
             """
     )
 
@@ -44,10 +45,14 @@ struct ServeCommand: AsyncParsableCommand {
         "app://payments/**", "app://shipping/**",
     ]
 
+    /// What customers tell one another: a review is published, and gets to all that watch.
+    static let reviews = "app://reviews/:product"
+
     func run() async throws {
         let shop = try await Storefront()
         shop.bus.use(ShopErrorMiddleware())
         for url in Self.customerURLs { try shop.bus.expose(url) }
+        try shop.bus.expose(Self.reviews, for: [.publishing, .subscribing])
         let routes = self.routes.map { RouteFile($0, for: shop.bus) }
         try await routes?.load()
         let server = RPCServer(shop.bus, listening: .unix(self.socket))

@@ -26,6 +26,11 @@ extension Figures {
                 peer: Subject("a handler of Hummingbird", run: calls(WebOffice.plain, inFlight: 32))
             ),
             Figure(
+                "http.route-32",
+                subject: Subject("bus.route in a handler", run: calls(WebOffice.routed, inFlight: 32)),
+                peer: Subject("a handler of Hummingbird", run: calls(WebOffice.plain, inFlight: 32))
+            ),
+            Figure(
                 "http.call",
                 subject: Subject("one call after the other", run: calls(WebOffice.gateway)),
                 peer: Subject("a handler of Hummingbird", run: calls(WebOffice.plain))

@@ -66,7 +66,7 @@ enum Figures {
                 ],
                 make: Self.serving
             ),
-            Group(names: ["http.call-32", "http.call"], make: Self.web),
+            Group(names: ["http.call-32", "http.route-32", "http.call"], make: Self.web),
             Group(names: ["publish.10k-patterns"], make: Self.publishAmongMany),
             Group(
                 names: ["match.github", "match.github-trie", "match.static", "match.query"],
