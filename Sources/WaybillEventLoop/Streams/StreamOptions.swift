@@ -35,7 +35,7 @@ public struct StreamOptions: Sendable {
     public var sendsSmallWritesAtOnce = true
 
     /// After how much silence the system asks whether the other side of a TCP connection is still there, in
-    /// whole seconds; nil for never.
+    /// whole seconds, at least one; nil for never.
     ///
     /// A host that has lost its power or its network says no goodbye. It is asked ten times, a second apart, and
     /// then the connection ends with an error.
