@@ -210,6 +210,12 @@ extension StreamConnection {
         return true
     }
 
+    /// How many bytes wait until the system takes them; on the connection's loop only.
+    package var unsentBytes: Int {
+        precondition(self.core.loop.isOnThread, "what waits is known on the connection's loop only")
+        return self.core.state.pendingBytes
+    }
+
     /// Waits while more than ``StreamOptions/highWaterMark`` bytes wait.
     ///
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.

@@ -43,8 +43,10 @@ final class FrameChannel: RPCChannel {
         self.reader.partialFrameSince.map(self.time.instant(at:))
     }
 
-    /// Since when the peer has not taken what is being written.
-    var stalledSince: ContinuousClock.Instant? { self.writer.assumeOnLoop { $0.stalledSince } }
+    /// Since when the peer has taken nothing of what is being written, by the looks so far.
+    func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        self.writer.assumeOnLoop { $0.stalledSince(at: now) }
+    }
 
     /// Appends a message to what is written next.
     func enqueue(_ body: [UInt8]) {

@@ -11,8 +11,8 @@ actor FrameWriter: LoopBound {
     private var isWriting = false
     private var isFlushDue = false
     private var waiting: [SuspendedTask] = []
-    /// Since when the peer has not taken what is being written.
-    private(set) var stalledSince: ContinuousClock.Instant?
+    /// What the peer had left unread at the last look, and since when it has been as much.
+    private var backlog: (count: Int, since: ContinuousClock.Instant)?
 
     init(_ connection: StreamConnection) {
         self.eventLoop = connection.eventLoop
@@ -55,14 +55,24 @@ actor FrameWriter: LoopBound {
         return self.connection.writeAtOnce(bytes)
     }
 
+    /// Since when the peer has taken nothing of what is being written; nil if nothing waits for it.
+    ///
+    /// A peer that is slow gets on from one look to the next, so this must be called again and again.
+    func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard self.isWriting else { return nil }
+        let count = self.connection.unsentBytes
+        if let backlog = self.backlog, backlog.count == count { return backlog.since }
+        self.backlog = (count, now)
+        return now
+    }
+
     /// Waits until the connection takes more, and writes what has been enqueued meanwhile.
     private func writeRest() async {
         self.isWriting = true
         repeat {
-            self.stalledSince = self.eventLoop.time.instant
+            self.backlog = nil
             try? await self.connection.waitUntilWritable()
         } while !self.output.isEmpty && !self.writeAtOnce()
-        self.stalledSince = nil
         self.isWriting = false
         let waiting = self.waiting
         self.waiting = []

@@ -87,8 +87,9 @@ extension RPCServer {
         /// to send its first message or its token; 10 seconds by default.
         public var messageTime = Duration.seconds(10)
 
-        /// How long a peer may leave unread what it was sent before the connection is closed; 30 seconds by
-        /// default.
+        /// How long a peer may take nothing of what waits for it; 30 seconds by default.
+        ///
+        /// The connection is closed then. A peer that reads slowly may take as long as it likes for the whole.
         public var stallTime = Duration.seconds(30)
 
         /// Makes limits with the defaults.

@@ -187,7 +187,7 @@ extension RPCSession {
 
     private func overdue(at now: ContinuousClock.Instant) -> String? {
         guard let connection = self.connection else { return nil }
-        if let since = connection.stalledSince {
+        if let since = connection.stalledSince(at: now) {
             // Nothing more is read from it either, so no other time passes.
             return now - since > self.limits.stallTime ? "it does not read" : nil
         }

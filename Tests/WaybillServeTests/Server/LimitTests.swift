@@ -118,23 +118,32 @@ struct LimitTests {
         }
     }
 
-    @Test
-    func `silence, half a message, and doing nothing`() async throws {
+    /// A server on a loop whose time passes by call, and the call.
+    private func withManualTime(
+        _ change: (inout RPCServer.Limits) -> Void,
+        _ body: (Served, (Int) async -> Void) async throws -> Void
+    ) async throws {
         let time = ManualTime()
         var configuration = EventLoop.Configuration()
         configuration.time = TimeSource(manual: time)
         let loop = EventLoop(name: "server", configuration: configuration)
-        try await self.withLimits(on: loop) {
-            $0.messageTime = .seconds(5)
-            $0.idleTime = .seconds(20)
-        } _: { served in
-            func pass(_ seconds: Int) async {
+        try await self.withLimits(on: loop, change) { served in
+            try await body(served) { seconds in
                 for _ in 0..<seconds {
                     let second = Deadline(after: .seconds(1), by: TimeSource(manual: time))
                     while time.ringNext(until: second) {}
                     await loop.run {}
                 }
             }
+        }
+    }
+
+    @Test
+    func `silence, half a message, and doing nothing`() async throws {
+        try await self.withManualTime {
+            $0.messageTime = .seconds(5)
+            $0.idleTime = .seconds(20)
+        } _: { served, pass in
             let ping = #"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#
             let silent = try await served.client()
             let halting = try await served.client()
@@ -160,17 +169,27 @@ struct LimitTests {
     }
 
     @Test
-    func `a client that reads nothing for too long`() async throws {
-        try await self.withLimits {
-            $0.stallTime = .milliseconds(100)
-        } _: { served in
-            try served.bus.register("app://large") { _ in String(repeating: "x", count: 4 << 20) }
+    func `reading nothing, and not reading slowly`() async throws {
+        try await self.withManualTime {
+            $0.stallTime = .seconds(3)
+        } _: { served, pass in
+            let length = 4 << 20
+            try served.bus.register("app://large") { _ in String(repeating: "x", count: length) }
             let call = #"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#
-            let (stalled, reading) = (try await served.client(), try await served.client())
-            for client in [stalled, reading] { try await client.send(call) }
-            #expect(try await reading.line()?.utf8.count ?? 0 > 4 << 20)
+            let (stalled, slow) = (try await served.client(), try await served.client())
+            for client in [stalled, slow] { try await client.send(call) }
+            // More in a second than the system's buffers hold, so that the server sends in each.
+            var count = 0
+            for second in 1...8 {
+                while count < second * length / 8 {
+                    count += try await slow.connection.read()?.count ?? length
+                }
+                await pass(1)
+            }
+            #expect(count < length + 1000)
             #expect(await eventually { served.server.statistics.openConnections == 1 })
-            #expect(!reading.connection.isClosed)
+            #expect(!slow.connection.isClosed)
+            withExtendedLifetime(stalled) {}
         }
     }
 
