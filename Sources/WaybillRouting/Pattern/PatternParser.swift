@@ -28,7 +28,7 @@ struct PatternParser {
             throw self.error("the pattern has no scheme, and there is no default scheme")
         }
         let path = self.path(Array(bytes[(schemeEnd > 0 ? schemeEnd + 1 : 0)...]))
-        let hasGroups = self.rules.conventions.placeholders == .all
+        let hasGroups = self.rules.conventions.placeholders == .all && path.contains(UInt8(ascii: "("))
         let texts = hasGroups ? try OptionalGroups(path, self.error).expanded() : [path]
         var variants: [[PatternSegment]] = []
         for text in texts {
@@ -41,7 +41,7 @@ struct PatternParser {
         }
         for variant in variants {
             try self.check(variant.count, self.rules.limits.segments, "segments", "segments")
-            let parameters = variant.reduce(0) { $0 + $1.parameters.count }
+            let parameters = variant.reduce(0) { $0 + $1.parameterCount }
             try self.check(parameters, min(self.rules.limits.parameters, 4_096), "parameters", "parameters")
         }
         return Result(scheme: scheme, variants: variants)
@@ -49,8 +49,9 @@ struct PatternParser {
 
     /// The path, without a host that is not a segment and without a query that is ignored.
     private func path(_ bytes: [UInt8]) -> [UInt8] {
-        var path = bytes[...]
         let conventions = self.rules.conventions
+        if conventions.host == .isFirstSegment, conventions.patternQuery == .isText { return bytes }
+        var path = bytes[...]
         let slash = UInt8(ascii: "/")
         if conventions.host != .isFirstSegment, path.starts(with: [slash, slash]) {
             let host = path.dropFirst(2).prefix { $0 != slash }

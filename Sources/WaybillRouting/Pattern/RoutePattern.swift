@@ -118,6 +118,16 @@ extension PatternSegment {
         }
     }
 
+    /// The number of ``parameters``.
+    var parameterCount: Int {
+        switch self {
+        case .literal, .any: 0
+        case .placeholder, .rest: 1
+        case .compound(let pieces):
+            pieces.count { if case .value(.some, _) = $0 { true } else { false } }
+        }
+    }
+
     var isLiteral: Bool {
         if case .literal = self { true } else { false }
     }

@@ -19,13 +19,13 @@ struct SegmentParser {
     mutating func segments() throws(Failure) -> [PatternSegment] {
         while self.index < self.path.count {
             if self.path[self.index] == UInt8(ascii: "/") {
-                try self.endSegment()
+                self.endSegment()
                 self.index += 1
             } else if try !self.readWhole(), try !self.readValue() {
                 self.readText()
             }
         }
-        try self.endSegment()
+        self.endSegment()
         return self.result
     }
 
@@ -61,6 +61,9 @@ struct SegmentParser {
 
     /// The name of `**`, `**name`, `*name` or `<path:name>`.
     private func restName(_ segment: ArraySlice<UInt8>) -> String? {
+        guard let first = segment.first, first == UInt8(ascii: "*") || first == UInt8(ascii: "<") else {
+            return nil
+        }
         let text = String(decoding: segment, as: UTF8.self)
         if text == "**" { return "**" }
         var name = Substring(text)
@@ -138,9 +141,14 @@ struct SegmentParser {
     }
 
     private mutating func append(_ name: String?, _ constraint: PatternConstraint, _ end: Int) {
+        self.index = end
+        let isWhole = self.isAtStart && (end == self.path.count || self.path[end] == UInt8(ascii: "/"))
+        if isWhole, case .none = constraint {
+            self.result.append(name.map { .placeholder($0) } ?? .any)
+            return
+        }
         self.endLiteral()
         self.pieces.append(.value(name: name, constraint))
-        self.index = end
     }
 
     private mutating func readText() {
@@ -154,17 +162,15 @@ struct SegmentParser {
         self.literal = []
     }
 
-    private mutating func endSegment() throws(Failure) {
-        self.endLiteral()
-        defer { self.pieces = [] }
-        guard let first = self.pieces.first else { return }
-        guard self.pieces.count == 1 else { return self.result.append(.compound(self.pieces)) }
-        switch first {
-        case .literal(let text): self.result.append(.literal(text))
-        case .value(let name?, .none): self.result.append(.placeholder(name))
-        case .value(nil, .none): self.result.append(.any)
-        case .value: self.result.append(.compound(self.pieces))
+    private mutating func endSegment() {
+        if self.pieces.isEmpty {
+            if !self.literal.isEmpty { self.result.append(.literal(self.literal)) }
+            self.literal = []
+            return
         }
+        self.endLiteral()
+        self.result.append(.compound(self.pieces))
+        self.pieces = []
     }
 
     private func string(_ start: Int, _ end: Int) -> String {

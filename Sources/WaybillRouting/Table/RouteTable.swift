@@ -99,6 +99,26 @@ extension RouteTable {
         return id
     }
 
+    /// Adds patterns that were parsed with the table's conventions, one after the other: sooner than by as
+    /// many calls.
+    ///
+    /// - Returns: for each its registration, or nil if it is in conflict with another one.
+    package mutating func insert(
+        _ patterns: [RoutePattern],
+        _ handlers: [Handler],
+        fileID: String = #fileID,
+        line: Int = #line
+    ) -> [RouteID?] {
+        guard !patterns.isEmpty else { return [] }
+        let ids = self.update { trie in
+            patterns.map { try? trie.insert($0, fileID: fileID, line: line) }
+        }
+        for index in ids.indices {
+            if let id = ids[index] { self.store(handlers[index], for: id) }
+        }
+        return ids
+    }
+
     /// Registers a scheme, for conventions that refuse URLs of other schemes.
     ///
     /// Inserting a pattern registers its scheme; the default scheme of the table is always registered.

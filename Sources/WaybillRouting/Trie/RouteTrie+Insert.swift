@@ -16,7 +16,6 @@ extension RouteTrie {
         }
         self.generation += 1
         self.count += 1
-        self.schemes.insert(pattern.scheme)
         let record = RouteRecord(
             generation: self.generation,
             line: UInt32(clamping: line),
@@ -107,6 +106,9 @@ extension RouteTrie {
     static let top = UInt32.max
 
     func existingRoot(of scheme: String) -> UInt32? {
+        if scheme == self.rules.defaultScheme {
+            return self.defaultRoot == Self.none ? nil : self.defaultRoot
+        }
         let text = Array(scheme.utf8)
         let root = self.literalChild(of: Self.top, key: SegmentKey.of(text), text: text)
         return root == Self.none ? nil : root
@@ -116,6 +118,7 @@ extension RouteTrie {
         if let root = self.existingRoot(of: scheme) { return root }
         let text = Array(scheme.utf8)
         let root = self.newNode(text)
+        self.schemes.insert(scheme)
         self.edges.insert(parent: Self.top, key: SegmentKey.of(text), child: root)
         if scheme == self.rules.defaultScheme { self.defaultRoot = root }
         return root

@@ -82,12 +82,17 @@ extension TextRange {
 struct FilePool: Sendable {
     private(set) var names: [String] = []
     private var numbers: [String: UInt32] = [:]
+    private var last = (name: "", number: UInt32(0))
 
     mutating func number(of name: String) -> UInt32 {
-        if let number = self.numbers[name] { return number }
-        self.names.append(name)
-        let number = UInt32(self.names.count - 1)
-        self.numbers[name] = number
+        // A file most often registers one route after the other.
+        if name == self.last.name, !self.names.isEmpty { return self.last.number }
+        let number = self.numbers[name, default: UInt32(self.names.count)]
+        if Int(number) == self.names.count {
+            self.names.append(name)
+            self.numbers[name] = number
+        }
+        self.last = (name, number)
         return number
     }
 }
