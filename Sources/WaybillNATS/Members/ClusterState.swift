@@ -91,10 +91,10 @@ struct ClusterState: Sendable {
 
     private mutating func update(_ member: inout Member, routes: Set<String>, topics: Set<String>) {
         let (oldRoutes, oldTopics) = (member.routes, member.topics)
-        for pattern in oldRoutes.subtracting(routes) { self.directory.removeRoute(pattern, of: member.id) }
-        for pattern in routes.subtracting(oldRoutes) { self.directory.addRoute(pattern, of: member.id) }
-        for pattern in oldTopics.subtracting(topics) { self.directory.removeTopic(pattern) }
-        for pattern in topics.subtracting(oldTopics) { self.directory.addTopic(pattern) }
+        for old in oldRoutes where !routes.contains(old) { self.directory.removeRoute(old, of: member.id) }
+        self.directory.addRoutes(routes.lazy.filter { !oldRoutes.contains($0) }, of: member.id)
+        for old in oldTopics where !topics.contains(old) { self.directory.removeTopic(old) }
+        for new in topics where !oldTopics.contains(new) { self.directory.addTopic(new) }
         member.routeList = PatternList(routes)
         member.topicList = PatternList(topics)
     }

@@ -21,20 +21,24 @@ struct RouteDirectory: Sendable {
         self.topics = TopicSet(table)
     }
 
-    mutating func addRoute(_ text: String, of node: NodeID) {
-        guard let pattern = try? self.empty.pattern(text) else { return }
-        let shape = PatternShape(pattern)
-        if self.targets[shape]?.nodes.insert(node) == nil {
+    mutating func addRoutes(_ texts: some Sequence<String>, of node: NodeID) {
+        var (patterns, shapes): ([RoutePattern], [PatternShape]) = ([], [])
+        for text in texts {
+            guard let pattern = try? self.empty.pattern(text) else { continue }
+            let shape = PatternShape(pattern)
+            guard self.targets[shape]?.nodes.insert(node) == nil else { continue }
             self.targets[shape] = Target(nodes: NodeSet(node))
+            patterns.append(pattern)
+            shapes.append(shape)
         }
-        guard self.targets[shape]?.route == nil else { return }
-        self.route(shape, as: pattern)
+        self.route(patterns, shapes)
     }
 
-    private mutating func route(_ shape: PatternShape, as pattern: RoutePattern) {
-        let route = try? self.table.insert(pattern, shape)
-        self.targets[shape]?.route = route
-        self.inConflict[shape] = route == nil ? pattern : nil
+    private mutating func route(_ patterns: [RoutePattern], _ shapes: [PatternShape]) {
+        for (index, route) in self.table.insert(patterns, shapes).enumerated() {
+            self.targets[shapes[index]]?.route = route
+            if route == nil { self.inConflict[shapes[index]] = patterns[index] }
+        }
     }
 
     mutating func removeRoute(_ text: String, of node: NodeID) {
@@ -47,7 +51,9 @@ struct RouteDirectory: Sendable {
         guard let route = target.route else { return }
         self.table.remove(route)
         // A pattern that was in conflict with this one may take its place.
-        for (shape, pattern) in self.inConflict { self.route(shape, as: pattern) }
+        let waiting = self.inConflict
+        self.inConflict = [:]
+        self.route(Array(waiting.values), Array(waiting.keys))
     }
 
     mutating func addTopic(_ text: String) { self.topics.add(text) }

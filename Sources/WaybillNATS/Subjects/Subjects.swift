@@ -162,21 +162,25 @@ struct Subjects: Sendable {
     ///
     /// No text becomes a lone `%`, which stands for the empty one, and for a hash.
     static func token(_ text: String) -> String {
-        if text.isEmpty { return "%" }
-        let isPlain = text.utf8.allSatisfy(Self.isPlain)
-        if isPlain { return text }
+        if !text.isEmpty, text.utf8.allSatisfy(Self.isPlain) { return text }
         var bytes: [UInt8] = []
+        Self.append(token: text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends a text as ``token(_:)`` encodes it.
+    static func append(token text: String, to bytes: inout [UInt8]) {
+        if text.isEmpty { bytes.append(UInt8(ascii: "%")) }
         for byte in text.utf8 {
             if Self.isPlain(byte) {
                 bytes.append(byte)
             } else {
-                let digits = Array(String(byte, radix: 16, uppercase: true).utf8)
+                let digits = String(byte, radix: 16, uppercase: true).utf8
                 bytes.append(UInt8(ascii: "%"))
                 if digits.count == 1 { bytes.append(UInt8(ascii: "0")) }
                 bytes += digits
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -214,18 +218,23 @@ struct PatternShape: Sendable, Hashable {
     let text: String
 
     init(_ pattern: RoutePattern) {
-        let longest = pattern.shapes.first ?? []
-        var tokens = [Subjects.token(pattern.scheme)]
-        for segment in longest {
+        let shapes = pattern.shapes
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(pattern.text.utf8.count + 16)
+        Subjects.append(token: pattern.scheme, to: &bytes)
+        for segment in shapes.first ?? [] {
+            bytes.append(UInt8(ascii: "."))
             switch segment {
-            case .literal(let text): tokens.append(Subjects.token(text))
+            case .literal(let text): Subjects.append(token: text, to: &bytes)
             // Encoded, as no literal can be.
-            case .value(let kind): tokens.append("%\(Subjects.token(kind))")
-            case .rest: tokens.append("%%")
+            case .value(let kind):
+                bytes.append(UInt8(ascii: "%"))
+                Subjects.append(token: kind, to: &bytes)
+            case .rest: bytes += "%%".utf8
             }
         }
-        if pattern.shapes.count > 1 { tokens.append("%\(pattern.shapes.count)") }
-        self.text = tokens.joined(separator: ".")
+        if shapes.count > 1 { bytes += ".%\(shapes.count)".utf8 }
+        self.text = String(decoding: bytes, as: UTF8.self)
     }
 }
 
