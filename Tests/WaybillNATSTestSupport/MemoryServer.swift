@@ -158,7 +158,12 @@ package final class MemoryServer: Sendable {
 /// A connection to a ``MemoryServer``.
 package final class MemoryTransport: ClusterTransport {
     private let server: MemoryServer
-    private let state = Locked<(loop: EventLoop, receive: @Sendable ([TransportEvent]) -> Void)?>(nil)
+    private struct Receiver {
+        let loop: EventLoop
+        let receive: @Sendable (TransportEvent) -> Void
+    }
+
+    private let receiver = Locked<Receiver?>(nil)
     private let number = Locked(0)
 
     init(_ server: MemoryServer) { self.server = server }
@@ -168,17 +173,17 @@ package final class MemoryTransport: ClusterTransport {
 
     package func open(
         on eventLoop: EventLoop,
-        receive: @escaping @Sendable ([TransportEvent]) -> Void
+        receive: @escaping @Sendable (TransportEvent) -> Void
     ) async throws(RoutingError) {
-        self.state.withLock { $0 = (eventLoop, receive) }
+        self.receiver.withLock { $0 = Receiver(loop: eventLoop, receive: receive) }
         let number = self.server.add(self)
         self.number.withLock { $0 = number }
     }
 
     /// Gives it what a server would.
     package func take(_ event: TransportEvent) {
-        guard let (loop, receive) = self.state.withLock({ $0 }) else { return }
-        loop.execute { receive([event]) }
+        guard let receiver = self.receiver.withLock({ $0 }) else { return }
+        receiver.loop.execute { receiver.receive(event) }
     }
 
     package func subscribe(_ subject: String, queue: String?) {
@@ -199,7 +204,7 @@ package final class MemoryTransport: ClusterTransport {
     }
 
     package func flush() async {
-        guard let (loop, _) = self.state.withLock({ $0 }) else { return }
+        guard let loop = self.receiver.withLock({ $0?.loop }) else { return }
         // What was sent before is in the loop's queue.
         await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
     }

@@ -7,11 +7,7 @@ internal import WaybillServe
 
 // What comes from the transport.
 extension ClusterCore {
-    func receive(_ events: [TransportEvent]) {
-        for event in events { self.receive(event) }
-    }
-
-    private func receive(_ event: TransportEvent) {
+    func receive(_ event: TransportEvent) {
         switch event {
         case .message(let message): self.receive(message)
         case .undelivered(let reply, let reason): self.noteUndelivered(reply, reason)

@@ -96,8 +96,8 @@ extension ClusterCore {
         guard !self.isStarted else { return }
         self.isStarted = true
         do throws(RoutingError) {
-            try await self.transport.open(on: self.eventLoop) { [weak self] events in
-                self?.assumeOnLoop { $0.receive(events) }
+            try await self.transport.open(on: self.eventLoop) { [weak self] event in
+                self?.assumeOnLoop { $0.receive(event) }
             }
         } catch {
             self.isStarted = false

@@ -2,7 +2,7 @@ package import WaybillEventLoop
 package import WaybillRouting
 
 /// Carries the messages of a cluster between its nodes: publishes them, and has those that are subscribed to
-/// come in batches on a loop.
+/// come on a loop.
 ///
 /// A node's own messages do not come back to it. No function blocks, and none but ``open(on:receive:)`` and
 /// what waits for it suspends for longer than the server takes.
@@ -14,11 +14,11 @@ package protocol ClusterTransport: Sendable {
     ///
     /// - Parameters:
     ///   - eventLoop: where `receive` is called.
-    ///   - receive: takes what has happened, in its order.
+    ///   - receive: takes what happens, in its order.
     /// - Throws: `unreachable`, or `refused`.
     func open(
         on eventLoop: EventLoop,
-        receive: @escaping @Sendable ([TransportEvent]) -> Void
+        receive: @escaping @Sendable (TransportEvent) -> Void
     ) async throws(RoutingError)
 
     /// Has the messages to a subject come; of subscribers with one queue, a message comes to one.

@@ -1,6 +1,6 @@
 internal import WaybillEventLoop
 
-/// A bounded queue between two threads, the second of which is woken up once for a batch.
+/// A bounded queue between two threads, the second of which is woken up once for many elements.
 final class MessageRing<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -57,6 +57,8 @@ final class MessageRing<Element: Sendable>: Sendable {
             return elements
         }
     }
+
+    var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
     /// Takes nothing any more.
     ///

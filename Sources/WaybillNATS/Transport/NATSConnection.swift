@@ -33,7 +33,7 @@ final class NATSConnection: ClusterTransport {
 
     func open(
         on eventLoop: EventLoop,
-        receive: @escaping @Sendable ([TransportEvent]) -> Void
+        receive: @escaping @Sendable (TransportEvent) -> Void
     ) async throws(RoutingError) {
         let objection = ServerURL.objection(
             to: self.servers,
@@ -137,14 +137,23 @@ final class NATSConnection: ClusterTransport {
 
 /// What comes from libnats' threads, on its way to a loop.
 final class NATSEvents: Sendable {
-    private let ring: MessageRing<TransportEvent>
+    private enum Entry: Sendable {
+        case event(TransportEvent)
+        /// Says that what was appended before has been received.
+        case marker(@Sendable () -> Void)
+    }
+
+    /// How long the node receives before the loop does what else it has to do.
+    private static let slice = Duration.milliseconds(1)
+
+    private let ring: MessageRing<Entry>
     private let eventLoop: EventLoop
-    private let receive: @Sendable ([TransportEvent]) -> Void
+    private let receive: @Sendable (TransportEvent) -> Void
 
     init(
         on eventLoop: EventLoop,
         countLimit: Int = 1 << 17,
-        _ receive: @escaping @Sendable ([TransportEvent]) -> Void
+        _ receive: @escaping @Sendable (TransportEvent) -> Void
     ) {
         self.ring = MessageRing(countLimit: countLimit, byteLimit: 256 << 20)
         self.eventLoop = eventLoop
@@ -152,29 +161,47 @@ final class NATSEvents: Sendable {
     }
 
     func append(_ event: TransportEvent, size: Int = 0, isUrgent: Bool = true) {
-        switch self.ring.append(event, size: size, isUrgent: isUrgent) {
+        switch self.ring.append(.event(event), size: size, isUrgent: isUrgent) {
         case .queued, .closed: break
         case .needsWakeUp: self.eventLoop.execute { self.drain() }
         case .full: self.append(.overflow)
         }
     }
 
-    func close() { _ = self.ring.close() }
+    /// Has nothing received any more.
+    func close() { self.runMarkers(in: self.ring.close()) }
 
     /// Calls a closure on the loop, after what has come before has been received.
     func drain(then body: @escaping @Sendable () -> Void) {
-        self.eventLoop.execute {
-            self.drain()
-            body()
+        switch self.ring.append(.marker(body), size: 0, isUrgent: true) {
+        case .queued, .full: break
+        case .needsWakeUp: self.eventLoop.execute { self.drain() }
+        case .closed: self.eventLoop.execute(body)
         }
     }
 
     private func drain() {
-        let events = self.ring.takeAll()
-        guard !events.isEmpty else { return }
-        self.receive(events)
-        // What has come meanwhile has its turn after what else the loop has to do.
-        self.eventLoop.execute { self.drain() }
+        let entries = self.ring.takeAll()
+        if !entries.isEmpty { self.receive(entries[...]) }
+    }
+
+    private func receive(_ entries: ArraySlice<Entry>) {
+        if self.ring.isClosed { return self.runMarkers(in: entries) }
+        let end = self.eventLoop.time.instant + Self.slice
+        var rest = entries
+        repeat {
+            switch rest.removeFirst() {
+            case .event(let event): self.receive(event)
+            case .marker(let body): body()
+            }
+        } while !rest.isEmpty && self.eventLoop.time.instant < end
+        self.eventLoop.execute { [rest] in
+            if rest.isEmpty { self.drain() } else { self.receive(rest) }
+        }
+    }
+
+    private func runMarkers(in entries: some Sequence<Entry>) {
+        for case .marker(let body) in entries { self.eventLoop.execute(body) }
     }
 }
 #endif

@@ -125,12 +125,10 @@ struct OverflowTests {
     @Test func `what comes faster than a loop takes it is bounded, and the loss is said`() async throws {
         let loop = EventLoop(name: "slow")
         let counts = Locked<(messages: Int, overflows: Int)>((0, 0))
-        let events = NATSEvents(on: loop, countLimit: 10) { events in
-            for event in events {
-                counts.withLock { counts in
-                    if case .message = event { counts.messages += 1 }
-                    if case .overflow = event { counts.overflows += 1 }
-                }
+        let events = NATSEvents(on: loop, countLimit: 10) { event in
+            counts.withLock { counts in
+                if case .message = event { counts.messages += 1 }
+                if case .overflow = event { counts.overflows += 1 }
             }
         }
         let message = TransportMessage(subject: "a", reply: nil, payload: [])
@@ -146,6 +144,41 @@ struct OverflowTests {
         #expect(counts.withLock { $0.messages } == 10)
         events.append(.message(message), isUrgent: false)
         #expect(await eventually { counts.withLock { $0.messages } == 11 })
+        await loop.shutDown()
+    }
+
+    @Test func `a loop does what else it has to do while much comes`() async throws {
+        let loop = EventLoop(name: "busy")
+        let received = Locked<[String]>([])
+        let between = Locked<[Int]>([])
+        let last = Gate()
+        let count = 100
+        let events = NATSEvents(on: loop) { event in
+            guard case .message(let message) = event else { return }
+            let isFirst = received.withLock { received in
+                received.append(message.subject)
+                return received.count == 1
+            }
+            if isFirst { loop.execute { between.withLock { $0.append(received.withLock(\.count)) } } }
+            let start = ContinuousClock.now
+            while ContinuousClock.now - start < .milliseconds(1) {}
+        }
+        for number in 0..<count {
+            events.append(.message(TransportMessage(subject: "\(number)", reply: nil, payload: [])))
+        }
+        events.drain {
+            between.withLock { $0.append(received.withLock(\.count)) }
+            last.reach()
+        }
+        await last.reached()
+        #expect(received.withLock { $0 } == (0..<count).map(String.init))
+        let counts = between.withLock { $0 }
+        #expect(counts.count == 2 && counts[0] < count && counts[1] == count)
+        // What waits for the end of all that has come is told, whatever has become of that.
+        let closed = Gate()
+        events.close()
+        events.drain { closed.reach() }
+        await closed.reached()
         await loop.shutDown()
     }
     #endif
