@@ -16,10 +16,14 @@ final class RouteRegistry: Sendable {
     let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
     /// Called after each change, on the thread that made it.
-    private let observer = Locked<(@Sendable () -> Void)?>(nil)
+    private let observer = Locked<Observer?>(nil)
 
     /// A large table is copied when it has been read once for this many routes in it.
     private static let routesPerRead = 256
+
+    private struct Observer {
+        let noteChange: @Sendable () -> Void
+    }
 
     private struct State {
         var table: RouteTable<Handler>
@@ -58,10 +62,12 @@ final class RouteRegistry: Sendable {
     }
 
     /// Has code called after each change, instead of what was called before.
-    func observe(_ body: (@Sendable () -> Void)?) { self.observer.withLock { $0 = body } }
+    func observe(_ body: (@Sendable () -> Void)?) {
+        self.observer.withLock { $0 = body.map(Observer.init) }
+    }
 
     /// Calls the code that observes changes.
-    func noteChange() { self.observer.withLock { $0 }?() }
+    func noteChange() { self.observer.withLock { $0 }?.noteChange() }
 
     /// Changes the middlewares; messages that are routed afterwards meet the new ones.
     func intercept<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {

@@ -16,6 +16,9 @@ public import Synchronization
 /// A `Mutex` in place: no heap block, and no system call unless two threads meet. On Linux it waits in a way
 /// that the thread sanitizer does not see, and every value behind one would be reported as a race; compiled
 /// with `-D WAYBILL_PTHREAD_LOCKS` the lock is a POSIX mutex, which the sanitizer knows.
+///
+/// A function is put into a structure first: of a value of a generic type that is a function itself, each
+/// access would store a function that calls the one before.
 @safe
 @usableFromInline
 package struct Locked<Value: ~Copyable>: ~Copyable {

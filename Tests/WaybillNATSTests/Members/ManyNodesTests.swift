@@ -7,7 +7,7 @@ import WaybillTestSupport
 
 @testable import WaybillNATS
 
-/// A cluster of many nodes, each of which knows the patterns of all others.
+/// Many nodes, each of which knows the patterns of all others, and many changes.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct ManyNodesTests {
     /// What grows with the square of the nodes takes its time without optimization: fewer patterns then,
@@ -55,6 +55,17 @@ struct ManyNodesTests {
             }
             let last = try #require(nodes.last { $0.node.core.configuration.name != "node 2" })
             #expect(try await last.bus.route("app://n2/r4/x", as: Int.self) == 2)
+        }
+    }
+
+    @Test func `routes that come and go for days`() async throws {
+        try await withCluster(.memory) { cluster in
+            let shop = try await cluster.node("shop") { try $0.share("app://shop/**") }
+            let near = try await cluster.node("near")
+            for _ in 0..<20_000 { try shop.bus.register("app://shop/cart") { _ in 1 }.cancel() }
+            try shop.bus.register("app://shop/order") { _ in 2 }
+            #expect(await near.knows("app://shop/order"))
+            #expect(try await near.bus.route("app://shop/order", as: Int.self) == 2)
         }
     }
 }
