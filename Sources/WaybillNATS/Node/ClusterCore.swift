@@ -1,4 +1,5 @@
 internal import Logging
+internal import Synchronization
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillJSON
@@ -24,6 +25,7 @@ actor ClusterCore: RPCCaller {
     nonisolated let service: ServiceDescription?
     /// Resumes ``run()`` when the node is to leave.
     private nonisolated let leaving = LeaveSignal()
+    private nonisolated let isAnnouncementDue = Atomic<Bool>(false)
 
     var pending = PendingRequests<LoopContinuation<PendingEvent>>()
     var requests: [Int: SentRequest] = [:]
@@ -43,7 +45,6 @@ actor ClusterCore: RPCCaller {
     var reconnectedAt: ContinuousClock.Instant?
     private var registration: Registration?
     private var isStarted = false
-    private var isAnnouncementDue = false
     private var watch: ScheduledTimer?
     private var lastBeat: ContinuousClock.Instant?
 
@@ -175,8 +176,8 @@ extension ClusterCore {
         announcement.epoch = self.offer.epoch
         announcement.interval = self.interval
         if kind == .hello || kind == .state {
-            announcement.routes = self.offer.routes.sorted()
-            announcement.topics = self.offer.topics.sorted()
+            announcement.routes = Array(self.offer.routes)
+            announcement.topics = Array(self.offer.topics)
         }
         self.send(announcement, to: node)
     }
@@ -198,17 +199,13 @@ extension ClusterCore {
         _ = self.transport.publish(subject, reply: reply, bytes)
     }
 
-    /// The routes have changed, or what is shared: announces it once the code that runs now is done.
+    /// The routes have changed, or what is shared: announces it with what changes in the next millisecond.
     private nonisolated func noteRoutesChanged() {
-        self.eventLoop.execute { self.assumeOnLoop { $0.announceSoon() } }
-    }
-
-    private func announceSoon() {
-        guard !self.isAnnouncementDue else { return }
-        self.isAnnouncementDue = true
+        guard !self.isAnnouncementDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         self.eventLoop.schedule(at: Deadline(after: .milliseconds(1), by: self.eventLoop.time)) {
             self.assumeOnLoop { core in
-                core.isAnnouncementDue = false
+                // Not a store: what was changed before each call that found it true is seen from here on.
+                _ = core.isAnnouncementDue.exchange(false, ordering: .acquiringAndReleasing)
                 guard core.registration != nil, let change = core.updateOffer() else { return }
                 core.send(change, to: nil)
             }

@@ -56,7 +56,9 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
     }
 
     private mutating func letters(_ count: Int, of alphabet: String) -> String {
-        String((0..<count).compactMap { _ in alphabet.randomElement(using: &self.generator) })
+        // By bytes: a character of a string is looked for from its beginning.
+        let letters = (0..<count).compactMap { _ in alphabet.utf8.randomElement(using: &self.generator) }
+        return String(decoding: letters, as: UTF8.self)
     }
 
     private mutating func text(of node: RegexNode) -> String {
