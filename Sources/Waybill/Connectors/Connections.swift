@@ -146,9 +146,8 @@ extension RouteTable where Handler == Waybill.Handler {
         let failure = (failure ?? self.noRoute(for: address)).suggesting(
             (connections.cluster?.connector as? any Cluster)?.suggestions(for: address) ?? []
         )
-        let withRoutes = self.schemesWithRoutes
-        guard !withRoutes.contains(scheme), connections.cluster == nil else { return failure }
-        let known = withRoutes.union(connections.schemes).sorted()
+        guard !self.hasRoutes(ofScheme: scheme), connections.cluster == nil else { return failure }
+        let known = self.schemesWithRoutes.union(connections.schemes).sorted()
         let list =
             known.isEmpty
             ? "there is no other one either" : "there are \(known.prefix(8).joined(separator: ", "))"

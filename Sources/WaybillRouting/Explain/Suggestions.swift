@@ -2,8 +2,10 @@
 struct Suggestions {
     /// The maximum number of suggestions.
     static let limit = 3
-    /// The maximum number of routes compared, which bounds the cost of a miss in a large table.
+    /// The maximum number of routes looked at, which bounds the cost of a miss in a large table.
     static let maximumRoutes = 2_000
+    /// The maximum number of those that are compared: the likeliest by a look at their bytes.
+    static let maximumComparisons = 256
     /// The maximum number of segments of an address that is compared.
     static let maximumSegments = 24
     /// The maximum edit distance of a suggestion, for an address of any length.
@@ -28,10 +30,48 @@ struct Suggestions {
         // A third of the address; routes at a larger distance are unrelated.
         let typed = self.segments.reduce(self.scheme.count) { $0 + $1.count }
         self.tolerance = min((typed + 2) / 3, Self.maximumDistance)
-        for index in trie.routes.indices.prefix(Self.maximumRoutes) {
+        for index in self.similarRoutes(of: trie).prefix(Self.maximumComparisons) {
             guard let pattern = trie.pattern(at: UInt32(index)) else { continue }
             self.consider(pattern, trie.routes[index].generation)
         }
+    }
+
+    /// The routes whose patterns may be similar enough, the likeliest first.
+    private func similarRoutes(of trie: RouteTrie) -> [Int] {
+        // By other conventions a part of a pattern may be no segment.
+        let hasPlainText = trie.rules.conventions.host == .isFirstSegment
+        var isInAddress = [Bool](repeating: false, count: 256)
+        for byte in self.segments.joined() { isInAddress[Int(byte)] = true }
+        var found: [(distance: Int, index: Int)] = []
+        let routes = trie.routes.prefix(Self.maximumRoutes).enumerated()
+        for (index, route) in routes where route.generation != 0 {
+            let pattern = trie.texts[route.text]
+            let distance = hasPlainText ? Self.leastDistance(to: pattern, isInAddress) : 0
+            if distance <= self.tolerance { found.append((distance, index)) }
+        }
+        return found.sorted { ($0.distance, $0.index) < ($1.distance, $1.index) }.map(\.index)
+    }
+
+    /// What the distance of a pattern is at least: a byte of a literal segment that no segment of the address
+    /// has is one edit, and a segment counts three at most.
+    private static func leastDistance(to pattern: ArraySlice<UInt8>, _ isInAddress: [Bool]) -> Int {
+        var distance = 0
+        var segment = 0
+        var isLiteral = true
+        for byte in pattern {
+            switch byte {
+            case UInt8(ascii: "/"):
+                if isLiteral { distance += min(segment, 3) }
+                segment = 0
+                isLiteral = true
+            case UInt8(ascii: ":"), UInt8(ascii: "<"), UInt8(ascii: "{"), UInt8(ascii: "*"):
+                isLiteral = false
+            // What follows may be optional, stand for another byte, or not be part of the pattern.
+            case UInt8(ascii: "("), UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: " "): return 0
+            default: if !isInAddress[Int(byte)] { segment += 1 }
+            }
+        }
+        return isLiteral ? distance + min(segment, 3) : distance
     }
 
     /// The patterns of the most similar routes, best first.

@@ -132,8 +132,11 @@ extension RouteTable {
 
     /// The schemes that have at least one route.
     package var schemesWithRoutes: Set<String> {
-        self.trie.schemes.filter { self.trie.existingRoot(of: $0) != nil }
+        self.trie.schemes.filter { self.hasRoutes(ofScheme: $0) }
     }
+
+    /// Whether there is a route of a scheme, in the form in which the table compares it.
+    package func hasRoutes(ofScheme scheme: String) -> Bool { self.trie.existingRoot(of: scheme) != nil }
 }
 
 extension RouteTable {

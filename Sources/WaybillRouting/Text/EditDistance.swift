@@ -7,25 +7,26 @@ package enum EditDistance {
     package static func between(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
         if left == right { return 0 }
         guard abs(left.count - right.count) <= limit else { return nil }
-        var before: [Int] = []
+        var before = [Int](repeating: 0, count: right.count + 1)
         var previous = Array(0...right.count)
+        var current = before
+        var isLastAbove = false
         for (row, byte) in left.enumerated() {
-            var current = [row + 1]
-            current.reserveCapacity(right.count + 1)
+            current[0] = row + 1
+            var least = row + 1
             for column in right.indices {
                 var best = min(previous[column + 1], current[column]) + 1
                 best = min(best, previous[column] + (byte == right[column] ? 0 : 1))
                 if row > 0, column > 0, byte == right[column - 1], left[row - 1] == right[column] {
                     best = min(best, before[column - 1] + 1)
                 }
-                current.append(best)
+                current[column + 1] = best
+                least = min(least, best)
             }
             // A transposition reads two rows back, so two rows above the limit end the comparison.
-            if let least = current.min(), least > limit, let last = previous.min(), last > limit {
-                return nil
-            }
-            before = previous
-            previous = current
+            if least > limit, isLastAbove { return nil }
+            isLastAbove = least > limit
+            (before, previous, current) = (previous, current, before)
         }
         let distance = previous[right.count]
         return distance <= limit ? distance : nil

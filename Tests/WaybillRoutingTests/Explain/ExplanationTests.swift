@@ -37,6 +37,33 @@ import WaybillRouting
         #expect(table.noRoute(for: url).message.contains(nearest))
     }
 
+    @Test func `among many routes the one that was meant is named`() throws {
+        let words = [
+            "account", "basket", "customer", "delivery", "export", "forecast", "gift", "history", "invoice",
+            "journal", "keyword", "language", "message", "notice", "order", "payment", "quota", "region",
+            "stock", "ticket",
+        ]
+        var table = RouteTable<Int>()
+        for first in words {
+            for second in words {
+                try table.insert("app://\(first)/\(second)/:id", 0)
+                try table.insert("app://\(first)/:id/\(second)", 0)
+            }
+        }
+        var generator = SeededGenerator(seed: 1)
+        for route in table.routes.shuffled(using: &generator).prefix(60) {
+            var url = Array(route.pattern.text.replacing(":id", with: "7"))
+            let letters = url.indices.filter { url[$0].isLetter && $0 > 5 }
+            let slip = try #require(letters.randomElement(using: &generator))
+            switch Int.random(in: 0..<3, using: &generator) {
+            case 0: url.remove(at: slip)
+            case 1: url.insert("z", at: slip)
+            default: url[slip] = "z"
+            }
+            #expect(table.explain(String(url)).nearest.first == route.pattern.text)
+        }
+    }
+
     @Test func `dissimilar routes are not suggested`() throws {
         let explanation = try self.table("app://user/detail").explain("/zzzz/qqqqq")
         #expect(explanation.nearest.isEmpty)
