@@ -62,14 +62,14 @@ package final class PassedValues: Sendable {
         return self.older?[name]
     }
 
-    /// The value of a name, if that is a number that has been kept as one.
-    func number(_ name: String) -> Int? {
+    /// The number of a name, or that there is another value; nil if there is none.
+    func reading(_ name: String) -> Parameters.IntReading? {
         switch self.kind {
-        case .value: if self.name == name { return nil }
-        case .number: if self.name == name { return self.number }
-        case .dictionary: if self.values[name] != nil { return nil }
+        case .value: if self.name == name { return .needsText }
+        case .number: if self.name == name { return .number(self.number) }
+        case .dictionary: if self.values[name] != nil { return .needsText }
         }
-        return self.older?.number(name)
+        return self.older?.reading(name)
     }
 
     /// All of them.

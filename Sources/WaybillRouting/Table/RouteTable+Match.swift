@@ -6,6 +6,13 @@ extension RouteTable {
     @inlinable
     public func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.frozen.match(url) }
 
+    /// The best route for a URL that has a number beside it.
+    ///
+    /// - Returns: the match, which may be none: the number has to be written into the URL then.
+    package func match(_ url: String, _ number: InlineNumber) -> RouteMatch {
+        self.frozen.lookUp(url, number)
+    }
+
     /// The best route for an address, or nil when there is none.
     ///
     /// - Throws: ``RoutingError/Code/refused`` when the scheme has to be registered and is not.
@@ -98,7 +105,7 @@ public struct RouteMatch: Sendable {
     @inlinable public var route: RouteID { RouteID(bits: self.parameters.route) }
 
     /// Whether a route matched.
-    @inlinable var isFound: Bool { self.parameters.route != 0 }
+    @inlinable package var isFound: Bool { self.parameters.route != 0 }
 
     /// The value for "no match" within the library: an optional of this size would be copied by the runtime.
     static var none: Self {

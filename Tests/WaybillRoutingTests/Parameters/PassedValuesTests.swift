@@ -21,11 +21,11 @@ struct PassedValuesTests {
     @Test
     func `a number that is hidden by another value is not read as one`() {
         let number = PassedValues("a", number: 1, over: nil)
-        #expect(number.number("a") == 1)
-        #expect(number.number("b") == nil)
-        #expect(PassedValues("b", "x", over: number).number("a") == 1)
-        #expect(PassedValues("a", "x", over: number).number("a") == nil)
-        #expect(PassedValues.make(["a": "x"], over: number)?.number("a") == nil)
+        #expect(number.reading("a") == .number(1))
+        #expect(number.reading("b") == nil)
+        #expect(PassedValues("b", "x", over: number).reading("a") == .number(1))
+        #expect(PassedValues("a", "x", over: number).reading("a") == .needsText)
+        #expect(PassedValues.make(["a": "x"], over: number)?.reading("a") == .needsText)
     }
 
     @Test
