@@ -40,8 +40,8 @@ static inline void waybill_spin_hint(void) {
 // Lets another thread run on this core, if one waits.
 static inline void waybill_yield_core(void) { sched_yield(); }
 
-// Whether libuv has watchers that it hands to the kernel when it polls next. The queue is a pair of pointers in every
-// version of libuv 1, and the first leads back to the queue when it is empty.
+// Whether libuv has watchers that it hands to the kernel when it polls next. The queue is a pair of pointers
+// in every version of libuv 1, and the first leads back to the queue when it is empty.
 static inline int waybill_has_new_watchers(const uv_loop_t *loop) {
     const void *queue = &loop->watcher_queue;
     return *(const void *const *)queue != queue;
@@ -58,8 +58,8 @@ static inline uintptr_t waybill_thread_id(void) {
 }
 
 #if defined(__linux__)
-// What libdispatch has for run loops of others, and CoreFoundation's uses on this system: a descriptor that is readable
-// while the main queue holds work, and the function that runs it. Both are the main thread's.
+// What libdispatch has for run loops of others, and CoreFoundation's uses on this system: a descriptor that
+// is readable while the main queue holds work, and the function that runs it. Both are the main thread's.
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *unused);
 
@@ -126,5 +126,10 @@ extern void *swift_tryRetain(void *object);
 // is. Both take and return one register, which Swift's calling convention passes as C's does.
 extern void *swift_task_getCurrent(void);
 extern size_t swift_task_getJobFlags(void *task);
+
+// Functions of the Swift runtime: bind a task-local value in the task that the calling thread runs, and take
+// the latest binding back. The first takes the value out of its memory.
+extern void swift_task_localValuePush(const void *key, void *value, const void *type);
+extern void swift_task_localValuePop(void);
 
 #endif

@@ -98,6 +98,26 @@ extension MessageBus {
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>
     ) async throws(RoutingError) -> Value {
+        guard url.draft.isNumber, Value.self != Reply.self, !self.isIntercepted else {
+            return try await self.routeText(of: url)
+        }
+        var value: Value?
+        var other: OtherValue?
+        let rest = self.deliver(url.draft.pattern, query: url.draft.name, url.draft.number) {
+            handler,
+            message in
+            try self.call(handler, message, &value, &other)
+        }
+        if let value { return value }
+        return try await self.value(of: rest, other, as: Value.self, url: url.draft.url())
+    }
+
+    /// Routes such a URL as text.
+    @inlinable
+    @inline(never)
+    nonisolated(nonsending) func routeText<Value: Sendable>(
+        of url: TypedURL<Value>
+    ) async throws(RoutingError) -> Value {
         if url.draft.rest == nil { return try await self.route(url.draft.url(), as: Value.self) }
         return try await self.route(url.text(), parameters: url.parameters, as: Value.self)
     }

@@ -128,12 +128,15 @@ struct URLDraft: Sendable {
             ?? "\(url)\(mark)\(Address.encode(name))=\(Address.encode(text))"
     }
 
+    /// Whether it is a URL with one number, which need not become text.
+    @inlinable
+    @inline(__always)
+    var isNumber: Bool { !self.name.isEmpty && self.rest == nil }
+
     /// A URL with a number in its query.
-    ///
-    /// - Returns: nil if it is too long for a buffer.
     @usableFromInline
-    static func text(of url: String, _ name: String, _ number: Int) -> String? {
-        TextBuffer.url(url, "?", name, number)
+    static func text(of url: String, _ name: String, _ number: Int) -> String {
+        TextBuffer.url(url, "?", name, number) ?? "\(url)?\(Address.encode(name))=\(number)"
     }
 
     /// The URL.
@@ -142,8 +145,7 @@ struct URLDraft: Sendable {
     @inlinable
     @inline(__always)
     func url() throws(RoutingError) -> String {
-        if !self.name.isEmpty, let text = Self.text(of: self.pattern, self.name, self.number) { return text }
-        return try self.general()
+        self.name.isEmpty ? try self.general() : Self.text(of: self.pattern, self.name, self.number)
     }
 
     /// The URL, whatever its values are.

@@ -21,7 +21,8 @@ final class BusCore: Sendable {
     /// The loop on which plain closures run.
     let primaryShard: LoopShard
     let otherShards: [LoopShard]
-    /// The same, for the path of each message; ``otherShards`` holds them.
+    /// The same, for the path of each message; the two above hold them.
+    let primaryUnretained: Unretained<LoopShard>
     let otherShardsUnretained: [Unretained<LoopShard>]
 
     /// The mailbox in front of the plain closures.
@@ -61,6 +62,7 @@ final class BusCore: Sendable {
         self.shares = Exposures(configuration)
         self.primaryShard = shards[0]
         self.otherShards = Array(shards.dropFirst())
+        self.primaryUnretained = Unretained(shards[0])
         self.otherShardsUnretained = self.otherShards.map(Unretained.init)
         self.homeMailbox = Mailbox(
             eventLoop: shards[0].eventLoop,

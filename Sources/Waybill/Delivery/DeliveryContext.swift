@@ -42,6 +42,23 @@ struct DeliveryContext: Sendable {
     /// The context as what a task inherits.
     @usableFromInline var inherited: Inherited { Inherited(context: self) }
 
+    /// Has the calling task be in the context until ``leave()``.
+    ///
+    /// It is what `withValue` of ``local`` does around a closure, for the task of each message. The two come in
+    /// pairs, in one task, as ``CurrentTask`` says.
+    @unsafe
+    func enter() {
+        unsafe withUnsafeTemporaryAllocation(of: Inherited.self, capacity: 1) { memory in
+            guard let value = memory.baseAddress else { return }
+            unsafe value.initialize(to: self.inherited)
+            unsafe CurrentTask.bind(value, to: Self.$task)
+        }
+    }
+
+    /// Has the calling task leave the context that it has entered last.
+    @unsafe
+    static func leave() { unsafe CurrentTask.unbind() }
+
     /// Runs code in a context.
     static func with<Result>(
         _ context: DeliveryContext,
@@ -196,9 +213,11 @@ extension BusCore {
 
     /// Starts a handler's task in place; until it suspends, what it sends is its own, and not that of a
     /// handler that was called in place and is below it on the stack.
+    @inline(__always)
     func startTask(_ start: () -> HandlerTask) -> HandlerTask {
-        guard let shard = self.currentShard else { return start() }
-        return shard.clear(start)
+        // First, since a shard that is asked for is counted.
+        if self.primaryShard.isCurrent { return self.primaryShard.clear(start) }
+        return self.currentShard?.clear(start) ?? start()
     }
 }
 

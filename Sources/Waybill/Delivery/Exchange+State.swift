@@ -65,7 +65,7 @@ extension Exchange {
 
         init(handler: Handler?) { self.handler = handler }
 
-        /// Decides that this is the end; ``close(_:)`` must follow when the outcome is counted.
+        /// Decides that this is the end; ``close(taking:)`` must follow when the outcome is counted.
         ///
         /// - Returns: what that takes; nil if the end has been decided already.
         mutating func finish() -> Effects? {
@@ -76,10 +76,10 @@ extension Exchange {
             return effects
         }
 
-        /// Makes the outcome known: returns the reader that waits for it, or keeps it for the one to come.
-        mutating func close(_ outcome: Outcome) -> Reader? {
+        /// Makes the outcome known: returns the reader that waits for it, or takes it for the one to come.
+        mutating func close(taking outcome: inout Outcome?) -> Reader? {
             guard self.kept != nil, let reader = self.waiting.take()?.reader else {
-                self.outcome = outcome
+                self.outcome = outcome.take()
                 return nil
             }
             self.isRead = true

@@ -56,7 +56,6 @@ final class Exchange: Sendable {
     var task: UInt { self.runner.load(ordering: .relaxed) }
 
     /// The context of the handler, which the calling task is about to run.
-    @usableFromInline
     func context() -> DeliveryContext {
         self.runner.store(CurrentTask.id, ordering: .relaxed)
         return .exchange(self)
@@ -68,21 +67,36 @@ final class Exchange: Sendable {
     ///   - outcome: how it ends.
     ///   - handler: the handler whose reply this is, if it is one.
     func finish(_ outcome: consuming Outcome, by handler: Handler? = nil) {
-        guard let effects = self.decide(by: handler, isReply: outcome.isReply) else { return }
-        self.end(outcome, effects)
+        let isReply = outcome.isReply
+        guard let effects = self.decide(by: handler, isReply: isReply) else { return }
+        var rest: Outcome? = consume outcome
+        self.end(taking: &rest, isReply: isReply, effects)
     }
 
     /// Ends the exchange as its handler did; the reply's value is sent to the return URL, if there is one.
-    @inline(__always)
     func finish(_ outcome: consuming Outcome, of message: Message, by handler: Handler) {
-        guard let effects = self.decide(by: handler, isReply: outcome.isReply) else { return }
+        let isReply = outcome.isReply
+        var rest: Outcome? = consume outcome
+        self.finish(taking: &rest, isReply: isReply, of: message, by: handler)
+    }
+
+    /// The same without a copy of the outcome, which would be made by its type; to ask it is to copy it as
+    /// well.
+    @inline(__always)
+    private func finish(
+        taking outcome: inout Outcome?,
+        isReply: Bool,
+        of message: Message,
+        by handler: Handler
+    ) {
+        guard let effects = self.decide(by: handler, isReply: isReply) else { return }
         // While the message still counts as in flight.
         if message.hasReturnURL { self.conclude(message, outcome) }
-        self.end(outcome, effects)
+        self.end(taking: &outcome, isReply: isReply, effects)
     }
 
     @inline(never)
-    private func conclude(_ message: Message, _ outcome: Outcome) {
+    private func conclude(_ message: Message, _ outcome: Outcome?) {
         guard self.origin.hasReturnLeg, case .replied(let value) = outcome else { return }
         self.core.conclude(message, value)
     }
@@ -97,28 +111,25 @@ final class Exchange: Sendable {
 
     /// Counts an outcome and makes it known; in this order, so that a caller that has the reply finds it in
     /// the statistics.
-    private func end(_ outcome: consuming Outcome, _ effects: State.Effects) {
-        guard outcome.isReply else { return self.end(outcome.at(effects.handler), failing: effects) }
-        self.countReply(effects)
-        self.close(outcome, effects)
-    }
-
-    @inline(never)
-    private func end(_ failure: Outcome, failing effects: State.Effects) {
-        self.countFailure(failure, effects)
-        self.close(failure, effects)
+    private func end(taking outcome: inout Outcome?, isReply: Bool, _ effects: consuming State.Effects) {
+        if isReply {
+            self.countReply(effects)
+        } else {
+            self.countFailure(&outcome, effects)
+        }
+        self.close(taking: &outcome, isReply: isReply, effects)
     }
 
     /// Makes the outcome known, and releases what waited for the handler, or was kept for it.
     @inline(__always)
-    private func close(_ outcome: Outcome, _ effects: State.Effects) {
-        if let reader = self.state.withLock({ $0.close(outcome) }) {
+    private func close(taking outcome: inout Outcome?, isReply: Bool, _ effects: State.Effects) {
+        if let reader = self.state.withLock({ $0.close(taking: &outcome) }), let outcome = outcome.take() {
             reader.resume(returning: .finished(outcome))
         }
         guard let waiting = effects.waiting else { return }
         waiting.watch?.cancel()
         if waiting.isAttached { effects.handler?.detach(self) }
-        if !outcome.isReply { waiting.task?.cancel() }
+        if !isReply { waiting.task?.cancel() }
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
@@ -132,8 +143,11 @@ final class Exchange: Sendable {
         if case .sent(let message) = self.origin { message.extras?.isReturnOf?.end(.delivered) }
     }
 
-    /// Counts a failure, for the bus and for the route.
-    private func countFailure(_ failure: Outcome, _ effects: State.Effects) {
+    /// Counts a failure, for the bus and for the route, and notes where it happened.
+    @inline(never)
+    private func countFailure(_ outcome: inout Outcome?, _ effects: State.Effects) {
+        guard let failure = outcome?.at(effects.handler) else { return }
+        outcome = failure
         let (handler, hasBegun) = (effects.handler, effects.wasAttached)
         switch self.origin {
         // One of several attempts to deliver a message is counted elsewhere.
@@ -358,10 +372,13 @@ extension Exchange {
     ///
     /// Nothing can end the exchange but the handler before this returns, since its caller is here. So what
     /// frees the caller, and what frees others from it, is needed only if the handler has suspended then.
-    func start(_ delivery: consuming SuspendingDelivery, _ code: any SuspendingCode, on watcher: EventLoop?) {
-        let handler = delivery.handler
+    func start(_ message: consuming Message, at handler: Handler, on watcher: EventLoop?) {
+        guard !handler.isGone, let code = handler.code.suspending else {
+            handler.mailbox.endTurn()
+            return self.finish(.failed(handler.reason(self.url)))
+        }
         // No task has the exchange yet that takes it.
-        unsafe self.delivery = consume delivery
+        unsafe self.delivery = SuspendingDelivery(message: consume message, handler: handler)
         let task = self.core.startTask { code.start(self) }
         if !self.isOver { self.wait(for: task, of: handler, on: watcher) }
     }
@@ -375,9 +392,12 @@ extension Exchange {
         if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
     }
 
-    /// The message and its handler; for the task that is about to run it.
+    /// The message and its handler; for the task that is about to run it, which is in the exchange's context
+    /// until ``finish(taking:isReply:of:)``.
+    @unsafe
     @usableFromInline
     func takeDelivery() -> SuspendingDelivery {
+        unsafe self.context().enter()
         // It was left before this task began, and no other code takes it.
         guard let delivery = unsafe self.delivery.take() else {
             preconditionFailure("a message is delivered once")
@@ -385,10 +405,12 @@ extension Exchange {
         return delivery
     }
 
-    /// Ends the exchange as its handler did.
+    /// Ends the exchange as its handler did, and its context.
+    @unsafe
     @usableFromInline
-    func finish(_ outcome: consuming Outcome, of delivery: SuspendingDelivery) {
+    func finish(taking outcome: inout Outcome?, isReply: Bool, of delivery: SuspendingDelivery) {
+        unsafe DeliveryContext.leave()
         delivery.handler.mailbox.endTurn()
-        self.finish(outcome, of: delivery.message, by: delivery.handler)
+        self.finish(taking: &outcome, isReply: isReply, of: delivery.message, by: delivery.handler)
     }
 }

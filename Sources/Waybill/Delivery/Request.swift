@@ -78,18 +78,23 @@ struct Request: Sendable {
         )
     }
 
-    /// The message for a handler that may reply more than once, if there is an exchange.
-    func message(id: CorrelationID, parameters: consuming Parameters, exchange: Exchange?) -> Message {
+    /// The message for a handler that may reply more than once, if the exchange has a listener.
+    @inline(__always)
+    func message(
+        id: CorrelationID,
+        parameters: consuming Parameters,
+        exchange: Exchange,
+        hasListener: Bool
+    ) -> Message {
         if let passed { parameters.pass(passed) }
-        var extras = self.extras
-        if let path = exchange?.returnPath { extras = (extras ?? .empty).with(returnPath: path) }
+        let path = exchange.returnPath
         return Message(
             id: id,
             parameters: parameters,
             hops: self.hops,
             expiry: self.expiry,
-            extras: extras,
-            exchange: exchange
+            extras: path.map { (self.extras ?? .empty).with(returnPath: $0) } ?? self.extras,
+            exchange: hasListener ? exchange : nil
         )
     }
 }

@@ -110,10 +110,7 @@ extension MessageBus {
             try self.call(handler, message, &value, &other)
         }
         if let value { return value }
-        if let other { return try self.convert(other.value, to: Value.self, url: url) }
-        guard let rest else { return try self.convert((), to: Value.self, url: url) }
-        if let value = try self.value(atOnce: rest, as: Value.self, url: url) { return value }
-        return try await self.value(of: rest, as: Value.self, url: url)
+        return try await self.value(of: rest, other, as: Value.self, url: url)
     }
 
     /// Routes a call of a service.
@@ -121,20 +118,39 @@ extension MessageBus {
     @inline(__always)
     nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
-        _ passed: PassedValues?,
+        _ arguments: ServiceArguments,
         timeout: Duration?,
         as: Value.Type
     ) async throws(RoutingError) -> Value {
         var value: Value?
         var other: OtherValue?
-        let rest = self.deliver(url, passed, timeout) { handler, message in
-            try self.call(handler, message, &value, &other)
-        }
+        let rest =
+            if arguments.isNumber, timeout == nil {
+                self.deliver(url, passed: arguments.name, arguments.number) { handler, message in
+                    try self.call(handler, message, &value, &other)
+                }
+            } else {
+                self.deliver(url, arguments.values, timeout) { handler, message in
+                    try self.call(handler, message, &value, &other)
+                }
+            }
         if let value { return value }
-        if let other { return try self.convert(other.value, to: Value.self, url: url) }
-        guard let rest else { return try self.convert((), to: Value.self, url: url) }
-        if let value = try self.value(atOnce: rest, as: Value.self, url: url) { return value }
-        return try await self.value(of: rest, as: Value.self, url: url)
+        return try await self.value(of: rest, other, as: Value.self, url: url)
+    }
+
+    /// The value of a request whose handler has returned none of that type, or not yet.
+    @inlinable
+    @inline(never)
+    nonisolated(nonsending) func value<Value: Sendable>(
+        of rest: Undelivered?,
+        _ other: OtherValue?,
+        as type: Value.Type,
+        url: String
+    ) async throws(RoutingError) -> Value {
+        if let other { return try self.convert(other.value, to: type, url: url) }
+        guard let rest else { return try self.convert((), to: type, url: url) }
+        if let value = try self.value(atOnce: rest, as: type, url: url) { return value }
+        return try await self.value(of: rest, as: type, url: url)
     }
 
     /// The reply itself, for a caller that asks for one: `let reply: Reply = try await bus.route(url)`.

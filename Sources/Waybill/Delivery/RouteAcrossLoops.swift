@@ -9,40 +9,42 @@ extension BusCore {
     @inline(__always)
     func deliver(
         _ url: String,
+        _ number: InlineNumber?,
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        guard self.phase.load(ordering: .relaxed) == .open else { return .elsewhere }
-        let shard = self.primaryShard
-        guard shard.heldLoop.admitsDelivery() else { return self.deliverOnOtherLoop(url, request, call) }
-        guard let context = shard.inherited else { return shard.deliver(url, request, call) }
-        return self.deliver(url, request, inside: context, on: shard, call)
+        guard self.phase.load(ordering: .relaxed) == .open, let shard = self.admittingUnretained else {
+            return .elsewhere
+        }
+        // The bus holds its shards.
+        return unsafe shard.withUnsafeObject { shard in
+            guard let context = shard.inherited else { return shard.deliver(url, number, request, call) }
+            return self.deliver(url, number, request, inside: context, on: shard, call)
+        }
     }
 
-    /// The same on a loop of the bus that is not the first.
+    /// The shard of the caller's loop, if the caller may continue without suspending; counts one delivery
+    /// then.
+    @inline(__always)
+    private var admittingUnretained: Unretained<LoopShard>? {
+        self.primaryShard.heldLoop.admitsDelivery() ? self.primaryUnretained : self.otherAdmittingUnretained
+    }
+
     @inline(never)
-    private func deliverOnOtherLoop(
-        _ url: String,
-        _ request: Request?,
-        _ call: (Handler, Message) throws -> Void
-    ) -> InPlaceResult {
+    private var otherAdmittingUnretained: Unretained<LoopShard>? {
         for index in self.otherShardsUnretained.indices {
-            // The bus holds its shards.
             let other = self.otherShardsUnretained[index]
-            let result = unsafe other.withUnsafeObject { shard -> InPlaceResult? in
-                guard shard.heldLoop.admitsDelivery() else { return nil }
-                guard let context = shard.inherited else { return shard.deliver(url, request, call) }
-                return self.deliver(url, request, inside: context, on: shard, call)
-            }
-            if let result { return result }
+            // The bus holds its shards.
+            if unsafe other.withUnsafeObject({ $0.heldLoop.admitsDelivery() }) { return other }
         }
-        return .elsewhere
+        return nil
     }
 
     /// The same for a caller that is part of a handler: its message inherits hops and deadline.
     @inline(never)
     private func deliver(
         _ url: String,
+        _ number: InlineNumber?,
         _ request: Request?,
         inside context: DeliveryContext,
         on shard: LoopShard,
@@ -50,7 +52,7 @@ extension BusCore {
     ) -> InPlaceResult {
         var inside = request ?? Request(url: url)
         inside.inherit(from: context)
-        return self.objection(to: inside) == nil ? shard.deliver(url, inside, call) : .elsewhere
+        return self.objection(to: inside) == nil ? shard.deliver(url, number, inside, call) : .elsewhere
     }
 
     /// The shard of the caller's loop, if the caller may continue without suspending, and is no handler.
@@ -85,7 +87,7 @@ extension BusCore {
         guard let shard = self.currentShard else { return await self.routeFromOutside(request, listener) }
         var value: (any Sendable)?
         var path: ReturnPath?
-        let attempt = shard.deliver(request.url, request) { handler, message in
+        let attempt = shard.deliver(request.url, nil, request) { handler, message in
             let reply = try handler.call(message)
             self.conclude(message, reply)
             value = reply
@@ -179,7 +181,7 @@ extension BusCore {
             self.end(outcome, id, request.url, at: handler, hasBegun: true, message)
             return DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath)
         }
-        let exchange = self.begin(request, found, id, for: .waiting)
+        let exchange = self.begin(request, id, at: handler, found.takeParameters(), for: .waiting)
         let outcome = await exchange.listen(listener)
         return DeliveryResult(id: id, outcome: outcome, returnPath: exchange.returnPath)
     }
@@ -200,32 +202,27 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - request: what the caller gave.
-    ///   - found: the handler.
     ///   - id: the message's ID.
+    ///   - handler: the handler.
+    ///   - parameters: what the URL says to it.
     ///   - caller: the context of the handler that waits for the reply, if a handler does.
     ///   - isPublished: whether the message was published, so that no caller listens to this subscriber's
     ///     replies.
     ///   - chain: the middlewares around the handler, if there are any.
     /// - Returns: what the caller listens to.
     func begin(
-        _ request: Request,
-        _ found: consuming ResolvedRoute,
+        _ request: borrowing Request,
         _ id: CorrelationID,
+        at handler: Handler,
+        _ parameters: consuming Parameters,
         for caller: DeliveryContext?,
         isPublished: Bool = false,
         around chain: MiddlewareChain? = nil
     ) -> Exchange {
-        let handler = found.handler
-        let parameters = found.takeParameters()
-        let path =
-            isPublished
-            ? nil
-            : self.returnPath(
-                of: parameters,
-                id,
-                hops: request.hops,
-                from: request.extras?.external
-            )
+        var path: ReturnPath?
+        if !isPublished, parameters.hasFragment {
+            path = self.returnPath(of: parameters, id, hops: request.hops, from: request.extras?.external)
+        }
         let exchange = Exchange(
             id,
             url: request.url,
@@ -237,54 +234,55 @@ extension BusCore {
             returnPath: path,
             caller: caller
         )
-        // Not the handler's loop, which the handler may block.
-        let watcher = request.expiry.exists ? self.currentShard?.eventLoop : nil
-        if chain == nil, let code = handler.code.suspending, handler.mailbox.begin(id) {
-            if handler.isGone {
-                handler.mailbox.endTurn()
-                exchange.finish(.failed(handler.reason(exchange.url)))
-            } else {
-                let message = request.message(
-                    id: id,
-                    parameters: consume parameters,
-                    exchange: isPublished ? nil : exchange
-                )
-                exchange.start(
-                    SuspendingDelivery(message: consume message, handler: handler),
-                    code,
-                    on: watcher
-                )
-            }
-            return exchange
-        }
+        let watcher = self.watcher(of: request.expiry)
         let message = request.message(
             id: id,
             parameters: consume parameters,
-            exchange: isPublished ? nil : exchange
+            exchange: exchange,
+            hasListener: !isPublished
         )
+        if chain == nil, handler.code.maySuspend, handler.mailbox.begin(id) {
+            exchange.start(consume message, at: handler, on: watcher)
+        } else {
+            self.begin(consume message, exchange, at: handler, around: chain, on: watcher)
+        }
+        return exchange
+    }
+
+    /// The loop whose timer watches a deadline: the caller's, and not the handler's, which the handler may
+    /// block.
+    @inline(__always)
+    private func watcher(of expiry: Deadline) -> EventLoop? {
+        expiry.exists ? self.currentShard?.eventLoop : nil
+    }
+
+    /// The same for a handler that is on another loop, has messages waiting, or is behind middlewares.
+    @inline(never)
+    private func begin(
+        _ message: consuming Message,
+        _ exchange: Exchange,
+        at handler: Handler,
+        around chain: MiddlewareChain?,
+        on watcher: EventLoop?
+    ) {
         guard exchange.attach(to: handler) else {
-            exchange.finish(.failed(handler.reason(exchange.url)))
-            return exchange
+            return exchange.finish(.failed(handler.reason(exchange.url)))
         }
         var queued: QueuedTask?
         if chain == nil {
             do throws(RoutingError) {
                 queued = try handler.mailbox.admit(message, handler, for: exchange, inside: exchange.caller)
             } catch {
-                exchange.finish(.failed(error))
-                return exchange
+                return exchange.finish(.failed(error))
             }
         }
-        if request.expiry.exists { exchange.expire(at: request.expiry, on: watcher) }
+        if exchange.expiry.exists { exchange.expire(at: exchange.expiry, on: watcher) }
         if let chain {
-            let stage = DeliveryBounds(deadline: request.expiry)
-            var message = message
             message.keepHeaders()
-            Delivery(chain, handler, stage).start(message, for: exchange)
+            Delivery(chain, handler, DeliveryBounds(deadline: exchange.expiry)).start(message, for: exchange)
         } else {
             handler.mailbox.start(message, handler, exchange, after: queued)
         }
-        return exchange
     }
 }
 

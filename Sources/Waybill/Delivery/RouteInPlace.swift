@@ -41,7 +41,52 @@ extension MessageBus {
     /// Has the handler of a URL called in place; nil if it was.
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> Void) -> Undelivered? {
-        self.undelivered(self.core.deliver(url, nil, call), of: Request(url: url))
+        self.undelivered(self.core.deliver(url, nil, nil, call), of: Request(url: url))
+    }
+
+    /// The same for a URL with one number, which becomes text only if the text is asked for.
+    @usableFromInline
+    func deliver(
+        _ url: String,
+        query name: String,
+        _ number: Int,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Undelivered? {
+        guard let attempt = self.attempt(url, InlineNumber(name, number, in: .query), call) else {
+            return self.deliver(URLDraft.text(of: url, name, number), call)
+        }
+        return self.undelivered(attempt, of: Request(url: URLDraft.text(of: url, name, number)))
+    }
+
+    /// The same for a number that is passed with the call.
+    @usableFromInline
+    func deliver(
+        _ url: String,
+        passed name: String,
+        _ number: Int,
+        _ call: (Handler, Message) throws -> Void
+    ) -> Undelivered? {
+        func request() -> Request {
+            Request(url: url, passed: PassedValues(name, number: number, over: nil))
+        }
+        guard let attempt = self.attempt(url, InlineNumber(name, number, in: .call), call) else {
+            return self.deliver(request(), call)
+        }
+        return self.undelivered(attempt, of: request())
+    }
+
+    /// What becomes of a URL that has a number beside it; nil if the message has to be made with the number
+    /// first.
+    @inline(__always)
+    private func attempt(
+        _ url: String,
+        _ number: InlineNumber?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult? {
+        guard let number else { return nil }
+        let attempt = self.core.deliver(url, number, nil, call)
+        if case .elsewhere = attempt { return nil }
+        return attempt
     }
 
     @inline(__always)
@@ -72,7 +117,7 @@ extension MessageBus {
 
     private func deliver(_ request: Request, _ call: (Handler, Message) throws -> Void) -> Undelivered? {
         let isLate = request.expiry.exists && request.expiry.hasPassed(by: self.core.time)
-        let attempt = isLate ? .elsewhere : self.core.deliver(request.url, request, call)
+        let attempt = isLate ? .elsewhere : self.core.deliver(request.url, nil, request, call)
         return self.undelivered(attempt, of: request)
     }
 
@@ -224,15 +269,18 @@ extension LoopShard {
     ///
     /// - Parameters:
     ///   - url: where to.
+    ///   - number: a number that the URL has beside it.
     ///   - request: what else the caller gave, if anything.
     ///   - call: calls the handler with the message, and keeps the value.
-    /// - Returns: how far the request got.
+    /// - Returns: how far the request got; with a number that is all the way, or it has not begun.
     @inline(__always)
     func deliver(
         _ url: String,
+        _ number: InlineNumber?,
         _ request: Request?,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
+        if let number { return self.deliver(url, number, request, call) }
         guard self.isPlain else { return self.deliverAnew(url, request, call) }
         let id = self.open()
         do throws(RoutingError) {
@@ -246,16 +294,38 @@ extension LoopShard {
                     $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied
                 })
             else {
-                let found = ResolvedRoute(
-                    handler: unsafe handler.unsafeObject,
-                    parameters: consume parameters
+                return self.deliver(
+                    url,
+                    request,
+                    id,
+                    to: unsafe handler.unsafeObject,
+                    consume parameters,
+                    call
                 )
-                return self.deliver(url, request, id, to: found, call)
             }
-            return self.deliverInPlace(url, request, id, to: handler, consume parameters, call)
+            return self.deliverInPlace(request, id, to: handler, consume parameters, call)
         } catch {
             return self.lost(url, id, error)
         }
+    }
+
+    @inline(__always)
+    private func deliver(
+        _ url: String,
+        _ number: InlineNumber,
+        _ request: Request?,
+        _ call: (Handler, Message) throws -> Void
+    ) -> InPlaceResult {
+        guard self.isPlain else { return .elsewhere }
+        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
+        let match = unsafe self.snapshot.withUnsafeObject { $0.match(url, number) }
+        guard match.isFound, let handler = self.handler(of: match),
+            // The snapshot holds the handler, and is kept while a delivery in place is under way.
+            unsafe handler.withUnsafeObject({
+                $0.isImmediate && $0.loop == self.loop && !$0.mailbox.isOccupied
+            })
+        else { return .elsewhere }
+        return self.deliverInPlace(request, self.open(), to: handler, (consume match).take(), call)
     }
 
     /// Looks a URL up in the routes that the loop last saw.
@@ -303,7 +373,7 @@ extension LoopShard {
         let id = self.open()
         do throws(RoutingError) {
             let found = try self.find(url, request?.passed)
-            return self.deliver(url, request, id, to: found, call)
+            return self.deliver(url, request, id, to: found.handler, found.parameters, call)
         } catch {
             return .lost(error, id)
         }
@@ -316,23 +386,29 @@ extension LoopShard {
         _ url: String,
         _ request: Request?,
         _ id: CorrelationID,
-        to found: consuming ResolvedRoute,
+        to handler: Handler,
+        _ parameters: consuming Parameters,
         _ call: (Handler, Message) throws -> Void
     ) -> InPlaceResult {
-        if found.handler.instanceGroup != nil {
-            return self.deliver(url, request, id, to: found.member(on: self.loop, request?.passed), call)
+        if handler.instanceGroup != nil {
+            let member = ResolvedRoute(handler: handler, parameters: parameters)
+                .member(on: self.loop, request?.passed)
+            return self.deliver(url, request, id, to: member.handler, member.parameters, call)
         }
-        let handler = found.handler
-        guard handler.loop == self.loop, handler.mailbox.isClear else { return .handOver(found, id) }
+        guard handler.loop == self.loop, handler.mailbox.isClear else {
+            return .handOver(ResolvedRoute(handler: handler, parameters: parameters), id)
+        }
         guard handler.isImmediate else {
             // A caller that is part of a handler has a request, with what that inherits.
             guard let request else {
-                return .started(handler.core.begin(Request(url: url), found, id, for: nil))
+                return .started(
+                    handler.core.begin(Request(url: url), id, at: handler, consume parameters, for: nil)
+                )
             }
-            return .started(handler.core.begin(request, found, id, for: .waiting))
+            return .started(handler.core.begin(request, id, at: handler, consume parameters, for: .waiting))
         }
         defer { withExtendedLifetime(handler) {} }
-        return self.deliverInPlace(url, request, id, to: Unretained(handler), found.takeParameters(), call)
+        return self.deliverInPlace(request, id, to: Unretained(handler), consume parameters, call)
     }
 
     /// Calls the handler of a request, which is on this loop and has no message waiting.
@@ -341,7 +417,6 @@ extension LoopShard {
     /// handler is called in place is kept until the handler has returned.
     @inline(__always)
     private func deliverInPlace(
-        _ url: String,
         _ request: Request?,
         _ id: CorrelationID,
         to handler: Unretained<Handler>,

@@ -163,7 +163,7 @@ extension MessageBus {
         if let error = core.objection(to: request, .calls) { throw core.refuse(request, error) }
         let content = core.keepingPath(request.content)
         var value: (any Sendable)?
-        let attempt = core.deliver(content.url, content) { handler, message in
+        let attempt = core.deliver(content.url, nil, content) { handler, message in
             let reply = try handler.call(message)
             core.conclude(message, reply)
             value = reply

@@ -41,13 +41,8 @@ extension Mailbox {
             handler: handler,
             .sent(message)
         )
-        guard !handler.isGone else {
-            self.endTurn()
-            return exchange.finish(.failed(handler.reason(exchange.url)))
-        }
-        if chain == nil, let code = handler.code.suspending {
-            let delivery = SuspendingDelivery(message: message, handler: handler)
-            exchange.start(delivery, code, on: self.eventLoop)
+        if chain == nil, handler.code.maySuspend {
+            exchange.start(message, at: handler, on: self.eventLoop)
         } else {
             self.startIntercepted(message, handler, exchange, by: chain)
         }

@@ -158,7 +158,14 @@ extension BusCore {
             let found = try self.find(request, on: self.currentShard, around: chain)
             return ReplyStream(
                 id: id,
-                exchange: self.begin(request, found, id, for: .waiting, around: chain),
+                exchange: self.begin(
+                    request,
+                    id,
+                    at: found.handler,
+                    found.parameters,
+                    for: .waiting,
+                    around: chain
+                ),
                 unmatched: found.handler.failure == nil ? nil : self.unmatched(request, id: id)
             )
         } catch {

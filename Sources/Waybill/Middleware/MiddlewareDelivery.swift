@@ -63,7 +63,14 @@ extension BusCore {
         guard handler.isImmediate && !handler.mailbox.isSerial || handler.failure != nil,
             !request.expiry.exists
         else {
-            let exchange = self.begin(request, found, id, for: .waiting, around: chain)
+            let exchange = self.begin(
+                request,
+                id,
+                at: handler,
+                found.parameters,
+                for: .waiting,
+                around: chain
+            )
             return self.delivered(
                 request,
                 await exchange.listen(listener),

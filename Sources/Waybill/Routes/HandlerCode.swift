@@ -15,6 +15,9 @@ struct HandlerCode: Sendable {
     /// It runs in a task of its own, so that its caller can be freed at any time.
     let suspending: (any SuspendingCode)?
 
+    /// Whether there is such code; asking for the code itself would count it.
+    let maySuspend: Bool
+
     /// Nothing that could be called.
     static let none = Self(NoCode.shared, isImmediate: false)
 
@@ -38,6 +41,7 @@ struct HandlerCode: Sendable {
         self.object = UnretainedObject(immediate)
         self.isImmediate = isImmediate
         self.suspending = suspending
+        self.maySuspend = suspending != nil
     }
 }
 
@@ -123,17 +127,17 @@ final class SuspendingClosure: SuspendingCode {
             task = Task.immediate {
                 // Captured, the parameter isolates the task to the mailbox.
                 _ = mailbox
-                let delivery = exchange.takeDelivery()
-                let outcome: Outcome
+                // It is in the exchange's context until `finish`, and binds nothing itself.
+                let delivery = unsafe exchange.takeDelivery()
+                var outcome: Outcome?
+                var isReply = true
                 do {
-                    let value = try await DeliveryContext.local.withValue(exchange.context().inherited) {
-                        try await mailbox.run(delivery.message, self.body)
-                    }
-                    outcome = .replied(value)
+                    outcome = .replied(try await mailbox.run(delivery.message, self.body))
                 } catch {
                     outcome = delivery.failure(error)
+                    isReply = false
                 }
-                exchange.finish(outcome, of: delivery)
+                unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
             }
         }
         guard let task else { preconditionFailure("the loop has one turn") }
@@ -177,19 +181,17 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
         var task: HandlerTask?
         for _ in 0..<once() {
             task = Task.immediate {
-                let delivery = exchange.takeDelivery()
-                let outcome: Outcome
+                // It is in the exchange's context until `finish`, and binds nothing itself.
+                let delivery = unsafe exchange.takeDelivery()
+                var outcome: Outcome?
+                var isReply = true
                 do {
-                    let value = try await DeliveryContext.local.withValue(
-                        exchange.context().inherited,
-                        operation: { try await body(module, delivery.message) },
-                        isolation: module
-                    )
-                    outcome = .replied(value)
+                    outcome = .replied(try await body(module, delivery.message))
                 } catch {
                     outcome = delivery.failure(error)
+                    isReply = false
                 }
-                exchange.finish(outcome, of: delivery)
+                unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
             }
         }
         guard let task else { preconditionFailure("the loop has one turn") }

@@ -71,6 +71,10 @@ final class RouteSnapshot: Sendable {
     @inline(__always)
     func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.table.match(url) }
 
+    /// The same for a URL that has a number beside it.
+    @inline(__always)
+    func match(_ url: String, _ number: InlineNumber) -> RouteMatch { self.table.match(url, number) }
+
     func read<Result>(
         _ body: (borrowing RouteTable<Handler>) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {

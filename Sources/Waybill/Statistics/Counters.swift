@@ -203,8 +203,14 @@ extension BusCore {
 
     /// Counts how a message ended.
     func close(_ kind: Outcome.Kind) {
-        guard let shard = self.currentShard else { return self.closeShared(kind) }
-        shard.counters.close(kind)
+        // First, since a shard that is asked for is counted.
+        if self.primaryShard.isCurrent {
+            self.primaryShard.counters.close(kind)
+        } else if let shard = self.currentShard {
+            shard.counters.close(kind)
+        } else {
+            return self.closeShared(kind)
+        }
         if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
     }
 

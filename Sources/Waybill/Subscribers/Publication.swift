@@ -115,12 +115,12 @@ extension BusCore {
                 self.end(outcome, message.id, url, at: handler, hasBegun: false, message)
                 publication.taken += self.took(url, outcome)
             } else {
-                let found = ResolvedRoute(handler: handler, parameters: message.parameters)
                 publication.exchanges.append(
                     self.begin(
                         publication.request,
-                        found,
                         message.id,
+                        at: handler,
+                        message.parameters,
                         for: .waiting,
                         isPublished: true,
                         around: publication.chain

@@ -1,11 +1,12 @@
 internal import Testing
+internal import WaybillTestSupport
 
 @testable internal import WaybillEventLoop
 
 /// The runtime's flags tell child tasks from others.
 ///
-/// Both inherit task-local values, but only a child is awaited by the task that made it. If one of these tests fails
-/// after a change of toolchain, the flags have moved.
+/// Both inherit task-local values, but only a child is awaited by the task that made it. If one of these
+/// tests fails after a change of toolchain, the flags have moved.
 struct CurrentTaskTests {
     @Test func `an async let is a child`() async {
         async let isChild = CurrentTask.isChild
@@ -40,5 +41,71 @@ struct CurrentTaskTests {
             loop.execute { continuation.resume(returning: CurrentTask.id) }
         }
         #expect(outside == 0)
+    }
+
+    private final class Resident: Sendable {
+        let number: Int
+        let journal: Journal<Int>
+
+        init(_ number: Int, _ journal: Journal<Int>) {
+            self.number = number
+            self.journal = journal
+        }
+
+        deinit { self.journal.add(self.number) }
+    }
+
+    @TaskLocal private static var resident: Resident?
+
+    /// Binds a value around the body, as code does that runs with every message.
+    private func bound<Result>(
+        _ resident: Resident?,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: Resident?.self, capacity: 1) { memory in
+            guard let value = memory.baseAddress else { return }
+            unsafe value.initialize(to: resident)
+            unsafe CurrentTask.bind(value, to: Self.$resident)
+        }
+        // All that the body binds it takes back.
+        defer { unsafe CurrentTask.unbind() }
+        return try await body()
+    }
+
+    @Test func `a bound value is what withValue makes of it, also for tasks inside`() async {
+        let ended = Journal<Int>()
+        await self.bound(Resident(1, ended)) {
+            #expect(Self.resident?.number == 1)
+            await Task.yield()
+            async let child = Self.resident?.number
+            #expect(await child == 1)
+            #expect(await Task { Self.resident?.number }.value == 1)
+            #expect(await Task.immediate { Self.resident?.number }.value == 1)
+            #expect(await Task.detached { Self.resident?.number }.value == nil)
+            await self.bound(Resident(2, ended)) {
+                #expect(Self.resident?.number == 2)
+                Self.$resident.withValue(nil) { #expect(Self.resident == nil) }
+                #expect(Self.resident?.number == 2)
+            }
+            #expect(Self.resident?.number == 1)
+            #expect(ended.entries == [2])
+        }
+        #expect(Self.resident == nil)
+        // The tasks inside have their own copies of the binding, until they are destroyed.
+        #expect(await eventually { ended.entries == [2, 1] })
+    }
+
+    @Test func `a binding ends with an error, and in the body of a group`() async {
+        struct Failure: Error {}
+        let ended = Journal<Int>()
+        await #expect(throws: Failure.self) {
+            try await self.bound(Resident(1, ended)) { throw Failure() }
+        }
+        #expect(Self.resident == nil && ended.entries == [1])
+        await withTaskGroup(of: Int?.self) { group in
+            await self.bound(Resident(2, ended)) { group.addTask { Self.resident?.number } }
+            for await number in group { #expect(number == 2) }
+        }
+        #expect(await eventually { ended.entries == [1, 2] })
     }
 }

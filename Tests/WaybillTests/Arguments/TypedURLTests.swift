@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Testing
 import Waybill
+import WaybillEventLoop
 
 @Suite
 struct TypedURLTests {
@@ -50,6 +51,60 @@ struct TypedURLTests {
         #expect(try await bus.route(url) == "paid 42")
     }
 
+    @Test(arguments: [1, 2], [false, true])
+    func `a number that is not text yet is text for all that ask`(
+        loops: Int,
+        isIntercepted: Bool
+    ) async throws {
+        let loops = (0..<loops).map { EventLoop(name: "loop \($0)") }
+        let bus = MessageBus(eventLoops: loops)
+        if isIntercepted { bus.use(Doing { .pass($0) }) }
+        let user = UserActor(eventLoop: loops[loops.count - 1])
+        try bus.register("app://user/seen", on: user) { _, message -> [String] in
+            [message.address.text, message.parameters["uid"] ?? "", "\(message.parameters.query)"]
+        }
+        try bus.register("app://user/later") { message -> String in
+            await Task.yield()
+            return message.address.text
+        }
+        try bus.register("app://user/broken", on: user) { _, message -> Int in
+            throw NumberedFailure(uid: try message.argument("uid"))
+        }
+        try bus.register("app://user/on", on: user) { _, message -> String in "on" }
+        try bus.register("app://outer") { [bus] _ -> [String] in
+            try await bus.route(TypedURL<[String]>(url: "app://user/seen").with("uid", 8))
+        }
+        func check() async throws {
+            let seen = TypedURL<[String]>(url: "app://user/seen").with("uid", -7)
+            #expect(try await bus.route(seen) == ["app://user/seen?uid=-7", "-7", #"["uid": "-7"]"#])
+            #expect(try await bus.route("app://outer", as: [String].self)[0] == "app://user/seen?uid=8")
+            let later = TypedURL<String>(url: "app://user/later").with("uid", 1)
+            #expect(try await bus.route(later) == "app://user/later?uid=1")
+            let broken = await #expect(throws: RoutingError.self) {
+                let _: Int = try await bus.route(TypedURL<Int>(url: "app://user/broken").with("uid", 2))
+            }
+            #expect(broken?.code == .handlerFailed && broken?.url == "app://user/broken?uid=2")
+            #expect((broken?.cause as? NumberedFailure)?.uid == 2)
+            let other = await #expect(throws: RoutingError.self) {
+                let _: Int = try await bus.route(TypedURL<Int>(url: "app://user/on").with("uid", 3))
+            }
+            #expect(other?.code == .typeMismatch && other?.url == "app://user/on?uid=3")
+            let none = await #expect(throws: RoutingError.self) {
+                let _: Int = try await bus.route(TypedURL<Int>(url: "app://user/sen").with("uid", 4))
+            }
+            #expect(none?.code == .noRoute && none?.url == "app://user/sen?uid=4")
+            let reply = try await bus.route(TypedURL<Reply>(url: "app://user/on").with("uid", 5))
+            #expect(try reply.value(as: String.self) == "on")
+            try await bus.route(TypedURL<Void>(url: "app://user/on").with("uid", 6))
+        }
+        try await check()
+        for loop in loops { try await UserActor(eventLoop: loop).run(check) }
+        let books = bus.statistics
+        #expect(
+            books.sent == books.replied + books.failed + books.deadLettered && books.failed == 1 + loops.count
+        )
+    }
+
     @Test
     func `a value that cannot stand in the pattern is an error, and a dead letter when it is sent`()
         async throws
@@ -66,6 +121,14 @@ struct TypedURLTests {
         }
         #expect(bus.statistics.deadLettered == 1)
     }
+}
+
+private struct NumberedFailure: Error { let uid: Int }
+
+private actor UserActor: LoopBound {
+    let eventLoop: EventLoop
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+    func run(_ body: () async throws -> Void) async throws { try await body() }
 }
 
 private enum Side: String { case left, right }

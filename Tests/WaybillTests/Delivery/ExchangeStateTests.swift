@@ -37,7 +37,8 @@ struct ExchangeStateTests {
         var state = Exchange.State(handler: nil)
         _ = state.finish()
         let early = state.takeOutcome()
-        let reader = state.close(.replied(7))
+        var last: Outcome? = .replied(7)
+        let reader = state.close(taking: &last)
         #expect(early == nil && reader == nil && !state.isRead)
         let outcome = try state.takeOutcome()?.value(as: Int.self, url: "app://state")
         let second = state.takeOutcome()
@@ -50,7 +51,8 @@ struct ExchangeStateTests {
         let waiting = Exchange.Reader(on: nil)
         let event = state.read(waiting)
         _ = state.finish()
-        let reader = state.close(.replied(7))
+        var last: Outcome? = .replied(7)
+        let reader = state.close(taking: &last)
         #expect(event == nil && reader === waiting && state.isRead)
     }
 
@@ -127,7 +129,8 @@ private struct ExchangeRun {
     private mutating func close() -> (String, String, String) {
         guard self.isOver, !self.isClosed else { return ("none", "", "") }
         self.isClosed = true
-        let actual = self.state.close(.replied(7))
+        var outcome: Outcome? = .replied(7)
+        let actual = self.state.close(taking: &outcome)
         let expected = self.reader.take()
         if expected == nil { self.outcome = 7 }
         return ("close", "\(actual === expected)", "true")
