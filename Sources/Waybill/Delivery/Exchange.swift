@@ -28,7 +28,7 @@ final class Exchange: Sendable {
     private let state: Locked<State>
     /// What the handler's task takes when it begins, so that nothing in it is copied: left here before the
     /// task exists.
-    private nonisolated(unsafe) var delivery: SuspendingDelivery?
+    nonisolated(unsafe) var delivery: SuspendingDelivery?
 
     init(
         _ id: CorrelationID,
@@ -83,7 +83,7 @@ final class Exchange: Sendable {
     /// The same without a copy of the outcome, which would be made by its type; to ask it is to copy it as
     /// well.
     @inline(__always)
-    private func finish(
+    func finish(
         taking outcome: inout Outcome?,
         isReply: Bool,
         of message: Message,
@@ -363,54 +363,5 @@ extension Exchange {
             self.finish(.failed(.deadlineExceeded(url: self.url)))
         }
         self.bind(watch: watch)
-    }
-}
-
-extension Exchange {
-    /// Starts the handler in a task of its own, within this call, on the loop of its mailbox and before
-    /// anything else that waits there.
-    ///
-    /// Nothing can end the exchange but the handler before this returns, since its caller is here. So what
-    /// frees the caller, and what frees others from it, is needed only if the handler has suspended then.
-    func start(_ message: consuming Message, at handler: Handler, on watcher: EventLoop?) {
-        guard !handler.isGone, let code = handler.code.suspending else {
-            handler.mailbox.endTurn()
-            return self.finish(.failed(handler.reason(self.url)))
-        }
-        // No task has the exchange yet that takes it.
-        unsafe self.delivery = SuspendingDelivery(message: consume message, handler: handler)
-        let task = self.core.startTask { code.start(self) }
-        if !self.isOver { self.wait(for: task, of: handler, on: watcher) }
-    }
-
-    /// Has everything wait for a handler that has suspended.
-    private func wait(for task: HandlerTask, of handler: Handler, on watcher: EventLoop?) {
-        self.bind(task: task)
-        guard self.attach(to: handler) || self.core.isExempt(self) else {
-            return self.finish(.failed(handler.reason(self.url)))
-        }
-        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
-    }
-
-    /// The message and its handler; for the task that is about to run it, which is in the exchange's context
-    /// until ``finish(taking:isReply:of:)``.
-    @unsafe
-    @usableFromInline
-    func takeDelivery() -> SuspendingDelivery {
-        unsafe self.context().enter()
-        // It was left before this task began, and no other code takes it.
-        guard let delivery = unsafe self.delivery.take() else {
-            preconditionFailure("a message is delivered once")
-        }
-        return delivery
-    }
-
-    /// Ends the exchange as its handler did, and its context.
-    @unsafe
-    @usableFromInline
-    func finish(taking outcome: inout Outcome?, isReply: Bool, of delivery: SuspendingDelivery) {
-        unsafe DeliveryContext.leave()
-        delivery.handler.mailbox.endTurn()
-        self.finish(taking: &outcome, isReply: isReply, of: delivery.message, by: delivery.handler)
     }
 }

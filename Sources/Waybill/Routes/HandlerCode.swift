@@ -203,15 +203,3 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
         try await self.body(self.module, message)
     }
 }
-
-/// A message on its way to a handler that may suspend.
-@usableFromInline
-struct SuspendingDelivery: Sendable {
-    @usableFromInline let message: Message
-    let handler: Handler
-
-    /// The outcome of a handler that threw.
-    @usableFromInline
-    @inline(never)
-    func failure(_ error: any Error) -> Outcome { .failed(self.handler.failure(error, of: self.message)) }
-}

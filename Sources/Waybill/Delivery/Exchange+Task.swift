@@ -1,0 +1,64 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+// The task of a handler that may suspend: what it is given, and how it ends.
+extension Exchange {
+    /// Starts the handler in a task of its own, within this call, on the loop of its mailbox and before
+    /// anything else that waits there.
+    ///
+    /// Nothing can end the exchange but the handler before this returns, since its caller is here. So what
+    /// frees the caller, and what frees others from it, is needed only if the handler has suspended then.
+    func start(_ message: consuming Message, at handler: Handler, on watcher: EventLoop?) {
+        guard !handler.isGone, let code = handler.code.suspending else {
+            handler.mailbox.endTurn()
+            return self.finish(.failed(handler.reason(self.url)))
+        }
+        // No task has the exchange yet that takes it.
+        unsafe self.delivery = SuspendingDelivery(message: consume message, handler: handler)
+        let task = self.core.startTask { code.start(self) }
+        if !self.isOver { self.wait(for: task, of: handler, on: watcher) }
+    }
+
+    /// Has everything wait for a handler that has suspended.
+    private func wait(for task: HandlerTask, of handler: Handler, on watcher: EventLoop?) {
+        self.bind(task: task)
+        guard self.attach(to: handler) || self.core.isExempt(self) else {
+            return self.finish(.failed(handler.reason(self.url)))
+        }
+        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
+    }
+
+    /// The message and its handler; for the task that is about to run it, which is in the exchange's context
+    /// until ``finish(taking:isReply:of:)``.
+    @unsafe
+    @usableFromInline
+    func takeDelivery() -> SuspendingDelivery {
+        unsafe self.context().enter()
+        // It was left before this task began, and no other code takes it.
+        guard let delivery = unsafe self.delivery.take() else {
+            preconditionFailure("a message is delivered once")
+        }
+        return delivery
+    }
+
+    /// Ends the exchange as its handler did, and its context.
+    @unsafe
+    @usableFromInline
+    func finish(taking outcome: inout Outcome?, isReply: Bool, of delivery: SuspendingDelivery) {
+        unsafe DeliveryContext.leave()
+        delivery.handler.mailbox.endTurn()
+        self.finish(taking: &outcome, isReply: isReply, of: delivery.message, by: delivery.handler)
+    }
+}
+
+/// A message on its way to a handler that may suspend.
+@usableFromInline
+struct SuspendingDelivery: Sendable {
+    @usableFromInline let message: Message
+    let handler: Handler
+
+    /// The outcome of a handler that threw.
+    @usableFromInline
+    @inline(never)
+    func failure(_ error: any Error) -> Outcome { .failed(self.handler.failure(error, of: self.message)) }
+}
