@@ -20,11 +20,11 @@ internal import WaybillEventLoop
 /// print(console.link(at: "http://127.0.0.1:8080/console"))
 /// ```
 ///
-/// It is for the operators of a program, on a server that listens to the machine itself: who has the link,
-/// which ``link(at:)`` makes, sees every URL that passes. It shows no values, and acts on nothing, unless its
-/// ``Configuration`` says so. While no page is open the bus is not observed, and a message costs what it
-/// costs without a console. <doc:TheConsole> says what it shows, what it costs, how it is kept safe, and
-/// where it fails.
+/// It is for the operators of a program, on a server that listens to the machine itself: a person with the
+/// link, which ``link(at:)`` makes, sees every URL that passes. It shows no values, and acts on nothing,
+/// unless its ``Configuration`` says so. While no page is open the bus is not observed, and a message costs
+/// what it costs without a console. <doc:TheConsole> says what it shows, what it costs, how it is kept safe,
+/// and where it fails.
 public struct WaybillConsole: Sendable {
     /// What a console shows, to whom, and how much of it is kept.
     public struct Configuration: Sendable {

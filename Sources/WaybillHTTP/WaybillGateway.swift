@@ -24,7 +24,7 @@ internal import WaybillEventLoop
 ///
 /// The gateway answers only requests for the hosts of its configuration and refuses those that a page of
 /// another origin makes, since a server on a developer's own machine is reached by every page in its browser.
-/// Who the user is, a middleware of Hummingbird has to find out.
+/// The user is found out by a middleware of Hummingbird.
 ///
 /// It needs a real server: Hummingbird's tests of a router alone have no connection that could be closed.
 public struct WaybillGateway: Sendable {

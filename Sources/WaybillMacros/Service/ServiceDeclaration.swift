@@ -94,7 +94,7 @@ struct ServiceDeclaration {
         guard types.isEmpty else { return true }
         let name = declaration.name
         reporter.report(
-            "a service is shared by those who call it, so it has to be `Sendable`",
+            "a service is shared by its callers, so it has to be `Sendable`",
             at: name,
             fix: FixIt(
                 message: Misuse("add `Sendable`"),

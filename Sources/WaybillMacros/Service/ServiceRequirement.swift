@@ -30,7 +30,7 @@ struct ServiceRequirement {
             ["Message", "Waybill.Message"].contains($0.type.trimmedDescription)
         }) {
             reporter.report(
-                "who calls a service has no message: take what is needed as parameters",
+                "a caller of a service has no message: take what is needed as parameters",
                 at: message.type
             )
             return nil

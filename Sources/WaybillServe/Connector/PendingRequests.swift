@@ -76,7 +76,7 @@ package struct PendingRequests<Waiter: Sendable>: Sendable {
 
     /// Notes what has come for a request.
     ///
-    /// - Returns: Who gets it now, if the caller waits.
+    /// - Returns: The waiter that gets it now, if the caller waits.
     package mutating func deliver(_ event: PendingEvent, to id: Int) -> (Waiter, PendingEvent)? {
         guard var request = self.requests[id] else { return nil }
         defer { self.requests[id] = request }

@@ -19,7 +19,7 @@ struct ServiceMisuseTests {
             of: "@Service(\"app://a\")\nprotocol A {\n}",
             [
                 DiagnosticSpec(
-                    message: "a service is shared by those who call it, so it has to be `Sendable`",
+                    message: "a service is shared by its callers, so it has to be `Sendable`",
                     line: 2,
                     column: 10,
                     fixIts: [FixItSpec(message: "add `Sendable`")]
@@ -124,7 +124,7 @@ struct ServiceMisuseTests {
         ("func a(b: inout Int) async throws", "what came with a message cannot be changed in place", 11),
         (
             "func a(_ b: Message) async throws",
-            "who calls a service has no message: take what is needed as parameters", 13
+            "a caller of a service has no message: take what is needed as parameters", 13
         ),
     ])
     func `what no message can call is refused`(member: String, message: String, column: Int) {

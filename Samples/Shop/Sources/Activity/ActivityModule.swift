@@ -3,7 +3,7 @@ package import Waybill
 
 /// What happened in the shop, the last thousand things of it.
 ///
-/// Nobody waits for it: the others `send` what they have to say, and payments bring their receipts on a
+/// No module waits for it: the others `send` their entries, and payments bring their receipts on a
 /// return URL.
 @Module("app://activity")
 package actor ActivityModule {
@@ -11,7 +11,7 @@ package actor ActivityModule {
 
     package init() {}
 
-    /// Writes down what somebody has to say.
+    /// Writes an entry down.
     @Route func log(text: String) { self.entries.append(text) }
 
     /// Writes down a receipt that came on a return URL.

@@ -16,7 +16,7 @@ package actor CartModule {
     ) async throws -> CartContents {
         let user = try await self.user(session)
         let goods: Product = try await self.bus.route("app://catalog/product", parameters: ["id": product])
-        // Nothing suspends from here on, so nobody else changes the basket in between.
+        // Nothing suspends from here on, so no other message changes the basket in between.
         try self.baskets[user.id, default: Basket()].add(goods, quantity: quantity)
         let text = "\(user.name) put \(quantity) x \(goods.name) into the cart"
         self.bus.send("app://activity/log", parameters: ["text": text])
@@ -35,7 +35,8 @@ package actor CartModule {
         self.contents(of: try await self.user(session))
     }
 
-    /// Hands the lines over to whoever makes an order of them: they are in one place only, at every moment.
+    /// Hands the lines over to the module that makes an order of them: they are in one place only, at every
+    /// moment.
     @Route func take(session: SessionToken?) async throws -> [CartLine] {
         let user = try await self.user(session)
         guard let basket = self.baskets.removeValue(forKey: user.id), !basket.lines.isEmpty else {

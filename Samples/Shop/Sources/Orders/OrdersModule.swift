@@ -60,7 +60,8 @@ package actor OrdersModule {
         var order = try await self.detail(id: id, session: session)
         let before = order.status
         guard before != .cancelled else { throw ShopError.orderIsClosed(id, before) }
-        // Written before anything suspends: whoever cancels it at the same time is told that it is cancelled.
+        // Written before anything suspends: a second cancellation at the same time is told that it is
+        // cancelled.
         order.status = .cancelled
         self.orders[id] = order
         if before == .paid {

@@ -12,7 +12,8 @@ package actor PaymentsModule {
 
     package init() {}
 
-    /// Takes the money for an order, once the customer has confirmed it: in the URL (`confirm=true`), or when asked.
+    /// Takes the money for an order, once the customer has confirmed it: in the URL (`confirm=true`), or when
+    /// asked.
     @Route func pay(
         order: Order.ID,
         confirm: Bool?,
@@ -24,7 +25,7 @@ package actor PaymentsModule {
         guard try await self.isConfirmed(confirm, placed, message) else {
             throw ShopError.paymentCancelled(order: order)
         }
-        // While the customer thought about it somebody else may have paid, or cancelled the order.
+        // While the customer thought about it the order may have been paid, or cancelled.
         guard self.receipts[order] == nil else { throw ShopError.orderIsClosed(order, .paid) }
         self.lastNumber += 1
         let receipt = Receipt(number: self.lastNumber, order: order, total: placed.total)

@@ -3,7 +3,7 @@ public struct SessionToken: Hashable, Sendable {
     /// The token as it stands in a URL.
     public let description: String
 
-    /// Makes a token that nobody can guess.
+    /// Makes a token that cannot be guessed.
     public static func random() -> Self {
         Self(String(UInt64.random(in: .min ... .max), radix: 36))
     }

@@ -2,7 +2,7 @@
 ///
 /// The bus hands it to the caller as the cause of a `RoutingError` with the code `handlerFailed`.
 public enum ShopError: Error, Hashable, Sendable {
-    /// Nobody of this name is a customer.
+    /// No customer has this name.
     case unknownCustomer(String)
     /// The parameter `session` is missing, or its session has ended.
     case notSignedIn
@@ -10,7 +10,7 @@ public enum ShopError: Error, Hashable, Sendable {
     case unknownProduct(String)
     /// The shop has no such shelf.
     case unknownCategory(String)
-    /// Less than one, or more than anybody carries home.
+    /// Less than one, or more than the shop sells at a time.
     case badQuantity(Int)
     /// Fewer are left than were asked for.
     case outOfStock(product: String, left: Int)
@@ -28,7 +28,7 @@ public enum ShopError: Error, Hashable, Sendable {
     case nobodyToAsk(order: Int)
     /// The order stands, or the money has been given back already.
     case noRefund(order: Int)
-    /// Nobody has paid for this order.
+    /// This order has not been paid.
     case noReceipt(order: Int)
 }
 

@@ -8,7 +8,7 @@ struct FileError: Error, CustomStringConvertible {
     /// The error that the system has just reported.
     static var last: Self { Self(code: errno) }
 
-    /// Whether nobody reads what is written any more.
+    /// Whether the reader of what is written has gone.
     var isBrokenPipe: Bool { self.code == EPIPE }
 
     var description: String { unsafe String(cString: strerror(self.code)) }

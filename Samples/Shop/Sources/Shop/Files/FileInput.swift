@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A file descriptor to read from, a chunk at a time.
 struct FileInput {
-    /// Whether somebody types what is read.
+    /// Whether it is read from a terminal.
     let isTerminal: Bool
     private let descriptor: Int32
     private var buffer: [UInt8]

@@ -5,7 +5,7 @@ struct FileOutput {
     /// How much is collected before it is written.
     private static let chunk = 64 * 1_024
 
-    /// Whether somebody looks on.
+    /// Whether it is written to a terminal.
     let isTerminal: Bool
     private let descriptor: Int32
 
@@ -17,7 +17,7 @@ struct FileOutput {
         self.isTerminal = isatty(descriptor) == 1
     }
 
-    /// Writes what has been collected if it is worth a call: there is much of it, or somebody looks on.
+    /// Writes what has been collected if it is worth a call: there is much of it, or it goes to a terminal.
     mutating func flushIfNeeded() throws(FileError) {
         if self.isTerminal || self.bytes.count >= Self.chunk { try self.flush() }
     }

@@ -55,7 +55,7 @@ extension Tour {
     }
 
     private mutating func mistype() async throws {
-        try self.narrator.chapter("Mistype", "Nobody is at this address; the error names who is nearby.")
+        try self.narrator.chapter("Mistype", "No route has this address; the error names the nearest one.")
         try await self.fail(.noRoute) { (tour) async throws in
             let _: CartContents = try await tour.ask("app://cart/shwo")
         }
@@ -104,7 +104,7 @@ extension Tour {
         await self.bus.shutDown(drainingUntil: .now + .seconds(2))
         let books = self.bus.statistics
         try self.narrator.replied(
-            "\(books.sent) sent: \(books.replied) replied, \(books.failed) failed, \(books.deadLettered) to nobody"
+            "\(books.sent) sent: \(books.replied) replied, \(books.failed) failed, \(books.deadLettered) dead letters"
         )
     }
 }
