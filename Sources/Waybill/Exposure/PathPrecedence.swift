@@ -38,22 +38,30 @@ extension BusCore {
 /// values.
 private struct PathValues: Sendable {
     let path: [String: String]
-    private(set) var names: Set<String>
+    private var names: Set<String> = []
 
     init(_ parameters: Parameters, _ target: ConfiguredTarget? = nil) {
         self.path = parameters.path
-        self.names = Set(self.path.keys)
         guard case .values(let values) = target else { return }
         self.names.formUnion(values.fixed.keys)
         self.names.formUnion(values.renamed.keys)
+    }
+
+    func says(_ name: String) -> Bool { self.path[name] != nil || self.names.contains(name) }
+
+    /// Whether anything that is passed would win over the path.
+    func isHidden(by passed: PassedValues) -> Bool {
+        self.path.keys.contains { passed[$0] != nil } || self.names.contains { passed[$0] != nil }
     }
 }
 
 extension Request {
     /// The request without parameters of some names.
     fileprivate func keeping(_ values: PathValues, isPathFirst: Bool) -> Request {
+        // Most callers pass nothing that the path says.
+        if isPathFirst, let passed = self.passed, !values.isHidden(by: passed) { return self }
         var request = self
-        var parameters = (self.passed?.dictionary ?? [:]).filter { !values.names.contains($0.key) }
+        var parameters = (self.passed?.dictionary ?? [:]).filter { !values.says($0.key) }
         // By such conventions the query wins over the path, and only what is passed wins over the query.
         if !isPathFirst { parameters.merge(values.path) { passed, _ in passed } }
         request.passed = .make(parameters)

@@ -82,8 +82,18 @@ struct Subjects: Sendable {
 
     /// A publication, by its URL.
     func publication(_ address: Address) -> String {
-        let tokens = [Self.token(address.scheme)] + address.segments.map(Self.token)
-        return Self.subject(self.publicationPrefix, tokens.joined(separator: ".")) ?? self.longPublications
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(self.publicationPrefix.utf8.count + address.text.utf8.count + 16)
+        bytes += self.publicationPrefix.utf8
+        Self.append(token: address.scheme, to: &bytes)
+        for segment in address.segments {
+            bytes.append(UInt8(ascii: "."))
+            Self.append(token: segment, to: &bytes)
+        }
+        guard bytes.count <= self.publicationPrefix.utf8.count + Self.limit else {
+            return self.longPublications
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Whether a message of a subject is a request to a route.

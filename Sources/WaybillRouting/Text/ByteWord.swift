@@ -122,9 +122,16 @@ package enum ByteWord {
         _ second: UInt8
     ) -> Int {
         var index = 0
+        // Four words have one branch, and are looked at side by side.
+        while index &+ 32 <= bytes.count {
+            let ends =
+                self.ends(bytes, index, first, second) | self.ends(bytes, index &+ 8, first, second)
+                | self.ends(bytes, index &+ 16, first, second) | self.ends(bytes, index &+ 24, first, second)
+            if ends != 0 { break }
+            index &+= 32
+        }
         while index &+ 8 <= bytes.count {
-            let word = self.eight(bytes, at: index)
-            let ends = self.mask(word, below: 0x20) | self.mask(word, first) | self.mask(word, second)
+            let ends = self.ends(bytes, index, first, second)
             if ends != 0 { return index &+ self.firstIndex(ends) }
             index &+= 8
         }
@@ -134,6 +141,17 @@ package enum ByteWord {
             index &+= 1
         }
         return index
+    }
+
+    @inline(__always)
+    private static func ends(
+        _ bytes: Span<UInt8>,
+        _ index: Int,
+        _ first: UInt8,
+        _ second: UInt8
+    ) -> UInt64 {
+        let word = self.eight(bytes, at: index)
+        return self.mask(word, below: 0x20) | self.mask(word, first) | self.mask(word, second)
     }
 
     /// Keeps the first `count` bytes, fewer than eight, and clears the others.

@@ -8,7 +8,7 @@ package struct OutgoingCall: Sendable {
     static let returnURL = "caller://return"
 
     private let url: String
-    private let parameters: [String: JSONText]
+    private let parameters: [(name: String, value: JSONText)]
     private let attachment: RPCAttachment
     /// Whether the value goes to a return URL of this process.
     package let hasReturnURL: Bool
@@ -24,9 +24,9 @@ package struct OutgoingCall: Sendable {
         self.hasReturnURL = message.returnURL != nil && !forwardsReturn
         // The URL in the fragment is this process's: the value comes back, and is routed on from here.
         self.url = self.hasReturnURL ? "\(url.prefix { $0 != "#" })#\(Self.returnURL)" : url
-        var parameters: [String: JSONText] = [:]
+        var parameters: [(name: String, value: JSONText)] = []
         for (name, value) in message.parameters.call {
-            parameters[name] = try Self.encoded(value, "the parameter \(name)", url)
+            parameters.append((name, try Self.encoded(value, "the parameter \(name)", url)))
         }
         self.parameters = parameters
         var attachment = RPCAttachment()
@@ -54,11 +54,18 @@ package struct OutgoingCall: Sendable {
         }
     }
 
+    /// About as many bytes as the text has.
+    private var size: Int {
+        self.parameters.reduce(384 + (self.attachment.payload?.range.count ?? 0)) {
+            $0 + $1.name.utf8.count + $1.value.range.count
+        }
+    }
+
     /// The text of the request.
     package func request(_ id: Int, timeLeft: Duration?) -> [UInt8] {
         var attachment = self.attachment
         attachment.timeLeft = timeLeft
-        var writer = JSONWriter(capacity: 256)
+        var writer = JSONWriter(capacity: self.size)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":")
         writer.string(self.url)
         writer.raw(",\"params\":")
@@ -86,7 +93,7 @@ package struct OutgoingCall: Sendable {
         attachment.timeLeft = timeLeft
         attachment.wantsProgress = false
         attachment.answersProgress = false
-        var writer = JSONWriter(capacity: 256)
+        var writer = JSONWriter(capacity: self.size)
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.publish.rawValue)\",\"params\":{")
         writer.name("url", isFirst: true)
         writer.string(self.url)

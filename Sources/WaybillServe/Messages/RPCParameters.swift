@@ -11,14 +11,26 @@ struct RPCParameters: Sendable {
     private let content: Content
 
     private enum Content: Sendable {
-        case text(JSONText)
+        case elements([JSONText])
+        /// With the names as they are written.
+        case object([(name: JSONText, value: JSONText)])
         case members([(name: String, value: JSONText)])
     }
 
-    /// Reads parameters; there may be none.
+    /// Reads parameters, if there are any; an object is walked over once.
     init(_ text: JSONText?) throws(RPCFailure) {
-        self.content = text.map { .text($0) } ?? .members([])
-        self.attachment = try Self.attachment(in: text)
+        guard let text, text.shape == .object else {
+            self.content = (text?.elements).map { .elements($0) } ?? .members([])
+            self.attachment = RPCAttachment()
+            return
+        }
+        var members: [(name: JSONText, value: JSONText)] = []
+        text.forEachMember { name, value in members.append((name, value)) }
+        self.content = .object(members)
+        let reserved = members.last { $0.name.says(Self.reservedKey) }
+        self.attachment =
+            try reserved.map { member throws(RPCFailure) in try RPCAttachment(member.value) }
+            ?? RPCAttachment()
     }
 
     /// The parameters of a message that a method of the protocol is about.
@@ -33,14 +45,11 @@ struct RPCParameters: Sendable {
     var values: [String: any Sendable] {
         var values: [String: any Sendable] = [:]
         switch self.content {
-        case .text(let text):
-            if let elements = text.elements {
-                for (position, element) in elements.enumerated() {
-                    values[String(position)] = element.parameter
-                }
-            }
-            for (name, value) in text.members ?? [] where name != Self.reservedKey {
-                values[name] = value.parameter
+        case .elements(let elements):
+            for (position, element) in elements.enumerated() { values[String(position)] = element.parameter }
+        case .object(let members):
+            for (name, value) in members where !name.says(Self.reservedKey) {
+                values[name.string ?? ""] = value.parameter
             }
         case .members(let members):
             for (name, value) in members { values[name] = value.parameter }
@@ -50,13 +59,8 @@ struct RPCParameters: Sendable {
 
     /// A value as it came.
     subscript(name: String) -> JSONText? {
-        guard case .text(let text) = self.content else { return nil }
-        return text.member(named: name)
-    }
-
-    private static func attachment(in text: JSONText?) throws(RPCFailure) -> RPCAttachment {
-        guard let text, let reserved = text.member(named: Self.reservedKey) else { return RPCAttachment() }
-        return try RPCAttachment(reserved)
+        guard case .object(let members) = self.content else { return nil }
+        return members.last { $0.name.says(name) }?.value
     }
 }
 
