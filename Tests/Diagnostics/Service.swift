@@ -1,14 +1,20 @@
 import Waybill
 
-final class Basket {}
-struct Item: Sendable {}
+/// What no thread may share.
+public final class Basket {}
+/// What may be sent.
+public struct Item: Sendable {}
 
+/// A service with two types that may not be sent.
 @Service("app://store")
-protocol Store: Sendable {
+public protocol Store: Sendable {
+    /// What is kept.
     typealias Items = [Item]
 
+    /// Loads what may not be sent.
     func load(id: Int) async throws -> Basket  // error: 'Basket'
 
+    /// Keeps what may not be sent.
     func keep(
         basket: Basket,  // error: 'Basket'
         item: Item

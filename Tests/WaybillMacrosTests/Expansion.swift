@@ -16,15 +16,17 @@ private let macroSpecs = [
     "Service": MacroSpec(type: ServiceMacro.self),
 ]
 
-/// Expects what the macros write for right code.
+/// Expects what the macros write for right code, and what they warn of.
 func expectExpansion(
     of source: String,
     is expanded: String,
+    warning diagnostics: [DiagnosticSpec] = [],
     location: Testing.SourceLocation = #_sourceLocation
 ) {
     assertMacroExpansion(
         source,
         expandedSource: expanded,
+        diagnostics: diagnostics,
         macroSpecs: macroSpecs,
         failureHandler: { Issue.record("\($0.message)", sourceLocation: location) }
     )

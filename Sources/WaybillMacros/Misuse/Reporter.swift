@@ -16,6 +16,7 @@ struct Reporter {
 
     func report(
         _ message: String,
+        _ severity: DiagnosticSeverity = .error,
         at node: some SyntaxProtocol,
         fix: FixIt? = nil,
         notes: [Note] = []
@@ -23,7 +24,12 @@ struct Reporter {
         let fixes = fix.map { [$0] } ?? []
         self.context?
             .diagnose(
-                Diagnostic(node: Syntax(node), message: Misuse(message), notes: notes, fixIts: fixes)
+                Diagnostic(
+                    node: Syntax(node),
+                    message: Misuse(message, severity),
+                    notes: notes,
+                    fixIts: fixes
+                )
             )
     }
 }

@@ -30,6 +30,7 @@ struct ServiceDeclaration {
         guard let url = ServiceURL.url(in: attribute, reporter), isPlain, isSendable, members.areAllGood
         else { return nil }
         self.url = url
+        self.checkAccess(reporter)
     }
 
     var name: String { self.declaration.name.text }
@@ -52,6 +53,21 @@ struct ServiceDeclaration {
     var memberAccess: String { self.access == "fileprivate " ? "" : self.access }
 
     var availability: [String] { self.declaration.attributes.availability }
+
+    /// Warns of a protocol that the optimizer sees whole.
+    ///
+    /// It does not see the proxy, which a macro has written, and so takes the only module that conforms for the
+    /// type of every value (Swift 6.3). A call of the proxy is then a call of the module, with the proxy's memory.
+    private func checkAccess(_ reporter: Reporter) {
+        guard self.access != "public ", self.access != "package " else { return }
+        let name = self.name
+        reporter.report(
+            "make `\(name)` `package` or `public`: in an optimized build Swift takes the only module that provides it for "
+                + "every `any \(name)`, and calls it past the bus",
+            .warning,
+            at: self.declaration.name
+        )
+    }
 
     private static func checkPlace(
         _ declaration: ProtocolDeclSyntax,

@@ -45,7 +45,7 @@ actor Plain: Module {
 }
 
 @Service("app://time")
-protocol TimeService: Sendable {
+package protocol TimeService: Sendable {
     /// What time it is in a city.
     func time(in city: String) async throws -> String
 }

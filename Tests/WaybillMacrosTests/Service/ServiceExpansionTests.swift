@@ -1,5 +1,7 @@
 #if Macros
 
+import SwiftDiagnostics
+import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
 @Suite
@@ -137,7 +139,17 @@ struct ServiceExpansionTests {
                     }
                     return [routes]
                 }
-                """#
+                """#,
+            warning: [
+                DiagnosticSpec(
+                    message:
+                        "make `Nothing` `package` or `public`: in an optimized build Swift takes the only module "
+                        + "that provides it for every `any Nothing`, and calls it past the bus",
+                    line: 2,
+                    column: 18,
+                    severity: .warning
+                )
+            ]
         )
     }
 

@@ -1,5 +1,6 @@
 #if Macros
 
+import SwiftDiagnostics
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
@@ -26,6 +27,23 @@ struct ServiceMisuseTests {
                 )
             ],
             fixed: "@Service(\"app://a\")\nprotocol A: Sendable {\n}"
+        )
+    }
+
+    @Test(arguments: ["", "private ", "fileprivate ", "internal "])
+    func `a service that the optimizer sees whole is warned of`(access: String) {
+        expectMisuse(
+            of: "@Service(\"app://a\")\n\(access)protocol A: Sendable {\n}",
+            [
+                DiagnosticSpec(
+                    message:
+                        "make `A` `package` or `public`: in an optimized build Swift takes the only module that "
+                        + "provides it for every `any A`, and calls it past the bus",
+                    line: 2,
+                    column: 10 + access.count,
+                    severity: .warning
+                )
+            ]
         )
     }
 

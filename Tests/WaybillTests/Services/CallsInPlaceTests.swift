@@ -1,12 +1,12 @@
 #if Macros
 
 internal import Testing
-internal import Waybill
+package import Waybill
 internal import WaybillEventLoop
 internal import WaybillTestSupport
 
 @Service("app://tasks")
-private protocol TaskService: Sendable {
+package protocol TaskService: Sendable {
     func plain() async throws -> UInt
     func suspending() async throws -> UInt
     func nonisolatedPlain() async throws -> UInt

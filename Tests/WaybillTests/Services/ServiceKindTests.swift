@@ -1,16 +1,16 @@
 #if Macros
 
 import Testing
-import Waybill
+package import Waybill
 import WaybillTestSupport
 
-protocol Shape: Sendable { var corners: Int { get } }
+package protocol Shape: Sendable { var corners: Int { get } }
 
 struct Square: Shape { var corners: Int { 4 } }
 
 /// Methods whose types need care where they are written as an expression.
 @Service("app://shapes")
-protocol Shapes: Sendable {
+package protocol Shapes: Sendable {
     typealias Done = @Sendable (Int) -> Int
 
     func shape() async throws -> any Shape
@@ -34,7 +34,7 @@ private actor Drawing: Shapes {
 }
 
 @Service("app://greeter")
-protocol Greeting: Sendable {
+package protocol Greeting: Sendable {
     func hello(name: String) async throws -> String
 }
 

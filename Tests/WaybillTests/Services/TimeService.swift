@@ -1,12 +1,12 @@
 #if Macros
 
-internal import Waybill
+package import Waybill
 internal import WaybillEventLoop
 internal import WaybillTestSupport
 
 /// What the tests ask for.
 @Service("app://time")
-protocol TimeService: Sendable {
+package protocol TimeService: Sendable {
     /// What time it is in a city.
     func time(in city: String) async throws -> String
     func add(_ hours: Int, to times: [Int], unless skipped: Int?) async throws -> [Int]
@@ -17,7 +17,7 @@ protocol TimeService: Sendable {
 }
 
 @Service("app://alarm")
-protocol Alarms: Sendable {
+package protocol Alarms: Sendable {
     func ring() async throws -> String
 }
 
