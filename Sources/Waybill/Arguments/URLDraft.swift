@@ -122,6 +122,10 @@ struct URLDraft: Sendable {
             return
         }
         let url = self.text ?? self.pattern
+        guard Self.isPath(self.pattern) else {
+            self.text = Self.insert("\(Address.encode(name))=\(Address.encode(text))", into: url)
+            return
+        }
         let mark: Unicode.Scalar = self.text == nil ? "?" : "&"
         self.text =
             TextBuffer.url(url, mark, name, text)
@@ -136,7 +140,20 @@ struct URLDraft: Sendable {
     /// A URL with a number in its query.
     @usableFromInline
     static func text(of url: String, _ name: String, _ number: Int) -> String {
-        TextBuffer.url(url, "?", name, number) ?? "\(url)?\(Address.encode(name))=\(number)"
+        if self.isPath(url), let text = TextBuffer.url(url, "?", name, number) { return text }
+        return self.insert("\(Address.encode(name))=\(number)", into: url)
+    }
+
+    /// Whether a URL has neither a query nor a fragment, as it is where `@Route` writes it.
+    private static func isPath(_ url: String) -> Bool {
+        !url.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    }
+
+    /// A URL with one item more in its query, which is before the fragment.
+    private static func insert(_ item: String, into url: String) -> String {
+        let end = url.firstIndex(of: "#") ?? url.endIndex
+        let mark = url[..<end].contains("?") ? "&" : "?"
+        return "\(url[..<end])\(mark)\(item)\(url[end...])"
     }
 
     /// The URL.

@@ -31,6 +31,25 @@ struct TypedURLTests {
         #expect(try TypedURL<Void>("app://user/detail").text() == "app://user/detail")
     }
 
+    @Test(arguments: [
+        ("app://user/detail?name=x", "app://user/detail?name=x&uid=3", "app://user/detail?name=x&uid=3&b=y"),
+        ("app://user/detail#a/b?c", "app://user/detail?uid=3#a/b?c", "app://user/detail?uid=3&b=y#a/b?c"),
+        ("app://user/detail?x#a", "app://user/detail?x&uid=3#a", "app://user/detail?x&uid=3&b=y#a"),
+    ])
+    func `values join the query that a URL has, before its fragment`(
+        url: String,
+        one: String,
+        two: String
+    )
+        async throws
+    {
+        let typed = TypedURL<Int>(url: url).with("uid", 3)
+        #expect(try typed.text() == one && typed.with("b", "y").text() == two)
+        let bus = MessageBus()
+        try bus.register("app://user/detail") { try $0.parameters.require("uid", as: Int.self) }
+        #expect(try await bus.route(typed) == 3)
+    }
+
     @Test
     func `a URL that is kept is not changed by another that is made of it`() throws {
         let base = TypedURL<Void>("app://user/detail").with("a", 1)
