@@ -73,6 +73,7 @@ extension Handler {
                 try await connector.willRoute(message)
                 return try await connector.route(message)
             },
+            isConnector: true,
             mailbox: mailbox,
             core: core
         )

@@ -31,7 +31,10 @@ extension Handler {
 
     /// The error of a message whose handler threw.
     func failure(_ error: any Error, of message: Message) -> RoutingError {
-        (self.reason(for: error, of: message) ?? .thrown(error, by: message)).at(self)
+        if let reason = self.reason(for: error, of: message) { return reason.at(self) }
+        let own: RoutingError =
+            self.isConnector ? .thrown(error, at: message.parameters.url) : .thrown(error, by: message)
+        return own.at(self)
     }
 
     /// What is behind an error, if it is not the handler's own, or a middleware's around it.

@@ -125,20 +125,35 @@ extension RoutingError {
     /// What a caller sees when a handler throws.
     ///
     /// An error about this very message passes as it is, a missing parameter for example, and so does one
-    /// about no URL, a refusal for example, which gets this one. Anything else, an error about a message that
-    /// the handler sent included, is this handler's failure with the error as its cause, so that "no handler"
-    /// is never said of a handler that ran and failed.
+    /// about no URL, a refusal for example, which gets this one. Anything else is this handler's failure with
+    /// the error as its cause, so that "no handler" is never said of a handler that ran and failed.
     static func thrown(_ error: any Error, by message: Message) -> Self {
-        self.thrown(error, at: message.parameters.url)
+        let url = message.parameters.url
+        if let error = error as? RoutingError, error.isAboutSentMessage {
+            return self.failed(by: error, at: url)
+        }
+        return self.thrown(error, at: url)
     }
 
-    /// The same for the message of a URL.
+    /// Whether a handler that throws it has sent the message that it is about, perhaps to its own URL.
+    ///
+    /// Such an error names that message's route, or says why it got to none: the handler's own hops were few
+    /// enough, and its deadline has not passed.
+    private var isAboutSentMessage: Bool {
+        if self.route != nil { return true }
+        return !self.url.isEmpty && (self.code == .hopLimitExceeded || self.code == .deadlineExceeded)
+    }
+
+    /// What a caller sees when the code behind a URL throws that may pass on what others say of the message:
+    /// a connector, for example.
     package static func thrown(_ error: any Error, at url: String) -> Self {
         if let error = error as? RoutingError, let own = error.said(about: url) { return own }
-        if error is CancellationError, Task.isCancelled {
-            return .cancelled(url: url)
-        }
-        return Self(.handlerFailed, url: url, message: "its handler threw an error", cause: error)
+        if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
+        return self.failed(by: error, at: url)
+    }
+
+    private static func failed(by error: any Error, at url: String) -> Self {
+        Self(.handlerFailed, url: url, message: "its handler threw an error", cause: error)
     }
 
     /// The error, if it is about the message of a URL, or about no URL, and then said to be about this one.

@@ -14,6 +14,9 @@ final class Handler: Sendable {
     /// The error of each message, if this stands for the handler of messages that have none.
     let failure: RoutingError?
 
+    /// Whether it is a connector, which passes on what others say of its messages.
+    let isConnector: Bool
+
     /// The loop that it is called on.
     let loop: ObjectIdentifier
 
@@ -40,8 +43,9 @@ final class Handler: Sendable {
     }
 
     /// A handler with code of its own.
-    init(_ code: HandlerCode, mailbox: Mailbox, core: BusCore) {
+    init(_ code: HandlerCode, isConnector: Bool = false, mailbox: Mailbox, core: BusCore) {
         self.code = code
+        self.isConnector = isConnector
         self.failure = nil
         self.instanceGroup = nil
         self.loop = ObjectIdentifier(mailbox.eventLoop)
@@ -82,11 +86,13 @@ final class Handler: Sendable {
     convenience init(
         boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         replying replyType: (any Any.Type)? = nil,
+        isConnector: Bool = false,
         mailbox: Mailbox,
         core: BusCore
     ) {
         self.init(
             HandlerCode(suspending: SuspendingClosure(suspending, replying: replyType, in: mailbox)),
+            isConnector: isConnector,
             mailbox: mailbox,
             core: core
         )
@@ -108,6 +114,7 @@ final class Handler: Sendable {
     /// Runs another handler's code, where that runs it, for another route.
     init(sharing other: Handler) {
         self.code = other.code
+        self.isConnector = other.isConnector
         self.failure = nil
         self.instanceGroup = other.instanceGroup?.sharing
         self.loop = self.instanceGroup.map { ObjectIdentifier($0) } ?? other.loop
@@ -120,6 +127,7 @@ final class Handler: Sendable {
     /// Stands for the handler of a message that has none, for the middlewares that it meets all the same.
     init(failure: RoutingError, core: BusCore) {
         self.code = .none
+        self.isConnector = false
         self.failure = failure
         self.instanceGroup = nil
         self.loop = core.primaryShard.loop
@@ -131,6 +139,7 @@ final class Handler: Sendable {
     /// Stands for the same route in several instances of a module; it is on no loop, and never called itself.
     init(_ instanceGroup: InstanceGroup, core: BusCore) {
         self.code = .none
+        self.isConnector = false
         self.failure = nil
         self.instanceGroup = instanceGroup
         self.loop = ObjectIdentifier(instanceGroup)

@@ -210,6 +210,8 @@ struct ServiceWish: Sendable {
     var chain: [ServiceKey] = []
 }
 
+// They name the service in place of a URL: an error without one would be taken for that of the message whose
+// handler asks.
 extension RoutingError {
     /// No module provides a service.
     static func noService(
@@ -222,6 +224,7 @@ extension RoutingError {
         let why = chain.last.map { ", which the adapter of `\($0)` needs" } ?? ""
         return Self(
             .noHandler,
+            url: "\(key)",
             message: "no module provides `\(key)`\(why); \(known). Install the module that conforms to it"
         )
     }
@@ -230,19 +233,28 @@ extension RoutingError {
     static func madeOnDemand(_ key: ServiceKey) -> Self {
         Self(
             .noHandler,
+            url: "\(key)",
             message: "`\(key)` is made on demand: ask for its performance, and perform that"
         )
     }
 
     /// The reverse: a service that is just there.
     static func notMadeOnDemand(_ key: ServiceKey) -> Self {
-        Self(.noHandler, message: "`\(key)` has no router that makes it: ask for the service itself")
+        Self(
+            .noHandler,
+            url: "\(key)",
+            message: "`\(key)` has no router that makes it: ask for the service itself"
+        )
     }
 
     /// An adapter that needs itself.
     static func cycle(_ chain: [ServiceKey], _ key: ServiceKey) -> Self {
         let from = chain.firstIndex(of: key) ?? 0
         let names = (chain[from...] + [key]).map { "`\($0)`" }.joined(separator: " from ")
-        return Self(.infiniteRecursion, message: "adapters lead back to where they began: \(names)")
+        return Self(
+            .infiniteRecursion,
+            url: "\(key)",
+            message: "adapters lead back to where they began: \(names)"
+        )
     }
 }

@@ -41,7 +41,7 @@ public struct RoutingError: Error {
     /// The kind of failure.
     public var code: Code { self.storage.code }
 
-    /// The URL, or the pattern, that the failure is about.
+    /// The URL, the pattern, or the service that the failure is about.
     public var url: String { self.storage.url }
 
     /// The pattern of the matched route; nil when the message failed before a route was found.

@@ -49,6 +49,51 @@ struct RoutingErrorTests {
         #expect(plain?.rootCause.code == .noRoute && plain?.rootCause.url == plain?.url)
     }
 
+    @Test func `what a handler's own calls throw is the cause, also where they have its own URL`()
+        async throws
+    {
+        let bus = self.bus
+        try bus.register("app://depth") { [unowned bus] message -> Int in
+            let depth: Int = try message.parameters.require("n")
+            return try await bus.route("app://depth", parameters: ["n": depth - 1], as: Int.self) + 1
+        }
+        let deep = await failure { try await bus.route("app://depth", parameters: ["n": 3]) }
+        #expect(deep?.code == .handlerFailed && deep?.rootCause.code == .hopLimitExceeded)
+        // Each handler has failed, and the last message has reached none.
+        #expect(bus.statistics.failed == 17 && bus.statistics.deadLettered == 1)
+
+        try bus.register("app://late") { [unowned bus] message -> Int in
+            guard message.parameters["again"] == nil else {
+                return try await bus.route("app://late", timeout: .zero)
+            }
+            try await Task.sleep(for: .seconds(60))
+            return 0
+        }
+        let late = await failure { try await bus.route("app://late", parameters: ["again": true]) }
+        #expect(late?.code == .handlerFailed && late?.rootCause.code == .deadlineExceeded)
+
+        try bus.register("app://missing") { [unowned bus] message -> Int in
+            guard message.parameters["again"] != nil else { return try message.parameters.require("what") }
+            return try await bus.route("app://missing", as: Int.self)
+        }
+        let own = await failure { try await bus.route("app://missing") }
+        #expect(own?.code == .missingParameter)
+        let other = await failure { try await bus.route("app://missing", parameters: ["again": true]) }
+        #expect(other?.code == .handlerFailed && other?.rootCause.code == .missingParameter)
+    }
+
+    @Test func `no handler is never said of a handler that ran`() async throws {
+        let bus = self.bus
+        try bus.register("app://buy") { [unowned bus] _ -> Int in
+            _ = try bus.service((any Wanting).self)
+            return 1
+        }
+        let error = await failure { try await bus.route("app://buy") }
+        #expect(error?.code == .handlerFailed && error?.url == "app://buy")
+        #expect(error?.rootCause.code == .noHandler && error?.rootCause.url == "Wanting")
+        #expect(bus.statistics.failed == 1 && bus.statistics.deadLettered == 0)
+    }
+
     @Test func `a value of another type is named by its type, as it is written in Swift`() async throws {
         let bus = self.bus
         try bus.register("app://text") { _ in "secret" }
@@ -227,3 +272,6 @@ struct RoutingErrorTests {
         #expect(error?.code == .typeMismatch && error?.route == "app://a/:n")
     }
 }
+
+/// A service that no module provides.
+private protocol Wanting: Sendable {}
