@@ -16,12 +16,14 @@ public struct BusStatistics: Sendable, Equatable {
     public var expired = 0
     /// Messages whose caller was cancelled first.
     public var cancelled = 0
-    /// Messages that reached no handler; and those that no caller awaited and that failed.
+    /// Messages that reached no handler, or whose handler was unregistered, or the bus shut down, before it
+    /// replied; and those that no caller awaited and that failed.
     public var deadLettered = 0
     /// Replies that came when their messages had ended otherwise, and were dropped; those messages are
     /// counted by their outcome.
     public var lateReplies = 0
-    /// Messages that have not ended yet.
+    /// Messages that have not ended yet; read while messages pass, it includes those that have ended
+    /// meanwhile.
     public var inFlight: Int { self.sent - self.ended }
 
     /// Messages that have ended, in whichever way.
