@@ -29,7 +29,7 @@ package struct InlineNumber: Sendable {
 
         /// Packs a name; one that is too long is like no other.
         @inline(__always)
-        init(_ text: String) {
+        init(_ text: borrowing String) {
             let bytes = text.utf8.span
             let count = bytes.count
             self.high = UInt64(min(count, Int(UInt8.max))) &<< Self.countShift
@@ -44,8 +44,15 @@ package struct InlineNumber: Sendable {
             }
         }
 
+        @inline(__always)
+        private var count: Int { Int(self.high &>> Self.countShift) }
+
+        /// Whether there is a name, and all of it.
+        @inline(__always)
+        var isKept: Bool { self.count > 0 && self.count <= Self.capacity }
+
         var text: String {
-            let count = Int(self.high &>> Self.countShift)
+            let count = self.count
             return String(decoding: (0..<count).map(self.byte(at:)), as: UTF8.self)
         }
 
@@ -56,9 +63,9 @@ package struct InlineNumber: Sendable {
     }
 
     /// Makes a number of a name; nil if the name is empty or too long to be kept here.
-    package init?(_ name: String, _ number: Int, in place: Place) {
-        guard !name.isEmpty, name.utf8.count <= Name.capacity else { return nil }
+    package init?(_ name: borrowing String, _ number: Int, in place: Place) {
         self.name = Name(name)
+        guard self.name.isKept else { return nil }
         self.number = number
         self.place = place
     }
