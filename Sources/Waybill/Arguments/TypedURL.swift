@@ -25,7 +25,8 @@ public struct TypedURL<Value>: Sendable {
     /// `@Route` writes it where the compiler has seen that the pattern is such a URL, which is not looked at
     /// again.
     ///
-    /// - Parameter url: where to, without placeholders; ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds to its query.
+    /// - Parameter url: where to, without placeholders; ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds to its
+    ///   query.
     @inlinable
     public init(url: String) { self.draft = URLDraft(url: url) }
 

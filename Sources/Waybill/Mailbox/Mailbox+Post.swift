@@ -81,7 +81,7 @@ extension Mailbox {
     }
 
     /// Whether a serial mailbox is busy with one of some messages: a handler of such a message that waits for
-    /// this mailbox would wait for ever.
+    /// this mailbox would never be resumed.
     nonisolated func isBusy(with messages: Set<CorrelationID>) -> Bool {
         guard self.isSerial, !messages.isEmpty else { return false }
         return self.withQueue { $0.inProgress }.map(messages.contains) ?? false

@@ -135,13 +135,13 @@ public struct ServiceMethods: Sendable {
 ///
 /// Anything `Sendable` goes, closures included; what is nil is left out.
 public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
-    /// What there is beside the number.
+    /// The arguments, unless they are one number.
     @usableFromInline let others: PassedValues?
-    /// A number that is the first argument, if its name is not empty: most calls that have one have no other,
+    /// Whether a number is the only argument, and its name and value: most calls that have one have no other,
     /// and then it is passed as it is.
+    @usableFromInline let isNumber: Bool
     @usableFromInline let name: String
     @usableFromInline let number: Int
-    @usableFromInline let isNumber: Bool
 
     /// No arguments.
     @inlinable

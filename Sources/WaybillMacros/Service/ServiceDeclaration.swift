@@ -57,7 +57,8 @@ struct ServiceDeclaration {
     /// Warns of a protocol that the optimizer sees whole.
     ///
     /// It does not see the proxy, which a macro has written, and so takes the only module that conforms for the
-    /// type of every value (Swift 6.3). A call of the proxy is then a call of the module, with the proxy's memory.
+    /// type of every value (Swift 6.3). A call of the proxy is then a call of the module, with the proxy's
+    /// memory.
     private func checkAccess(_ reporter: Reporter) {
         guard self.access != "public ", self.access != "package " else { return }
         let name = self.name
