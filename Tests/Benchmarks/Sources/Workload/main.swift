@@ -155,15 +155,18 @@ func onSecondLoop(middlewares: Int = 0) throws -> Workload {
 /// A caller on the main thread's loop, and a module on another thread's.
 ///
 /// Both loops park, so that no thread counts instructions while it waits.
-func onTwoLoops(callers: Int) throws -> Workload {
+func betweenTwoLoops(_ work: @escaping @Sendable (Office, Int) async throws -> Void) throws -> Workload {
     try runOnCallingThread { loop in
         let office = try Office(on: loop, module: EventLoop(name: "module", configuration: endless))
+        return { try await work(office, $0) }
+    }
+}
+
+/// Routes of some callers at once to a module on another loop.
+func onTwoLoops(callers: Int, to urls: UserURLs = Office.detail) throws -> Workload {
+    try betweenTwoLoops { office, count in
         let (caller, bus) = (office.caller, office.bus)
-        return { count in
-            _ = try await caller.inFlight(callers, count) {
-                try await caller.route(Office.detail, on: bus, $0)
-            }
-        }
+        _ = try await caller.inFlight(callers, count) { try await caller.route(urls, on: bus, $0) }
     }
 }
 
@@ -213,6 +216,12 @@ var workloads: [String: () throws -> Workload] = [
     },
     "hop": { try onTwoLoops(callers: 1) },
     "hop-64": { try onTwoLoops(callers: 64) },
+    "hop-64-async": { try onTwoLoops(callers: 64, to: Office.suspending) },
+    "actor-call-64": {
+        try betweenTwoLoops { office, count in
+            _ = try await office.caller.inFlight(64, count) { await office.caller.call(office.module, $0) }
+        }
+    },
     "send": send,
     "match": match,
 ]
