@@ -112,12 +112,24 @@ extension BusCore {
             self.show(id, request.url, error, isAwaited: true, self.unmatched(request, id: id))
             return DeliveryResult(id: id, outcome: .failed(error))
         case .lost(let error, let id): return self.lose(request, id, error)
-        case .handOver(let found, let id): return await self.handOver(request, found, id, listener)
+        case .queued(let task):
+            await self.handle(task)
+            return self.result(of: task)
         case .started(let exchange):
             let outcome = await exchange.listen(listener)
             return DeliveryResult(id: exchange.id, outcome: outcome, returnPath: exchange.returnPath)
         case .intercepted: return await self.routeIntercepted(request, listener)
         case .elsewhere, .called: return await self.route(request, listener: listener)
+        }
+    }
+
+    private func result(of task: QueuedTask) -> DeliveryResult {
+        do throws(RoutingError) {
+            let value = try self.end(task)
+            let path = task.message.extras?.returnPath
+            return DeliveryResult(id: task.message.id, outcome: .replied(value), returnPath: path)
+        } catch {
+            return DeliveryResult(id: task.message.id, outcome: .failed(error))
         }
     }
 
@@ -136,7 +148,9 @@ extension BusCore {
             await self.yieldThread()
             return self.lose(request, id, error)
         }
-        return await self.handOver(request, found, id, listener)
+        let handler = found.handler
+        let attempt = self.handOver(request, id, to: handler, found.takeParameters(), for: .waiting)
+        return await self.route(request, after: attempt, listener)
     }
 
     /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the
@@ -161,35 +175,51 @@ extension BusCore {
 }
 
 extension BusCore {
-    /// Takes a request to a handler on another loop, or to one that may suspend.
+    /// Hands a request to a handler that is on another loop, or has messages waiting, or may suspend.
     @inline(__always)
-    private nonisolated(nonsending) func handOver(
-        _ request: Request,
-        _ found: ResolvedRoute,
+    func handOver(
+        _ request: borrowing Request,
         _ id: CorrelationID,
-        _ listener: Listener
-    ) async -> DeliveryResult {
-        let handler = found.handler
-        if handler.isImmediate, !request.expiry.exists {
-            // The handler cannot suspend, and until it begins the caller can be freed: that needs no task of
-            // its own.
-            let message = request.message(id: id, parameters: found.parameters, for: handler)
-            handler.counters.begin()
-            var outcome = await handler.mailbox.call(message, handler)
-            if !outcome.isReply { outcome = outcome.at(handler) }
-            if message.hasReturnURL, case .replied(let value) = outcome { self.conclude(message, value) }
-            self.end(outcome, id, request.url, at: handler, hasBegun: true, message)
-            return DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath)
+        to handler: Handler,
+        _ parameters: consuming Parameters,
+        for caller: @autoclosure () -> DeliveryContext?
+    ) -> InPlaceResult {
+        guard handler.isImmediate, !request.expiry.exists else {
+            return .started(self.begin(request, id, at: handler, parameters, for: caller()))
         }
-        let exchange = self.begin(request, id, at: handler, found.takeParameters(), for: .waiting)
-        let outcome = await exchange.listen(listener)
-        return DeliveryResult(id: id, outcome: outcome, returnPath: exchange.returnPath)
+        // The handler cannot suspend, and until it begins the caller can be freed: that needs no task of its
+        // own.
+        let message = request.message(id: id, parameters: parameters, for: handler)
+        return .queued(handler.mailbox.queued(message, handler))
+    }
+
+    /// Has a message handled on its handler's loop, in the caller's task; ``end(_:)`` must follow.
+    @inline(__always)
+    nonisolated(nonsending) func handle(_ task: QueuedTask) async {
+        task.handler.counters.begin()
+        await task.handler.mailbox.handle(task)
+    }
+
+    /// Ends such a message.
+    func end(_ task: QueuedTask) throws(RoutingError) -> any Sendable {
+        let (handler, message) = (task.handler, task.message)
+        switch task.takeOutcome() {
+        case .replied(let value):
+            if message.hasReturnURL { self.conclude(message, value) }
+            handler.counters.end(.replied)
+            self.close(.replied)
+            return value
+        case .failed(let error):
+            let error = error.at(handler)
+            self.end(.failed(error), message.id, task.url, at: handler, hasBegun: true, message)
+            throw error
+        }
     }
 
     /// Runs a message on its handler's loop, in the caller's task.
     nonisolated(nonsending) func hop(_ message: Message, _ handler: Handler) async -> Outcome {
         let mailbox = handler.mailbox
-        if handler.isImmediate { return await mailbox.call(message, handler) }
+        if handler.isImmediate { return await mailbox.handle(message, handler) }
         do throws(RoutingError) {
             let queued = try mailbox.admit(message, handler, for: nil, inside: DeliveryContext.waiting)
             return await mailbox.perform(message, handler, for: nil, after: queued)

@@ -44,8 +44,8 @@ enum InPlaceResult {
     case lost(RoutingError, CorrelationID)
     /// Its handler runs in a task of its own, and may have ended.
     case started(Exchange)
-    /// The handler is on another loop, or has messages waiting.
-    indirect case handOver(ResolvedRoute, CorrelationID)
+    /// Its handler cannot suspend, and is on another loop or has messages waiting.
+    case queued(QueuedTask)
     /// It is not counted yet: there are middlewares around its handler, which may suspend.
     case intercepted
     /// The caller is on no loop of the bus, or has to let the loop poll first.
@@ -77,7 +77,7 @@ extension LoopShard {
         do throws(RoutingError) {
             var match = try self.match(url)
             guard let handler = self.handler(of: match), let parameters = match.take()?.take() else {
-                return self.lost(url, id)
+                return self.lost(url, request, id)
             }
             // The snapshot holds the handler, and is kept while a delivery in place is under way.
             guard
@@ -96,7 +96,7 @@ extension LoopShard {
             }
             return self.deliverInPlace(request, id, to: handler, consume parameters, call)
         } catch {
-            return self.lost(url, id, error)
+            return self.lost(url, request, id, error)
         }
     }
 
@@ -136,14 +136,36 @@ extension LoopShard {
         return unsafe self.snapshot.withUnsafeObject { $0.unretainedHandler(at: route) }
     }
 
-    /// The result for a URL that no route takes.
+    /// The result for a URL that no route takes: a connector's, if there is one for its scheme.
     @inline(never)
-    private func lost(_ url: String, _ id: CorrelationID, _ failure: RoutingError? = nil) -> InPlaceResult {
+    private func lost(
+        _ url: String,
+        _ request: Request?,
+        _ id: CorrelationID,
+        _ failure: RoutingError? = nil
+    ) -> InPlaceResult {
         do throws(RoutingError) {
-            return .handOver(try self.snapshot.load().findConnector(url, failure), id)
+            let found = try self.snapshot.load().findConnector(url, failure)
+            return self.handOver(request, url, id, to: found.handler, found.takeParameters())
         } catch {
             return .lost(error, id)
         }
+    }
+
+    /// Hands a request over that is not delivered in place.
+    @inline(__always)
+    private func handOver(
+        _ request: Request?,
+        _ url: String,
+        _ id: CorrelationID,
+        to handler: Handler,
+        _ parameters: consuming Parameters
+    ) -> InPlaceResult {
+        // A caller that is part of a handler has a request, with what that inherits.
+        guard let request else {
+            return handler.core.handOver(Request(url: url), id, to: handler, parameters, for: nil)
+        }
+        return handler.core.handOver(request, id, to: handler, parameters, for: .waiting)
     }
 
     /// Counts a message that the loop gives to the bus, and names it.
@@ -186,17 +208,8 @@ extension LoopShard {
                 .member(on: self.loop, request?.passed)
             return self.deliver(url, request, id, to: member.handler, member.parameters, call)
         }
-        guard handler.loop == self.loop, handler.mailbox.isClear else {
-            return .handOver(ResolvedRoute(handler: handler, parameters: parameters), id)
-        }
-        guard handler.isImmediate else {
-            // A caller that is part of a handler has a request, with what that inherits.
-            guard let request else {
-                return .started(
-                    handler.core.begin(Request(url: url), id, at: handler, consume parameters, for: nil)
-                )
-            }
-            return .started(handler.core.begin(request, id, at: handler, consume parameters, for: .waiting))
+        guard handler.isImmediate, handler.loop == self.loop, handler.mailbox.isClear else {
+            return self.handOver(request, url, id, to: handler, consume parameters)
         }
         defer { withExtendedLifetime(handler) {} }
         return self.deliverInPlace(request, id, to: Unretained(handler), consume parameters, call)

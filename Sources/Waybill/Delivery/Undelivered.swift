@@ -8,6 +8,8 @@ extension MessageBus {
     enum Undelivered: Sendable {
         /// The handler runs in a task of its own, and may have ended.
         case started(Exchange)
+        /// The handler cannot suspend, and is on another loop or has messages waiting.
+        case queued(QueuedTask)
         /// It did not get that far.
         case pending(Pending)
         /// It has returned a value of another type than the one that is asked for.
@@ -96,6 +98,7 @@ extension MessageBus {
         switch attempt {
         case .called: nil
         case .started(let exchange): .started(exchange)
+        case .queued(let task): .queued(task)
         // The middlewares get the whole request.
         default: .pending(Pending(request(), attempt, on: self.core))
         }
@@ -150,7 +153,7 @@ extension MessageBus {
     func reply(atOnce rest: Undelivered) throws(RoutingError) -> (any Sendable)? {
         switch rest {
         case .started(let exchange): try exchange.takeOutcome()?.value()
-        case .pending: nil
+        case .queued, .pending: nil
         case .converted(let other): other.value
         }
     }
@@ -173,10 +176,13 @@ extension MessageBus {
     @usableFromInline
     nonisolated(nonsending) func reply(of rest: Undelivered) async throws(RoutingError) -> any Sendable {
         switch rest {
-        case .started(let exchange): try await exchange.listen(noListener).value()
+        case .started(let exchange): return try await exchange.listen(noListener).value()
+        case .queued(let task):
+            await self.core.handle(task)
+            return try self.core.end(task)
         case .pending(let pending):
-            try await self.core.route(pending.request, after: pending.attempt).outcome.value()
-        case .converted(let other): other.value
+            return try await self.core.route(pending.request, after: pending.attempt).outcome.value()
+        case .converted(let other): return other.value
         }
     }
 

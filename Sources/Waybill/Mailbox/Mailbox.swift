@@ -107,44 +107,41 @@ extension Mailbox {
     @inline(__always)
     nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
 
-    /// Calls a handler that cannot suspend, on the loop and in the caller's task.
+    /// Handles a message of a handler that cannot suspend, on the loop and in the caller's task.
     ///
     /// The caller is free before that if it is cancelled, or the handler is unregistered.
     @inline(__always)
-    nonisolated(nonsending) func call(_ message: Message, _ handler: Handler) async -> Outcome {
-        if self.isClear { return self.runInPlace(message, handler) }
-        do throws(RoutingError) {
-            try self.check(message, handler, inside: DeliveryContext.waiting)
-        } catch {
-            return .failed(error)
+    nonisolated(nonsending) func handle(_ task: QueuedTask) async {
+        if self.handleAtOnce(task) { return }
+        // The task lives in this frame, and only waits in between. A caller that is cancelled already is told
+        // here.
+        let observer = unsafe CurrentTask.addCancellationObserver(task)
+        await task.handle()
+        unsafe CurrentTask.removeCancellationObserver(observer)
+    }
+
+    /// The same for a message without a task, which has met middlewares.
+    nonisolated(nonsending) func handle(_ message: Message, _ handler: Handler) async -> Outcome {
+        if self.isClear { return self.handleInPlace(message, handler) }
+        let task = self.queued(message, handler)
+        await self.handle(task)
+        return task.takeOutcome()
+    }
+
+    /// Handles a message or refuses it, if that can be done without waiting; if not, it is in the queue.
+    private nonisolated func handleAtOnce(_ task: QueuedTask) -> Bool {
+        if self.isClear {
+            task.end(self.handleInPlace(task.message, task.handler))
+            return true
         }
-        let isHere = self.heldLoop.isInEventLoop && !self.isSerial
-        let task = self.queued(message, handler, for: nil, takesSlot: self.whenFull != .suspend && !isHere)
-        return await self.wait(task, message, isolation: #isolation)
-    }
-
-    /// Waits in the caller's isolation for a turn in the queue, and handles the message then, on the loop.
-    private func wait(
-        _ task: QueuedTask,
-        _ message: Message,
-        isolation: isolated (any Actor)?
-    ) async -> Outcome {
-        await withTaskCancellationHandler(
-            operation: {
-                // Captured, the parameter isolates the closure to the caller.
-                _ = isolation
-                self.wait(task)
-                return await task.rest.handle(message, of: task, in: self)
-            },
-            onCancel: { self.withdraw(task) }
-        )
-    }
-
-    /// Handles a message whose turn has come, if it was not refused.
-    fileprivate nonisolated func handle(_ message: Message, of task: QueuedTask) -> Outcome {
-        if let refusal = task.refusal { return .failed(refusal) }
-        defer { self.endTurn() }
-        return self.runInPlace(message, task.handler)
+        do throws(RoutingError) {
+            try self.check(task.message, inside: DeliveryContext.waiting)
+            if let error = self.enqueue(task) { throw error }
+            return false
+        } catch {
+            task.end(.failed(error))
+            return true
+        }
     }
 
     /// Admits a message that ``perform(_:_:for:after:)`` is going to run.
@@ -157,13 +154,13 @@ extension Mailbox {
     /// - Returns: its task in the queue; nil if it may run at once.
     /// - Throws: the reason that it is not admitted.
     nonisolated func admit(
-        _ message: borrowing Message,
+        _ message: Message,
         _ handler: Handler,
         for exchange: Exchange?,
         inside caller: DeliveryContext?
     ) throws(RoutingError) -> QueuedTask? {
         if self.isClear { return nil }
-        try self.check(message, handler, inside: caller)
+        try self.check(message, inside: caller)
         let task = self.queued(message, handler, for: exchange, takesSlot: self.whenFull != .suspend)
         if let error = self.enqueue(task) { throw error }
         return task
@@ -199,21 +196,28 @@ extension Mailbox {
             task = late
         }
         if let task {
-            await task.rest.wait(isolation: self) {
-            } onCancel: {
-                self.withdraw(task)
-            }
-            if let refusal = task.refusal { return .failed(refusal) }
+            await self.wait(for: task)
+            if task.isRefused { return task.takeOutcome() }
         }
         defer { self.endTurn() }
         if exchange?.isOver == true { return .failed(.cancelled(url: message.parameters.url)) }
         return await self.run(message, handler, for: exchange)
     }
 
+    /// Waits for a turn, in the task of the message's caller.
+    private func wait(for task: QueuedTask) async {
+        // The task lives in this frame, and only waits in between.
+        let observer = unsafe CurrentTask.addCancellationObserver(task)
+        await task.wait()
+        unsafe CurrentTask.removeCancellationObserver(observer)
+    }
+
     /// Runs a message that has left the queue already: one that no caller awaits, and that has met
     /// middlewares since.
     func run(_ message: Message, _ handler: Handler, for exchange: Exchange?) async -> Outcome {
-        if let error = self.objection(to: message, handler) { return .failed(error) }
+        // The caller may have given up meanwhile.
+        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
+        if let error = handler.objection(to: message) { return .failed(error) }
         return await handler.run(message, isolation: self, for: exchange)
     }
 
@@ -230,51 +234,41 @@ extension Mailbox {
         }
     }
 
-    private nonisolated func runInPlace(_ message: Message, _ handler: Handler) -> Outcome {
-        if let error = self.objection(to: message, handler) { return .failed(error) }
-        return handler.runInPlace(message)
+    private nonisolated func handleInPlace(_ message: Message, _ handler: Handler) -> Outcome {
+        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
+        return self.runInPlace(message, handler)
     }
 
-    private nonisolated func objection(to message: borrowing Message, _ handler: Handler) -> RoutingError? {
-        // The caller may have given up meanwhile.
-        handler.objection(to: message) ?? (Task.isCancelled ? .cancelled(url: message.parameters.url) : nil)
+    nonisolated func runInPlace(_ message: Message, _ handler: Handler) -> Outcome {
+        if let error = handler.objection(to: message) { return .failed(error) }
+        return handler.runInPlace(message)
     }
 
     /// Refuses what can never run.
     private nonisolated func check(
         _ message: borrowing Message,
-        _ handler: Handler,
-        inside caller: DeliveryContext?
+        inside caller: @autoclosure () -> DeliveryContext?
     ) throws(RoutingError) {
         if self.heldLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
-        guard self.isSerial, let caller else { return }
+        guard self.isSerial, let caller = caller() else { return }
         // An earlier attempt of the message itself, which a middleware has given up, comes to an end.
         guard self.isBusy(with: caller.messages.subtracting([message.id])) else { return }
         throw .deadlock(url: message.parameters.url)
     }
 
+    /// The task of a message whose handler cannot suspend, which its caller is going to wait for.
+    nonisolated func queued(_ message: consuming Message, _ handler: Handler) -> QueuedTask {
+        let isHere = self.heldLoop.isInEventLoop && !self.isSerial
+        return self.queued(message, handler, for: nil, takesSlot: self.whenFull != .suspend && !isHere)
+    }
+
     private nonisolated func queued(
-        _ message: borrowing Message,
+        _ message: consuming Message,
         _ handler: Handler,
         for exchange: Exchange?,
         takesSlot: Bool
     ) -> QueuedTask {
-        QueuedTask(
-            id: message.id,
-            handler: handler,
-            url: message.parameters.url,
-            exchange: exchange,
-            takesSlot: takesSlot,
-            on: self.eventLoop
-        )
-    }
-
-    private nonisolated func wait(_ task: QueuedTask) {
-        if let error = self.enqueue(task) {
-            task.refuse(error)
-        } else if Task.isCancelled {
-            self.withdraw(task)
-        }
+        QueuedTask(message, handler, for: exchange, takesSlot: takesSlot, on: self.eventLoop)
     }
 
     /// Puts a task into the queue, or says why not.
@@ -289,7 +283,8 @@ extension Mailbox {
             ? task.handler.reason(task.url) : .mailboxFull(url: task.url, limit: self.limit)
     }
 
-    private nonisolated func withdraw(_ task: QueuedTask) {
+    /// Frees the task of a message that has not begun.
+    nonisolated func withdraw(_ task: QueuedTask) {
         guard self.withQueue({ $0.withdraw(task) }) else { return }
         task.refuse(.cancelled(url: task.url))
         self.grantSlots()
@@ -303,13 +298,5 @@ extension Mailbox {
         guard self.isSerial else { return }
         _ = self.act(on: self.withQueue { $0.end() })
         self.grantSlots()
-    }
-}
-
-extension SuspendedTask {
-    /// Handles a message where its task is resumed.
-    fileprivate func handle(_ message: Message, of task: QueuedTask, in mailbox: Mailbox) -> Outcome {
-        self.wait()
-        return mailbox.handle(message, of: task)
     }
 }

@@ -43,52 +43,6 @@ final class InterceptedEnvelope: Sendable {
     }
 }
 
-/// The task of a message that its caller awaits, as it waits in a mailbox.
-final class QueuedTask: Sendable {
-    /// The ID of the message.
-    let id: CorrelationID
-    let handler: Handler
-    let url: String
-    /// The exchange with its caller; nil if this is the caller's own task.
-    let exchange: Exchange?
-    /// Whether it counts against the mailbox's limit.
-    let takesSlot: Bool
-    /// What is left of the task.
-    let rest: SuspendedTask
-    /// Written before the task is resumed, and read by the task.
-    private nonisolated(unsafe) var reason: RoutingError?
-
-    init(
-        id: CorrelationID,
-        handler: Handler,
-        url: String,
-        exchange: Exchange?,
-        takesSlot: Bool,
-        on eventLoop: EventLoop?
-    ) {
-        self.id = id
-        self.handler = handler
-        self.url = url
-        self.exchange = exchange
-        self.takesSlot = takesSlot
-        self.rest = SuspendedTask(on: eventLoop)
-    }
-
-    /// Why the task does not run; for the task, when it is resumed.
-    var refusal: RoutingError? { unsafe self.reason }
-
-    /// Runs the task now, on the mailbox's loop; in a serial mailbox it is the message in progress.
-    ///
-    /// This and ``refuse(_:)`` are for a task that has been taken out of the queue, since that happens once.
-    func resume() { self.rest.resumeInPlace() }
-
-    /// Resumes the task on another executor, without having it run.
-    func refuse(_ error: RoutingError) {
-        unsafe self.reason = error
-        self.rest.resumeElsewhere()
-    }
-}
-
 /// What waits in a mailbox, oldest first.
 ///
 /// It decides and ``Mailbox`` acts, outside the lock that this is behind. Each message that waits has one of
@@ -321,7 +275,7 @@ extension MailboxQueue.Entry {
         switch self {
         case .sent(let envelope): envelope.message.id
         case .intercepted(let intercepted): intercepted.envelope.message.id
-        case .awaited(let task): task.id
+        case .awaited(let task): task.message.id
         }
     }
 

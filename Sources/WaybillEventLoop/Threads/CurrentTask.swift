@@ -45,4 +45,40 @@ package enum CurrentTask {
     /// Takes the latest binding of ``bind(_:to:)`` back.
     @unsafe
     package static func unbind() { swift_task_localValuePop() }
+
+    /// Has an object told when the calling task is cancelled, until ``removeCancellationObserver(_:)``.
+    ///
+    /// It is what `withTaskCancellationHandler` does around a closure, for code that runs with every message:
+    /// the closure and the function that calls it are asynchronous functions, with frames of their own.
+    ///
+    /// The two calls come in pairs and in one task, the object lives until the second, and all that the task
+    /// allocates in between is released in between.
+    ///
+    /// - Parameter observer: what is told, at once if the task has been cancelled already.
+    /// - Returns: what removes it; nil if it has been told.
+    @unsafe
+    package static func addCancellationObserver<Observer: CancellationObserver>(
+        _ observer: Observer
+    ) -> UnsafeMutableRawPointer? {
+        unsafe waybill_add_cancellation_handler(Unmanaged.passUnretained(observer).toOpaque())
+    }
+
+    /// Takes an object back that was added; after this it is not told any more.
+    @unsafe
+    package static func removeCancellationObserver(_ record: UnsafeMutableRawPointer?) {
+        if let record = unsafe record { unsafe waybill_remove_cancellation_handler(record) }
+    }
+}
+
+/// What is told when a task is cancelled.
+package protocol CancellationObserver: AnyObject, Sendable {
+    /// The task is cancelled; called on any thread, once or never.
+    func taskIsCancelled()
+}
+
+/// Called by the handler in the header, which the runtime calls; the object is one that was added.
+@c(waybill_task_cancelled)
+func taskIsCancelled(_ object: UnsafeMutableRawPointer) {
+    let observer = unsafe Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
+    (observer as? any CancellationObserver)?.taskIsCancelled()
 }

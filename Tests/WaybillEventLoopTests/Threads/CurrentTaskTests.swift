@@ -108,4 +108,40 @@ struct CurrentTaskTests {
         }
         #expect(await eventually { ended.entries == [1, 2] })
     }
+
+    private final class Observer: CancellationObserver {
+        let told = Journal<Int>()
+        func taskIsCancelled() { self.told.add(1) }
+    }
+
+    @Test func `an observer is told of the cancellation, once, and not after it was removed`() async {
+        let (cancelled, removed) = (Observer(), Observer())
+        let (entered, left) = (Gate(), Gate())
+        let task = Task {
+            let first = unsafe CurrentTask.addCancellationObserver(removed)
+            unsafe CurrentTask.removeCancellationObserver(first)
+            let second = unsafe CurrentTask.addCancellationObserver(cancelled)
+            entered.open()
+            await left.wait()
+            unsafe CurrentTask.removeCancellationObserver(second)
+        }
+        await entered.wait()
+        #expect(cancelled.told.entries.isEmpty)
+        task.cancel()
+        #expect(cancelled.told.entries == [1])
+        left.open()
+        await task.value
+        #expect(cancelled.told.entries == [1] && removed.told.entries.isEmpty)
+    }
+
+    @Test func `an observer that comes after the cancellation is told at once`() async {
+        let observer = Observer()
+        await Task {
+            withUnsafeCurrentTask { unsafe $0?.cancel() }
+            let record = unsafe CurrentTask.addCancellationObserver(observer)
+            #expect(observer.told.entries == [1])
+            unsafe CurrentTask.removeCancellationObserver(record)
+        }.value
+        #expect(observer.told.entries == [1])
+    }
 }

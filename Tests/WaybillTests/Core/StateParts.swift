@@ -30,6 +30,11 @@ struct StateParts {
         Exchange(CorrelationID(rawValue: UInt64(id)), url: "app://state", core: self.core, .attempt)
     }
 
+    /// A task that waits in a queue, and that only tests resume.
+    func task(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) -> QueuedTask {
+        QueuedTask(self.message(id), handler, for: exchange, takesSlot: takesSlot, on: nil)
+    }
+
     func mailbox() -> Mailbox {
         Mailbox(eventLoop: self.bus.eventLoop, configuration: MailboxConfiguration(), limit: 8)
     }

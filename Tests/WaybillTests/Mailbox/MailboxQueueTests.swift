@@ -187,7 +187,7 @@ private struct QueueRun: ~Copyable {
         let (id, handler) = self.next()
         let exchange = hasExchange ? self.parts.exchange(id) : nil
         if let exchange { self.exchanges.append((id, exchange)) }
-        let task = QueuedTask(id, self.handlers[handler], exchange, takesSlot: takesSlot)
+        let task = self.parts.task(id, self.handlers[handler], exchange, takesSlot: takesSlot)
         self.tasks.append((id, task))
         let entry = QueueModel.Entry(
             id: id,
@@ -365,7 +365,7 @@ extension MailboxQueue {
         _ exchange: Exchange?,
         takesSlot: Bool
     ) -> String {
-        self.wait(QueuedTask(id, parts.handler(), exchange, takesSlot: takesSlot)).described()
+        self.wait(parts.task(id, parts.handler(), exchange, takesSlot: takesSlot)).described()
     }
 
     fileprivate mutating func nextID() -> Int? {
@@ -383,19 +383,6 @@ extension MailboxQueue.Effect {
         case .full: "full"
         case .dropped(let entry, let isDue): "dropped \(entry.id.rawValue)" + (isDue ? ", drain" : "")
         }
-    }
-}
-
-extension QueuedTask {
-    fileprivate convenience init(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) {
-        self.init(
-            id: CorrelationID(rawValue: UInt64(id)),
-            handler: handler,
-            url: "app://state",
-            exchange: exchange,
-            takesSlot: takesSlot,
-            on: nil
-        )
     }
 }
 

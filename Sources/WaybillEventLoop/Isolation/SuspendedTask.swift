@@ -1,0 +1,144 @@
+internal import Synchronization
+
+/// The rest of a task that waits: an actor that is its own executor.
+///
+/// A call of ``wait()`` hands it the rest of the calling task as a job; it keeps the job until it is resumed,
+/// and then submits it to the loop.
+///
+/// It is not generic: another module would look its type up for each task that waits. A type that has more to
+/// keep for such a task is an actor of its own, with a ``SuspendedJob``.
+package actor SuspendedTask: SerialExecutor {
+    private nonisolated let job: SuspendedJob
+
+    /// Makes room for a task.
+    ///
+    /// - Parameter loop: The loop to resume on; nil for the default executor, from which the task returns to
+    ///   its actor.
+    package init(on loop: EventLoop?) { self.job = SuspendedJob(on: loop) }
+
+    /// Suspends the calling task until it is resumed; may be called once.
+    @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
+    package func wait() { self.job.checkResumption() }
+
+    /// Suspends in the caller's isolation, and calls `onCancel` if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function has to pass it; a default
+    ///     would be nil.
+    ///   - begin: Called first; from then on the task may be resumed.
+    ///   - onCancel: Called when the task is cancelled; it must lead to a resumption.
+    /// - Throws: The error of `begin`; then the task must not be resumed.
+    package func wait(
+        isolation: isolated (any Actor)?,
+        _ begin: () throws -> Void,
+        onCancel: @Sendable () -> Void
+    ) async rethrows {
+        try await withTaskCancellationHandler(
+            operation: {
+                // Captured, the parameter isolates the closure to the caller.
+                _ = isolation
+                try begin()
+                await self.wait()
+            },
+            onCancel: onCancel
+        )
+    }
+
+    /// Resumes the task, now or as soon as it waits; must be called once.
+    package nonisolated func resume() { self.job.resume(.onLoop) }
+
+    /// Resumes the task on the default executor, for a loop that may not be running; must be called once.
+    package nonisolated func resumeElsewhere() { self.job.resume(.elsewhere) }
+
+    /// Takes the rest of the waiting task; the runtime calls this.
+    package nonisolated func enqueue(_ job: consuming ExecutorJob) { self.job.enqueue(job) }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+}
+
+/// The job of a task that waits, for an actor that is its own executor.
+///
+/// Job and resumption come once each and in either order; the call that brings the second of them submits the
+/// job.
+package struct SuspendedJob: ~Copyable, Sendable {
+    /// How the task continues.
+    package enum Resumption: UInt {
+        /// As a job of the loop.
+        case onLoop = 1
+        /// Within the call that resumes it, if it waits already and that is on the loop's thread, and not in
+        /// code of a task.
+        case inPlace
+        /// On the default executor, for a loop that may not be running.
+        case elsewhere
+    }
+
+    /// The loop to resume on, and what holds that, unless its maker does.
+    private let loop: Unretained<LoopCore>?
+    private let held: EventLoop?
+    /// Zero, then the address of the job or how the task is resumed, whichever comes first; in the end the
+    /// latter.
+    private let word = Atomic<UInt>(0)
+
+    /// Makes room for a job.
+    ///
+    /// - Parameter loop: The loop to resume on; nil for the default executor, from which the task returns to
+    ///   its actor.
+    package init(on loop: EventLoop?) {
+        self.loop = loop.map { Unretained($0.core) }
+        self.held = loop
+    }
+
+    /// The same for an object that holds the loop already, so that no reference is counted.
+    @unsafe
+    package init(onUnretained loop: EventLoop?) {
+        self.loop = loop.map { Unretained($0.core) }
+        self.held = nil
+    }
+
+    /// Resumes the task, now or as soon as it waits.
+    package borrowing func resume(_ resumption: Resumption) {
+        let address = self.word.exchange(resumption.rawValue, ordering: .acquiringAndReleasing)
+        guard address != 0 else { return }
+        precondition(Resumption(rawValue: address) == nil, "a task was resumed twice")
+        self.submit(address, resumption)
+    }
+
+    /// Takes the job of the task that waits; the runtime has the actor call this.
+    package borrowing func enqueue(_ job: consuming ExecutorJob) {
+        // An unowned job is the address of the job, and nothing else.
+        let address = unsafe unsafeBitCast(UnownedJob(job), to: UInt.self)
+        let word = self.word.exchange(address, ordering: .acquiringAndReleasing)
+        guard word != 0 else { return }
+        guard let resumption = Resumption(rawValue: word) else { preconditionFailure("a task waits twice") }
+        self.word.store(word, ordering: .relaxed)
+        self.submit(address, resumption)
+    }
+
+    /// Checks that the calling task was resumed before it continued.
+    package borrowing func checkResumption() {
+        precondition(
+            Resumption(rawValue: self.word.load(ordering: .relaxed)) != nil,
+            "a task continued without being resumed"
+        )
+    }
+
+    private borrowing func submit(_ address: UInt, _ resumption: Resumption) {
+        // Only `enqueue` stores what is no resumption, and its job has not been submitted yet.
+        let job = unsafe unsafeBitCast(address, to: UnownedJob.self)
+        guard let loop = self.loop, resumption != .elsewhere else {
+            return globalConcurrentExecutor.enqueue(ExecutorJob(job))
+        }
+        // As a job of the loop: the actor has no other state that the loop's jobs could race with.
+        let item = WorkItem(job, as: .actorJob)
+        // The actor of a task that waits is held by that, and the actor or its maker holds the loop.
+        unsafe loop.withUnsafeObject { core in
+            if resumption == .inPlace, core.isOnThread {
+                core.run(item)
+            } else {
+                core.submit(item)
+            }
+        }
+    }
+}
