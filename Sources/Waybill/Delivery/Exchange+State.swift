@@ -12,49 +12,18 @@ extension Exchange {
         private(set) var isRead = false
         /// The handler, until the exchange is over: a task that outlives the handler keeps the exchange.
         private var handler: Handler?
+        /// The reader that waits for the next event.
+        private var reader: Reader?
         /// What there is once the handler has suspended, or was not called in place.
-        private var waiting: Waiting? {
-            get { self.kept?.waiting }
-            set { self.kept = newValue.map(Kept.kept) }
-        }
-        private var kept: Kept?
-
-        /// One word for what most exchanges never have.
-        fileprivate indirect enum Kept {
-            case kept(Waiting)
-
-            var waiting: Waiting {
-                switch self {
-                case .kept(let waiting): waiting
-                }
-            }
-        }
-
-        /// What waits for the handler, and what it waits for.
-        struct Waiting {
-            /// Whether the exchange is in the handler's list, and counts as in flight for its route.
-            var isAttached = false
-            var task: HandlerTask?
-            var watch: DeadlineWatch?
-            var reader: Reader?
-            var unread: [Progress] = []
-            /// What the reader has seen and not answered.
-            var seen: Progress?
-            /// How many the reader has seen.
-            var shown = 0
-
-            /// The progress replies without an answer.
-            var unanswered: [Progress] { self.unread + (self.seen.map { [$0] } ?? []) }
-        }
+        private var waiting: Waiting?
 
         /// What has to happen when an exchange ends.
         struct Effects {
             let handler: Handler?
-            fileprivate let kept: Kept?
+            let waiting: Waiting?
 
-            var waiting: Waiting? { self.kept?.waiting }
             /// Whether the exchange was in the handler's list.
-            var wasAttached: Bool { self.kept != nil && self.waiting?.isAttached == true }
+            var wasAttached: Bool { unsafe self.waiting?.isAttached == true }
         }
 
         enum OfferAction {
@@ -71,14 +40,12 @@ extension Exchange {
         mutating func finish() -> Effects? {
             if self.isOver { return nil }
             self.isOver = true
-            let effects = Effects(handler: self.handler.take(), kept: self.kept)
-            if self.kept != nil { self.waiting = self.waiting?.reader.map { Waiting(reader: $0) } }
-            return effects
+            return Effects(handler: self.handler.take(), waiting: self.waiting.take())
         }
 
         /// Makes the outcome known: returns the reader that waits for it, or takes it for the one to come.
         mutating func close(taking outcome: inout Outcome?) -> Reader? {
-            guard self.kept != nil, let reader = self.waiting.take()?.reader else {
+            guard let reader = self.reader.take() else {
                 self.outcome = outcome.take()
                 return nil
             }
@@ -96,68 +63,114 @@ extension Exchange {
         /// The next event, or nil if the reader has to wait for it.
         mutating func read(_ reader: Reader) -> Event? {
             if let outcome = self.takeOutcome() { return .finished(outcome) }
-            var waiting = self.waiting ?? Waiting()
-            defer { self.waiting = waiting }
-            guard waiting.unread.isEmpty else { return waiting.show(waiting.unread.removeFirst()) }
-            waiting.reader = reader
+            if let waiting, unsafe !waiting.unread.isEmpty {
+                return waiting.show(unsafe waiting.unread.removeFirst())
+            }
+            self.reader = reader
             return nil
         }
 
         /// Takes the progress reply that the reader has seen and now answers; nil if the handler no longer
         /// waits for its answer.
-        mutating func answer() -> Progress? { self.waiting?.seen.take() }
+        mutating func answer() -> Progress? { unsafe self.waiting?.seen.take() }
 
         /// The same, if it is the one of a number.
         mutating func answer(to number: Int) -> Progress? {
-            self.waiting?.shown == number ? self.waiting?.seen.take() : nil
+            unsafe self.waiting?.shown == number ? self.waiting?.seen.take() : nil
         }
 
         mutating func offer(_ progress: Progress) -> OfferAction {
             if self.isOver { return .refuse }
-            var waiting = self.waiting ?? Waiting()
-            defer { self.waiting = waiting }
-            if let reader = waiting.reader.take() { return .deliver(reader, waiting.show(progress)) }
-            waiting.unread.append(progress)
+            let waiting = self.wait()
+            if let reader = self.reader.take() { return .deliver(reader, waiting.show(progress)) }
+            unsafe waiting.unread.append(progress)
             return .keep
         }
 
         /// Takes a reply back that has not been answered; false if there is none.
         mutating func withdraw(_ answer: Answer) -> Bool {
-            if self.waiting?.seen?.answer === answer {
-                self.waiting?.seen = nil
+            if unsafe self.waiting?.seen?.answer === answer {
+                unsafe self.waiting?.seen = nil
                 return true
             }
-            guard let index = self.waiting?.unread.firstIndex(where: { $0.answer === answer }) else {
+            guard let index = unsafe self.waiting?.unread.firstIndex(where: { $0.answer === answer }) else {
                 return false
             }
-            self.waiting?.unread.remove(at: index)
+            unsafe self.waiting?.unread.remove(at: index)
             return true
         }
 
-        /// Notes that the exchange is in its handler's list; true if it is over and has to leave it.
-        mutating func attach() -> Bool { self.change { $0.isAttached = true } }
-
-        /// Keeps the handler's task; true if the exchange is over and the task should stop.
-        mutating func bind(task: HandlerTask) -> Bool { self.change { $0.task = task } }
-
-        /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
-        mutating func bind(watch: DeadlineWatch) -> Bool { self.change { $0.watch = watch } }
-
-        /// Changes what waits; true if the exchange is over, so that nothing waits.
-        private mutating func change(_ body: (inout Waiting) -> Void) -> Bool {
+        /// Notes that the exchange is in its handler's list, and waits in its mailbox if it does; true if the
+        /// exchange is over and has to leave them.
+        mutating func attach(_ queued: QueuedTask? = nil) -> Bool {
             if self.isOver { return true }
-            var waiting = self.waiting ?? Waiting()
-            body(&waiting)
-            self.waiting = waiting
+            let waiting = self.wait()
+            unsafe waiting.isAttached = true
+            unsafe waiting.queued = queued
             return false
         }
-    }
-}
 
-extension Exchange.State.Waiting {
-    mutating func show(_ progress: Exchange.Progress) -> Exchange.Event {
-        self.seen = progress
-        self.shown += 1
-        return .progress(progress)
+        /// Notes that the handler begins; false if the exchange is over.
+        mutating func begin() -> Bool {
+            unsafe self.waiting?.queued = nil
+            return !self.isOver
+        }
+
+        /// Keeps the handler's task; true if the exchange is over and the task should stop.
+        mutating func bind(task: HandlerTask) -> Bool {
+            if self.isOver { return true }
+            unsafe self.wait().task = task
+            return false
+        }
+
+        /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
+        mutating func bind(watch: DeadlineWatch) -> Bool {
+            if self.isOver { return true }
+            unsafe self.wait().watch = watch
+            return false
+        }
+
+        private mutating func wait() -> Waiting {
+            if let waiting { return waiting }
+            let waiting = Waiting()
+            self.waiting = waiting
+            return waiting
+        }
+    }
+
+    /// What waits for a handler, and what it waits for.
+    ///
+    /// It is touched under the lock of the state that has it, and by the call that has ended the exchange; each
+    /// `unsafe` above is the former.
+    final class Waiting: Sendable {
+        /// Whether the exchange is in the handler's list, and counts as in flight for its route.
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate(set) var isAttached = false
+        /// The message's place in the handler's mailbox, before the handler begins.
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate(set) var queued: QueuedTask?
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate(set) var task: HandlerTask?
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate(set) var watch: DeadlineWatch?
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate var unread: [Progress] = []
+        /// What the reader has seen and not answered.
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate var seen: Progress?
+        /// How many the reader has seen.
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate var shown = 0
+
+        /// The progress replies without an answer.
+        var unanswered: [Progress] {
+            unsafe self.unread + (self.seen.map { [$0] } ?? [])
+        }
+
+        fileprivate func show(_ progress: Progress) -> Event {
+            unsafe self.seen = progress
+            unsafe self.shown += 1
+            return .progress(progress)
+        }
     }
 }

@@ -28,6 +28,25 @@ extension Exchange {
         if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
     }
 
+    /// Has the handler started in a task of its own when the message's turn comes in the handler's mailbox.
+    ///
+    /// The task inherits from the caller, so it is made here and waits with the message.
+    func queue(_ message: consuming Message, at handler: Handler, on watcher: EventLoop?) {
+        let mailbox = handler.mailbox
+        do throws(RoutingError) {
+            try mailbox.check(message, inside: self.caller)
+        } catch {
+            return self.finish(.failed(error.at(handler)))
+        }
+        let queued = mailbox.queued(message, handler, for: self)
+        guard self.attach(to: handler, queued) else {
+            return self.finish(.failed(handler.reason(self.url)))
+        }
+        if let error = mailbox.enqueue(queued) { return self.finish(.failed(error)) }
+        self.bind(task: handler.code.suspending?.start(queued) ?? queued.startHandling())
+        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
+    }
+
     /// The message and its handler; for the task that is about to run it, which is in the exchange's context
     /// until ``finish(taking:isReply:of:)``.
     @unsafe

@@ -25,9 +25,13 @@ final class Exchange: Sendable {
     /// The context of the handler that waits for the reply, if a handler does.
     let caller: DeliveryContext?
     private let runner = Atomic<UInt>(0)
-    private let state: Locked<State>
+    let state: Locked<State>
+    /// Its neighbours in the list of its handler; guarded by that list's lock.
+    @exclusivity(unchecked)
+    nonisolated(unsafe) var links = WaitingExchanges.Links()
     /// What the handler's task takes when it begins, so that nothing in it is copied: left here before the
     /// task exists.
+    @exclusivity(unchecked)
     nonisolated(unsafe) var delivery: SuspendingDelivery?
 
     init(
@@ -127,9 +131,11 @@ final class Exchange: Sendable {
             reader.resume(returning: .finished(outcome))
         }
         guard let waiting = effects.waiting else { return }
-        waiting.watch?.cancel()
-        if waiting.isAttached { effects.handler?.detach(self) }
-        if !isReply { waiting.task?.cancel() }
+        // This call has ended the exchange: the state has let go of what waits.
+        unsafe waiting.watch?.cancel()
+        if unsafe waiting.isAttached { effects.handler?.detach(self) }
+        unsafe waiting.queued?.withdraw()
+        if !isReply { unsafe waiting.task?.cancel() }
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
@@ -177,59 +183,6 @@ final class Exchange: Sendable {
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
-
-    /// What comes next from the handler: a progress reply, or the end.
-    ///
-    /// A caller that is cancelled while it waits ends the exchange.
-    nonisolated(nonsending) func next() async -> Event {
-        // Most handlers have ended before the outcome is asked for.
-        if let outcome = self.takeOutcome() { return .finished(outcome) }
-        let reader = Reader(on: .current)
-        return await reader.wait(isolation: #isolation) {
-            self.read(reader)
-        } onCancel: {
-            self.cancel()
-        }
-    }
-
-    /// Resumes a reader with the next event, as soon as there is one.
-    func read(_ reader: Reader) {
-        let event = self.state.withLock { state in
-            state.isRead ? .finished(.failed(.cancelled(url: self.url))) : state.read(reader)
-        }
-        if let event { reader.resume(returning: event) }
-    }
-
-    /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
-    ///
-    /// - Returns: how it ended; a failure of the listener that was not thrown to the handler, if the handler
-    ///   replied all the same.
-    nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
-        var untold: RoutingError?
-        while true {
-            switch await self.next() {
-            case .finished(let outcome):
-                if let untold, case .replied = outcome { return .failed(untold) }
-                return outcome
-            case .progress(let progress):
-                do {
-                    // The handler continues when the listener does: what the listener sends belongs to the
-                    // handler's message.
-                    let answer = try await DeliveryContext.with(progress.context, isolation: #isolation) {
-                        try await listener(progress.value)
-                    }
-                    self.answer(.success(answer))
-                } catch {
-                    if !(error is NotListening) {
-                        let failure = RoutingError.progressRefused(error, url: self.url)
-                        self.core.log(self.url, failure, as: "progress reply not taken")
-                        if !progress.expectsAnswer { untold = untold ?? failure }
-                    }
-                    self.answer(.failure(error))
-                }
-            }
-        }
-    }
 
     /// Answers the progress reply that came last, unless the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>) {
@@ -280,17 +233,24 @@ final class Exchange: Sendable {
     }
 
     /// Has the exchange fail when its handler is unregistered; false if it has been already.
-    func attach(to handler: Handler) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - handler: the handler.
+    ///   - queued: the message's place in the handler's mailbox, which it leaves when the exchange ends.
+    func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
         guard handler.attach(self) else { return false }
         // The code that ends the exchange counts it for the handler, as one that was in flight if it is
         // attached by then.
         handler.counters.begin()
-        if self.state.withLock({ $0.attach() }) {
+        if self.state.withLock({ $0.attach(queued) }) {
             handler.counters.forget()
             handler.detach(self)
         }
         return true
     }
+
+    /// Notes that the handler begins, after its message has waited; false if the exchange is over.
+    func begin() -> Bool { self.state.withLock { $0.begin() } }
 
     /// Hands over the task that the end of the exchange stops.
     func bind(task: HandlerTask) {
@@ -343,9 +303,6 @@ extension Exchange {
 
     /// Thrown to a handler whose caller does not listen, or no longer.
     struct NotListening: Error {}
-
-    /// A caller that waits for the next event.
-    typealias Reader = LoopContinuation<Event>
 
     /// A handler that waits for its caller's answer.
     typealias Answer = LoopContinuation<Result<any Sendable, any Error>>

@@ -221,8 +221,8 @@ extension BusCore {
         let mailbox = handler.mailbox
         if handler.isImmediate { return await mailbox.handle(message, handler) }
         do throws(RoutingError) {
-            let queued = try mailbox.admit(message, handler, for: nil, inside: DeliveryContext.waiting)
-            return await mailbox.perform(message, handler, for: nil, after: queued)
+            let queued = try mailbox.admit(message, handler)
+            return await mailbox.perform(message, handler, after: queued)
         } catch {
             return .failed(error)
         }
@@ -295,24 +295,13 @@ extension BusCore {
         around chain: MiddlewareChain?,
         on watcher: EventLoop?
     ) {
+        guard let chain else { return exchange.queue(message, at: handler, on: watcher) }
         guard exchange.attach(to: handler) else {
             return exchange.finish(.failed(handler.reason(exchange.url)))
         }
-        var queued: QueuedTask?
-        if chain == nil {
-            do throws(RoutingError) {
-                queued = try handler.mailbox.admit(message, handler, for: exchange, inside: exchange.caller)
-            } catch {
-                return exchange.finish(.failed(error))
-            }
-        }
         if exchange.expiry.exists { exchange.expire(at: exchange.expiry, on: watcher) }
-        if let chain {
-            message.keepHeaders()
-            Delivery(chain, handler, DeliveryBounds(deadline: exchange.expiry)).start(message, for: exchange)
-        } else {
-            handler.mailbox.start(message, handler, exchange, after: queued)
-        }
+        message.keepHeaders()
+        Delivery(chain, handler, DeliveryBounds(deadline: exchange.expiry)).start(message, for: exchange)
     }
 }
 

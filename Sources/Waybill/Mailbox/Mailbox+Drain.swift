@@ -75,45 +75,4 @@ extension Mailbox {
             }
         )
     }
-
-    /// Starts an admitted message in a task of its own, which inherits the caller's context.
-    nonisolated func start(
-        _ message: Message,
-        _ handler: Handler,
-        _ exchange: Exchange,
-        after queued: QueuedTask?
-    ) {
-        if self.heldLoop.isInEventLoop {
-            self.assumeOnLoop { $0.startInPlace(message, handler, exchange, after: queued) }
-        } else {
-            // The task begins on this thread, and at once waits for the loop.
-            exchange.bind(
-                task: Task.immediate {
-                    await self.perform(message, handler, exchange, after: queued)
-                }
-            )
-        }
-    }
-
-    private func startInPlace(
-        _ message: Message,
-        _ handler: Handler,
-        _ exchange: Exchange,
-        after queued: QueuedTask?
-    ) {
-        let task = handler.core.startTask {
-            Task.immediate { await self.perform(message, handler, exchange, after: queued) }
-        }
-        exchange.bind(task: task)
-    }
-
-    private func perform(
-        _ message: Message,
-        _ handler: Handler,
-        _ exchange: Exchange,
-        after queued: QueuedTask?
-    ) async {
-        let outcome = await self.perform(message, handler, for: exchange, after: queued)
-        exchange.finish(outcome, of: message, by: handler)
-    }
 }

@@ -144,24 +144,14 @@ extension Mailbox {
         }
     }
 
-    /// Admits a message that ``perform(_:_:for:after:)`` is going to run.
+    /// Admits a message that ``perform(_:_:after:)`` is going to run.
     ///
-    /// - Parameters:
-    ///   - message: the message.
-    ///   - handler: its handler.
-    ///   - exchange: the exchange with its caller; nil if the caller's own task is going to run it.
-    ///   - caller: the context of the handler that waits for the message, if one does.
     /// - Returns: its task in the queue; nil if it may run at once.
     /// - Throws: the reason that it is not admitted.
-    nonisolated func admit(
-        _ message: Message,
-        _ handler: Handler,
-        for exchange: Exchange?,
-        inside caller: DeliveryContext?
-    ) throws(RoutingError) -> QueuedTask? {
+    nonisolated func admit(_ message: Message, _ handler: Handler) throws(RoutingError) -> QueuedTask? {
         if self.isClear { return nil }
-        try self.check(message, inside: caller)
-        let task = self.queued(message, handler, for: exchange, takesSlot: self.whenFull != .suspend)
+        try self.check(message, inside: DeliveryContext.waiting)
+        let task = self.queued(message, handler, for: nil)
         if let error = self.enqueue(task) { throw error }
         return task
     }
@@ -173,25 +163,19 @@ extension Mailbox {
         return !self.isSerial || self.withQueue { $0.start(id) }
     }
 
-    /// Runs an admitted message, in the calling task.
+    /// Runs an admitted message whose handler may suspend, in its caller's task.
     ///
     /// - Parameters:
     ///   - message: the message.
     ///   - handler: its handler.
-    ///   - exchange: the exchange with its caller; nil if this is the caller's own task.
     ///   - queued: its task in the queue; nil if it may run at once.
     /// - Returns: how it ended.
-    func perform(
-        _ message: Message,
-        _ handler: Handler,
-        for exchange: Exchange?,
-        after queued: QueuedTask?
-    ) async -> Outcome {
+    func perform(_ message: Message, _ handler: Handler, after queued: QueuedTask?) async -> Outcome {
         var task = queued
         if task == nil, self.isSerial || self.isOccupied, !self.withQueue({ $0.start(message.id) }) {
             // Another message has come in between, since a preference for an executor made the caller's task
             // wait.
-            let late = self.queued(message, handler, for: exchange, takesSlot: false)
+            let late = QueuedTask(message, handler, for: nil, takesSlot: false, on: self.eventLoop)
             if let error = self.enqueue(late) { return .failed(error) }
             task = late
         }
@@ -200,8 +184,7 @@ extension Mailbox {
             if task.isRefused { return task.takeOutcome() }
         }
         defer { self.endTurn() }
-        if exchange?.isOver == true { return .failed(.cancelled(url: message.parameters.url)) }
-        return await self.run(message, handler, for: exchange)
+        return await self.run(message, handler, for: nil)
     }
 
     /// Waits for a turn, in the task of the message's caller.
@@ -245,7 +228,7 @@ extension Mailbox {
     }
 
     /// Refuses what can never run.
-    private nonisolated func check(
+    nonisolated func check(
         _ message: borrowing Message,
         inside caller: @autoclosure () -> DeliveryContext?
     ) throws(RoutingError) {
@@ -256,23 +239,25 @@ extension Mailbox {
         throw .deadlock(url: message.parameters.url)
     }
 
-    /// The task of a message whose handler cannot suspend, which its caller is going to wait for.
+    /// The task of a message whose handler cannot suspend, and which its caller is going to wait for.
     nonisolated func queued(_ message: consuming Message, _ handler: Handler) -> QueuedTask {
         let isHere = self.heldLoop.isInEventLoop && !self.isSerial
-        return self.queued(message, handler, for: nil, takesSlot: self.whenFull != .suspend && !isHere)
+        let takesSlot = self.whenFull != .suspend && !isHere
+        return QueuedTask(message, handler, for: nil, takesSlot: takesSlot, on: self.eventLoop)
     }
 
-    private nonisolated func queued(
+    /// The task of a message whose handler may suspend.
+    nonisolated func queued(
         _ message: consuming Message,
         _ handler: Handler,
-        for exchange: Exchange?,
-        takesSlot: Bool
+        for exchange: Exchange?
     ) -> QueuedTask {
-        QueuedTask(message, handler, for: exchange, takesSlot: takesSlot, on: self.eventLoop)
+        let takesSlot = self.whenFull != .suspend
+        return QueuedTask(message, handler, for: exchange, takesSlot: takesSlot, on: self.eventLoop)
     }
 
     /// Puts a task into the queue, or says why not.
-    private nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
+    nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
             // Checked under the lock: a handler's end, which removes its messages, comes before this or after
             // it.

@@ -14,8 +14,9 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     /// Whether it counts against the mailbox's limit.
     nonisolated let takesSlot: Bool
     private nonisolated let job: SuspendedJob
-    /// How the message ended, if it has: written before the task is resumed, and by the task. One has handed
-    /// the message to the other then, so that the access is exclusive.
+    /// How the message ended, if it has.
+    ///
+    /// It is written before the task is resumed, or by the task, and read by the task.
     @exclusivity(unchecked)
     nonisolated(unsafe) private var outcome: Outcome?
 
@@ -50,15 +51,19 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
         self.job.resume(.elsewhere)
     }
 
+    /// Takes the message out of the queue, if it is there; then it is refused.
+    nonisolated func withdraw() { self.handler.mailbox.withdraw(self) }
+
     /// The caller is cancelled, and free if its message has not begun.
     @usableFromInline
-    nonisolated func taskIsCancelled() { self.handler.mailbox.withdraw(self) }
+    nonisolated func taskIsCancelled() { self.withdraw() }
 
     /// Suspends the calling task until its turn comes.
     @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
     func wait() { self.job.checkResumption() }
 
-    /// Suspends the calling task until its turn comes, and handles the message then.
+    /// Suspends the calling task until its turn comes, and handles the message then; the handler cannot
+    /// suspend.
     @inline(never)
     func handle() {
         self.job.checkResumption()
@@ -79,6 +84,47 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
             preconditionFailure("a message is handled once")
         }
         return outcome
+    }
+
+    /// Starts a task that waits here, and runs a handler that cannot suspend.
+    nonisolated func startHandling() -> HandlerTask {
+        Self.unisolated { queued in
+            Task {
+                queued.handle()
+                queued.exchange?.finish(queued.takeOutcome(), of: queued.message, by: queued.handler)
+            }
+        }(self)
+    }
+
+    /// Code that starts a task which is isolated to its argument, as code that any thread may call: the task
+    /// is the argument's from its beginning, and so its first job waits there.
+    @usableFromInline
+    nonisolated static func unisolated(
+        _ start: @escaping @Sendable (isolated QueuedTask) -> HandlerTask
+    ) -> @Sendable (QueuedTask) -> HandlerTask {
+        // An isolated parameter is passed like any other, and the code touches nothing that is isolated.
+        unsafe unsafeBitCast(start, to: (@Sendable (QueuedTask) -> HandlerTask).self)
+    }
+
+    /// Notes that the handler of an exchange is about to begin, in the task that has waited here.
+    ///
+    /// - Returns: the exchange, which has the message for the task; nil if the handler does not run.
+    @usableFromInline
+    nonisolated func begin() -> Exchange? {
+        guard let exchange else { preconditionFailure("a task of its own has an exchange with the caller") }
+        if self.isRefused {
+            exchange.finish(self.takeOutcome())
+            return nil
+        }
+        let error = self.handler.objection(to: self.message)
+        guard exchange.begin(), error == nil else {
+            self.handler.mailbox.endTurn()
+            if let error { exchange.finish(.failed(error)) }
+            return nil
+        }
+        // No task has taken it yet.
+        unsafe exchange.delivery = SuspendingDelivery(message: self.message, handler: self.handler)
+        return exchange
     }
 
     /// Takes the rest of the waiting task; the runtime calls this.

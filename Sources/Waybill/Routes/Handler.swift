@@ -33,9 +33,9 @@ final class Handler: Sendable {
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
 
-    private struct State {
+    private struct State: ~Copyable {
         /// The exchanges that wait for the handler.
-        var waiting: [ObjectIdentifier: Exchange] = [:]
+        var waiting = WaitingExchanges()
         /// What it was registered for.
         var description: Description?
         /// Why the handler is unregistered, if it is.
@@ -173,15 +173,14 @@ final class Handler: Sendable {
     func attach(_ exchange: Exchange) -> Bool {
         self.state.withLock { state in
             guard state.reason == nil else { return false }
-            state.waiting[ObjectIdentifier(exchange)] = exchange
+            state.waiting.add(exchange)
             return true
         }
     }
 
     func detach(_ exchange: Exchange) {
-        let detached = self.state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
-        // Released outside the lock.
-        _ = consume detached
+        // The caller has a reference to the exchange, so that this is not the last one.
+        self.state.withLock { $0.waiting.remove(exchange) }
     }
 
     /// Fails all waiting exchanges but the exempt ones, and all later messages.
@@ -191,12 +190,10 @@ final class Handler: Sendable {
     ) {
         let waiting = self.state.withLock { state in
             if state.reason == nil { state.reason = reason }
-            let waiting = state.waiting.filter { one in !exempt.contains { $0 === one.value } }
-            for place in waiting.keys { state.waiting[place] = nil }
-            return waiting
+            return state.waiting.removeAll { one in exempt.contains { $0 === one } }
         }
         self.isRetired.store(true, ordering: .releasing)
-        for exchange in waiting.values { exchange.finish(.failed(reason(exchange.url))) }
+        for exchange in waiting { exchange.finish(.failed(reason(exchange.url))) }
         for member in self.instanceGroup?.members ?? [] { member.retire(with: reason, exempting: exempt) }
         self.mailbox.removeUnreachable()
     }

@@ -94,6 +94,12 @@ protocol SuspendingCode: AnyObject, Sendable {
     /// - Returns: the task.
     func start(_ exchange: Exchange) -> HandlerTask
 
+    /// Runs it in a new task, which inherits from the calling code and waits in the mailbox; for any thread.
+    ///
+    /// - Parameter queued: the message, in the queue of the mailbox.
+    /// - Returns: the task.
+    func start(_ queued: QueuedTask) -> HandlerTask
+
     /// Runs it in the calling task, which is on the mailbox's loop.
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
 
@@ -127,21 +133,34 @@ final class SuspendingClosure: SuspendingCode {
             task = Task.immediate {
                 // Captured, the parameter isolates the task to the mailbox.
                 _ = mailbox
-                // It is in the exchange's context until `finish`, and binds nothing itself.
-                let delivery = unsafe exchange.takeDelivery()
-                var outcome: Outcome?
-                var isReply = true
-                do {
-                    outcome = .replied(try await mailbox.run(delivery.message, self.body))
-                } catch {
-                    outcome = delivery.failure(error)
-                    isReply = false
-                }
-                unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
+                await self.perform(exchange, in: mailbox)
             }
         }
         guard let task else { preconditionFailure("the loop has one turn") }
         return task
+    }
+
+    @inline(__always)
+    private func perform(_ exchange: Exchange, in mailbox: isolated Mailbox) async {
+        // It is in the exchange's context until `finish`, and binds nothing itself.
+        let delivery = unsafe exchange.takeDelivery()
+        var outcome: Outcome?
+        var isReply = true
+        do {
+            outcome = .replied(try await mailbox.run(delivery.message, self.body))
+        } catch {
+            outcome = delivery.failure(error)
+            isReply = false
+        }
+        unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
+    }
+
+    func start(_ queued: QueuedTask) -> HandlerTask {
+        QueuedTask.unisolated { queued in
+            Task {
+                if let exchange = queued.begin() { await self.perform(exchange, in: self.mailbox) }
+            }
+        }(queued)
     }
 
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {
@@ -180,22 +199,40 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     ) -> HandlerTask {
         var task: HandlerTask?
         for _ in 0..<once() {
-            task = Task.immediate {
-                // It is in the exchange's context until `finish`, and binds nothing itself.
-                let delivery = unsafe exchange.takeDelivery()
-                var outcome: Outcome?
-                var isReply = true
-                do {
-                    outcome = .replied(try await body(module, delivery.message))
-                } catch {
-                    outcome = delivery.failure(error)
-                    isReply = false
-                }
-                unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
-            }
+            task = Task.immediate { await Self.perform(exchange, body, on: module) }
         }
         guard let task else { preconditionFailure("the loop has one turn") }
         return task
+    }
+
+    @inlinable
+    @inline(__always)
+    static func perform(
+        _ exchange: Exchange,
+        _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value,
+        on module: isolated Module
+    ) async {
+        // It is in the exchange's context until `finish`, and binds nothing itself.
+        let delivery = unsafe exchange.takeDelivery()
+        var outcome: Outcome?
+        var isReply = true
+        do {
+            outcome = .replied(try await body(module, delivery.message))
+        } catch {
+            outcome = delivery.failure(error)
+            isReply = false
+        }
+        unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
+    }
+
+    @inlinable
+    func start(_ queued: QueuedTask) -> HandlerTask {
+        let (module, body) = (self.module, self.body)
+        return QueuedTask.unisolated { queued in
+            Task {
+                if let exchange = queued.begin() { await Self.perform(exchange, body, on: module) }
+            }
+        }(queued)
     }
 
     @usableFromInline

@@ -113,7 +113,8 @@ package struct SuspendedJob: ~Copyable, Sendable {
         guard word != 0 else { return }
         guard let resumption = Resumption(rawValue: word) else { preconditionFailure("a task waits twice") }
         self.word.store(word, ordering: .relaxed)
-        self.submit(address, resumption)
+        // Not in place: this is code of the task.
+        self.submit(address, resumption == .inPlace ? .onLoop : resumption)
     }
 
     /// Checks that the calling task was resumed before it continued.

@@ -137,7 +137,7 @@ struct CurrentTaskTests {
     @Test func `an observer that comes after the cancellation is told at once`() async {
         let observer = Observer()
         await Task {
-            withUnsafeCurrentTask { unsafe $0?.cancel() }
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             let record = unsafe CurrentTask.addCancellationObserver(observer)
             #expect(observer.told.entries == [1])
             unsafe CurrentTask.removeCancellationObserver(record)

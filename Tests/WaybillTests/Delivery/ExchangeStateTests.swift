@@ -26,7 +26,7 @@ struct ExchangeStateTests {
         let finished = state.finish()
         let effects = try #require(finished)
         #expect(isOver == [false, false] && effects.handler === handler)
-        #expect(effects.waiting?.isAttached == true && effects.waiting?.task == task)
+        #expect(unsafe effects.wasAttached && effects.waiting?.task == task)
         let again = state.finish()
         let late = [state.attach(), state.bind(task: task)]
         #expect(again == nil && late == [true, true] && state.isOver)
@@ -119,7 +119,7 @@ private struct ExchangeRun {
         let effects = self.state.finish()
         defer { self.isOver = true }
         let numbers = effects?.waiting?.unanswered.compactMap(\.number) ?? []
-        let actual = "\(effects == nil) \(effects?.waiting?.isAttached ?? false) \(numbers)"
+        let actual = "\(effects == nil) \(effects?.wasAttached ?? false) \(numbers)"
         guard !self.isOver else { return ("finish", actual, "true false []") }
         let unanswered = self.unread + [self.seen].compactMap(\.self)
         (self.unread, self.seen) = ([], nil)
