@@ -66,6 +66,10 @@ extension Exchange {
         /// Written before the task is resumed, and taken by the task.
         @exclusivity(unchecked)
         nonisolated(unsafe) private var event: Event?
+        /// What is released with the reader, on the thread of the caller, which has made it: memory that another
+        /// thread gives back is locked for both.
+        @exclusivity(unchecked)
+        nonisolated(unsafe) private var waiting: Waiting?
 
         /// Makes room for a caller.
         ///
@@ -77,8 +81,9 @@ extension Exchange {
         func wait() { self.job.checkResumption() }
 
         /// Resumes the task; must be called once.
-        nonisolated func resume(returning event: consuming Event) {
+        nonisolated func resume(returning event: consuming Event, releasing waiting: Waiting? = nil) {
             unsafe self.event = event
+            unsafe self.waiting = waiting
             self.job.resume(.onLoop)
         }
 

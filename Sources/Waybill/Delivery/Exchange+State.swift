@@ -107,12 +107,13 @@ extension Exchange {
             let waiting = self.wait()
             unsafe waiting.isAttached = true
             unsafe waiting.queued = queued
+            unsafe waiting.isQueued = queued != nil
             return false
         }
 
         /// Notes that the handler begins; false if the exchange is over.
         mutating func begin() -> Bool {
-            unsafe self.waiting?.queued = nil
+            unsafe self.waiting?.isQueued = false
             return !self.isOver
         }
 
@@ -146,9 +147,12 @@ extension Exchange {
         /// Whether the exchange is in the handler's list, and counts as in flight for its route.
         @exclusivity(unchecked)
         nonisolated(unsafe) fileprivate(set) var isAttached = false
-        /// The message's place in the handler's mailbox, before the handler begins.
+        /// The message's place in the handler's mailbox, if it has waited there; kept for ``Reader`` to release.
         @exclusivity(unchecked)
         nonisolated(unsafe) fileprivate(set) var queued: QueuedTask?
+        /// Whether it waits there still, for all that the exchange knows.
+        @exclusivity(unchecked)
+        nonisolated(unsafe) fileprivate(set) var isQueued = false
         @exclusivity(unchecked)
         nonisolated(unsafe) fileprivate(set) var task: HandlerTask?
         @exclusivity(unchecked)
@@ -164,7 +168,8 @@ extension Exchange {
 
         /// The progress replies without an answer.
         var unanswered: [Progress] {
-            unsafe self.unread + (self.seen.map { [$0] } ?? [])
+            guard let seen = unsafe self.seen else { return unsafe self.unread }
+            return unsafe self.unread + [seen]
         }
 
         fileprivate func show(_ progress: Progress) -> Event {

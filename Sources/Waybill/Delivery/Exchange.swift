@@ -124,17 +124,21 @@ final class Exchange: Sendable {
         self.close(taking: &outcome, isReply: isReply, effects)
     }
 
-    /// Makes the outcome known, and releases what waited for the handler, or was kept for it.
+    /// Releases what waited for the handler, or was kept for it, and makes the outcome known.
     @inline(__always)
-    private func close(taking outcome: inout Outcome?, isReply: Bool, _ effects: State.Effects) {
+    private func close(taking outcome: inout Outcome?, isReply: Bool, _ effects: borrowing State.Effects) {
+        if let waiting = effects.waiting { self.release(waiting, from: effects.handler, isReply: isReply) }
         if let reader = self.state.withLock({ $0.close(taking: &outcome) }), let outcome = outcome.take() {
-            reader.resume(returning: .finished(outcome))
+            reader.resume(returning: .finished(outcome), releasing: effects.waiting)
         }
-        guard let waiting = effects.waiting else { return }
+    }
+
+    @inline(never)
+    private func release(_ waiting: Waiting, from handler: Handler?, isReply: Bool) {
         // This call has ended the exchange: the state has let go of what waits.
         unsafe waiting.watch?.cancel()
-        if unsafe waiting.isAttached { effects.handler?.detach(self) }
-        unsafe waiting.queued?.withdraw()
+        if unsafe waiting.isAttached { handler?.detach(self) }
+        if unsafe waiting.isQueued { unsafe waiting.queued?.withdraw() }
         if !isReply { unsafe waiting.task?.cancel() }
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }

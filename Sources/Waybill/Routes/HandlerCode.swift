@@ -176,6 +176,7 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     @usableFromInline let module: Module
     @usableFromInline let body: @Sendable (isolated Module, Message) async throws -> Value
     @usableFromInline let launch: @Sendable (Exchange) -> HandlerTask
+    @usableFromInline let queue: @Sendable (QueuedTask) -> HandlerTask
     @usableFromInline var replyType: (any Any.Type)? { Value.self }
 
     @inlinable
@@ -184,6 +185,11 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
         self.body = body
         // It is called on the loop of the mailbox only, which is the actor's.
         self.launch = unsafe module.unisolatedUnchecked { Self.launch($1, body, on: $0) }
+        self.queue = QueuedTask.unisolated { queued in
+            Task {
+                if let exchange = queued.begin() { await Self.perform(exchange, body, on: module) }
+            }
+        }
     }
 
     @inlinable
@@ -226,14 +232,7 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     }
 
     @inlinable
-    func start(_ queued: QueuedTask) -> HandlerTask {
-        let (module, body) = (self.module, self.body)
-        return QueuedTask.unisolated { queued in
-            Task {
-                if let exchange = queued.begin() { await Self.perform(exchange, body, on: module) }
-            }
-        }(queued)
-    }
+    func start(_ queued: QueuedTask) -> HandlerTask { self.queue(queued) }
 
     @usableFromInline
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {
