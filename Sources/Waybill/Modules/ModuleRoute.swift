@@ -32,6 +32,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     ///   - parameters: what it reads.
     ///   - documentation: what it is for.
     ///   - body: turns a message into a value, on the module's loop.
+    @inlinable
     public init<Value: Sendable>(
         _ pattern: String,
         action: String,
@@ -39,13 +40,23 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        self.init(pattern, action, parameters, Value.self, documentation) { module, core in
-            // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
-            Handler(
-                immediate: unsafe module.unisolatedUnchecked(body),
-                mailbox: core.mailbox(of: module),
-                core: core
-            )
+        // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
+        self.init(pattern, action, parameters, Value.self, documentation) { module in
+            ImmediateBody(unsafe IsolatedBody(body).unisolated(module))
+        }
+    }
+
+    @usableFromInline
+    init(
+        _ pattern: String,
+        _ action: String,
+        _ parameters: [RouteDescription.Parameter],
+        _ reply: any Any.Type,
+        _ documentation: String,
+        immediate makeCode: @escaping @Sendable (Module) -> any ImmediateCode
+    ) {
+        self.init(pattern, action, parameters, reply, documentation) { module, core in
+            Handler(makeCode(module), mailbox: core.mailbox(of: module), core: core)
         }
     }
 
@@ -92,8 +103,17 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         self.init(pattern, action: action, parameters: parameters, documentation: documentation, body)
         let signature = ServiceSignature(method, parameters)
         self.immediate = { methods in
-            methods.lazy.compactMap { $0.code(of: signature, returning: Value.self) }.first.map {
-                Self(pattern, action: action, parameters: parameters, documentation: documentation, $0)
+            methods.lazy.compactMap { $0.code(of: signature, returning: Value.self) }.first.map { makeBody in
+                Self(
+                    pattern,
+                    action,
+                    parameters,
+                    Value.self,
+                    documentation,
+                    immediate: { module in
+                        ImmediateBody(makeBody(module))
+                    }
+                )
             }
         }
     }

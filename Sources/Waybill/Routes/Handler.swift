@@ -60,7 +60,12 @@ final class Handler: Sendable {
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.init(HandlerCode(immediate: immediate), mailbox: mailbox, core: core)
+        self.init(ImmediateBody(immediate), mailbox: mailbox, core: core)
+    }
+
+    /// The same for code that is made already.
+    convenience init(_ code: any ImmediateCode, mailbox: Mailbox, core: BusCore) {
+        self.init(HandlerCode(immediate: code), mailbox: mailbox, core: core)
     }
 
     /// A handler that may suspend.

@@ -25,9 +25,7 @@ struct HandlerCode: Sendable {
     var replyType: (any Any.Type)? { self.suspending?.replyType ?? self.immediate.replyType }
 
     /// Code that answers at once.
-    init<Value: Sendable>(immediate: @escaping @Sendable (Message) throws -> Value) {
-        self.init(ImmediateBody(immediate), isImmediate: true)
-    }
+    init(immediate: any ImmediateCode) { self.init(immediate, isImmediate: true) }
 
     /// Code that may suspend.
     init(suspending: any SuspendingCode) { self.init(NoCode.shared, isImmediate: false, suspending) }
@@ -64,18 +62,50 @@ private final class NoCode: ImmediateCode {
 final class ImmediateBody<Value: Sendable>: ImmediateCode {
     @usableFromInline let body: @Sendable (Message) throws -> Value
 
+    @inlinable
     init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
 
-    var replyType: (any Any.Type)? { Value.self }
+    @usableFromInline var replyType: (any Any.Type)? { Value.self }
 
     @inlinable
     @inline(__always)
     func call(_ message: Message) throws -> Value { try self.body(message) }
 
+    @usableFromInline
     func callBoxed(_ message: Message) throws -> any Sendable { try self.body(message) }
 }
 
+/// Code of an actor that is called on the actor's loop only.
+@usableFromInline
+struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
+    @usableFromInline let body: @Sendable (isolated Module, Message) throws -> Value
+
+    /// The same, without the word that the compiler checks.
+    @usableFromInline
+    struct Unchecked: Sendable {
+        @usableFromInline let body: @Sendable (Module, Message) throws -> Value
+    }
+
+    @inlinable
+    init(_ body: @escaping @Sendable (isolated Module, Message) throws -> Value) { self.body = body }
+
+    /// The code for an actor, which must be called on the actor's loop.
+    @unsafe
+    @inlinable
+    @inline(__always)
+    func unisolated(_ module: Module) -> @Sendable (Message) throws -> Value {
+        // An isolated parameter is passed like any other. The functions are cast in a structure: by themselves
+        // they would be converted for it, each by a function that is called with every message.
+        let unchecked = unsafe unsafeBitCast(self, to: Unchecked.self)
+        return { message in
+            assert(module.eventLoop.isInEventLoop, "not on the event loop of the actor")
+            return try unchecked.body(module, message)
+        }
+    }
+}
+
 /// Code of a handler that answers at once, for callers that do not know the type of its answer.
+@usableFromInline
 protocol ImmediateCode: AnyObject, Sendable {
     /// Calls it, and puts its value into a box.
     func callBoxed(_ message: Message) throws -> any Sendable

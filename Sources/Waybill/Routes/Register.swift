@@ -61,6 +61,7 @@ extension MessageBus {
     ///
     /// The bus holds the actor while it is registered. Parameters, result and errors are those of a closure
     /// without an actor.
+    @inlinable
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(
         _ pattern: String,
@@ -70,8 +71,19 @@ extension MessageBus {
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) throws(RoutingError) -> Registration {
         // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
-        let plain = unsafe module.unisolatedUnchecked(handler)
-        let handler = Handler(immediate: plain, mailbox: self.core.mailbox(of: module), core: self.core)
+        let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
+        return try self.register(code, of: module, pattern, fileID, line)
+    }
+
+    @usableFromInline
+    func register(
+        _ code: any ImmediateCode,
+        of module: some LoopBound,
+        _ pattern: String,
+        _ fileID: String,
+        _ line: Int
+    ) throws(RoutingError) -> Registration {
+        let handler = Handler(code, mailbox: self.core.mailbox(of: module), core: self.core)
         return try self.core.register(handler, pattern, fileID, line)
     }
 

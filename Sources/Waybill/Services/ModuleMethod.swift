@@ -28,30 +28,48 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     ///   - parameters: what it reads, with their types.
     ///   - body: calls it, on the module's loop. What it returns need not be `Sendable`: the route of a
     ///     service whose method returns the same type says that it is.
+    @inlinable
     public init<Value: ~Copyable>(
         _ name: String,
         parameters: [RouteDescription.Parameter] = [],
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        self.signature = ServiceSignature(name, parameters)
-        self.code = MethodCode(body)
+        // It is called on the loop of the module's mailbox only, which is the actor's.
+        self.init(
+            name,
+            parameters,
+            MethodCode { (module: Module) in unsafe IsolatedBody(body).unisolated(module) }
+        )
     }
 
-    /// The code, if this is the method with a signature, and returns that type.
+    @usableFromInline
+    init(_ name: String, _ parameters: [RouteDescription.Parameter], _ code: any AnyObject & Sendable) {
+        self.signature = ServiceSignature(name, parameters)
+        self.code = code
+    }
+
+    /// What makes the code for a module, if this is the method with a signature, and returns that type.
     func code<Value: Sendable>(
         of signature: ServiceSignature,
         returning type: Value.Type
-    ) -> (@Sendable (isolated Module, Message) throws -> Value)? {
+    ) -> (@Sendable (Module) -> @Sendable (Message) throws -> Value)? {
         guard self.signature == signature else { return nil }
-        return (self.code as? MethodCode<Module, Value>)?.body
+        return (self.code as? MethodCode<Module, Value>)?.makeBody
     }
 }
 
 /// The code of a method, which can be asked whether it returns a type.
-private final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
-    let body: @Sendable (isolated Module, Message) throws -> Value
+///
+/// It is made in the program, where both types are known: what is generic would call the method by way of
+/// four functions that convert its arguments.
+@usableFromInline
+final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
+    @usableFromInline let makeBody: @Sendable (Module) -> @Sendable (Message) throws -> Value
 
-    init(_ body: @escaping @Sendable (isolated Module, Message) throws -> Value) { self.body = body }
+    @inlinable
+    init(_ makeBody: @escaping @Sendable (Module) -> @Sendable (Message) throws -> Value) {
+        self.makeBody = makeBody
+    }
 }
 
 /// What a method of a service and the actor's method behind it have in common: full name, and the names and

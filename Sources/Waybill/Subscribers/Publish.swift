@@ -37,7 +37,7 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
         try self.core.subscribe(
-            immediate: unsafe module.unisolatedUnchecked(handler),
+            immediate: unsafe IsolatedBody(handler).unisolated(module),
             self.core.mailbox(of: module),
             pattern
         )
