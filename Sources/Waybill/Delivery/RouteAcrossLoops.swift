@@ -196,22 +196,24 @@ extension BusCore {
     /// Has a message handled on its handler's loop, in the caller's task; ``end(_:)`` must follow.
     @inline(__always)
     nonisolated(nonsending) func handle(_ task: QueuedTask) async {
-        task.handler.counters.begin()
-        await task.handler.mailbox.handle(task)
+        // The task holds the handler.
+        unsafe Unretained(task.handler).withUnsafeObject { $0.counters.begin() }
+        await Mailbox.handle(task)
     }
 
     /// Ends such a message.
     func end(_ task: QueuedTask) throws(RoutingError) -> any Sendable {
-        let (handler, message) = (task.handler, task.message)
         switch task.takeOutcome() {
         case .replied(let value):
-            if message.hasReturnURL { self.conclude(message, value) }
-            handler.counters.end(.replied)
+            if task.message.hasReturnURL { self.conclude(task.message, value) }
+            // The task holds the handler.
+            unsafe Unretained(task.handler).withUnsafeObject { $0.counters.end(.replied) }
             self.close(.replied)
             return value
         case .failed(let error):
+            let handler = task.handler
             let error = error.at(handler)
-            self.end(.failed(error), message.id, task.url, at: handler, hasBegun: true, message)
+            self.end(.failed(error), task.message.id, task.url, at: handler, hasBegun: true, task.message)
             throw error
         }
     }

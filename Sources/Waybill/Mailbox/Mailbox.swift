@@ -23,16 +23,16 @@ actor Mailbox: LoopBound {
     /// The name of that actor's type.
     nonisolated var module: String? { self.ownerType.map { "\($0)" } }
 
-    nonisolated let queue: Locked<MailboxQueue>
-
-    /// How many messages wait or are in progress, as the queue last said.
-    private nonisolated let occupancy = Atomic<Int>(0)
-
     /// Keeps plain closures on the loop.
     ///
     /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift
     /// 6.3): without a preference it would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
+
+    nonisolated let queue: Locked<MailboxQueue>
+
+    /// How many messages wait or are in progress, as the queue last said.
+    private nonisolated let occupancy = Atomic<Int>(0)
 
     /// The greatest limit; a configured limit beyond it is as good as none.
     private static let largestLimit = 1 << 31
@@ -111,8 +111,8 @@ extension Mailbox {
     ///
     /// The caller is free before that if it is cancelled, or the handler is unregistered.
     @inline(__always)
-    nonisolated(nonsending) func handle(_ task: QueuedTask) async {
-        if self.handleAtOnce(task) { return }
+    nonisolated(nonsending) static func handle(_ task: QueuedTask) async {
+        if task.handleAtOnce() { return }
         // The task lives in this frame, and only waits in between. A caller that is cancelled already is told
         // here.
         let observer = unsafe CurrentTask.addCancellationObserver(task)
@@ -124,12 +124,12 @@ extension Mailbox {
     nonisolated(nonsending) func handle(_ message: Message, _ handler: Handler) async -> Outcome {
         if self.isClear { return self.handleInPlace(message, handler) }
         let task = self.queued(message, handler)
-        await self.handle(task)
+        await Self.handle(task)
         return task.takeOutcome()
     }
 
     /// Handles a message or refuses it, if that can be done without waiting; if not, it is in the queue.
-    private nonisolated func handleAtOnce(_ task: QueuedTask) -> Bool {
+    nonisolated func handleAtOnce(_ task: QueuedTask) -> Bool {
         if self.isClear {
             task.end(self.handleInPlace(task.message, task.handler))
             return true
@@ -175,7 +175,7 @@ extension Mailbox {
         if task == nil, self.isSerial || self.isOccupied, !self.withQueue({ $0.start(message.id) }) {
             // Another message has come in between, since a preference for an executor made the caller's task
             // wait.
-            let late = QueuedTask(message, handler, for: nil, takesSlot: false, on: self.eventLoop)
+            let late = QueuedTask(message, handler, for: nil, takesSlot: false, on: self.heldLoop)
             if let error = self.enqueue(late) { return .failed(error) }
             task = late
         }
@@ -243,7 +243,7 @@ extension Mailbox {
     nonisolated func queued(_ message: consuming Message, _ handler: Handler) -> QueuedTask {
         let isHere = self.heldLoop.isInEventLoop && !self.isSerial
         let takesSlot = self.whenFull != .suspend && !isHere
-        return QueuedTask(message, handler, for: nil, takesSlot: takesSlot, on: self.eventLoop)
+        return QueuedTask(message, handler, for: nil, takesSlot: takesSlot, on: self.heldLoop)
     }
 
     /// The task of a message whose handler may suspend.
@@ -253,7 +253,7 @@ extension Mailbox {
         for exchange: Exchange?
     ) -> QueuedTask {
         let takesSlot = self.whenFull != .suspend
-        return QueuedTask(message, handler, for: exchange, takesSlot: takesSlot, on: self.eventLoop)
+        return QueuedTask(message, handler, for: exchange, takesSlot: takesSlot, on: self.heldLoop)
     }
 
     /// Puts a task into the queue, or says why not.

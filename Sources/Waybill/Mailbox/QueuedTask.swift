@@ -25,14 +25,14 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
         _ handler: Handler,
         for exchange: Exchange?,
         takesSlot: Bool,
-        on eventLoop: EventLoop?
+        on loop: borrowing HeldEventLoop
     ) {
         self.message = message
         self.handler = handler
         self.exchange = exchange
         self.takesSlot = takesSlot
-        // The handler's mailbox holds the loop.
-        self.job = unsafe SuspendedJob(onUnretained: eventLoop)
+        // The handler holds its mailbox, whose loop this is.
+        self.job = unsafe SuspendedJob(onUnretained: loop)
     }
 
     nonisolated var url: String { self.message.parameters.url }
@@ -61,6 +61,12 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     /// Suspends the calling task until its turn comes.
     @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
     func wait() { self.job.checkResumption() }
+
+    /// Handles the message or refuses it, if that can be done without waiting; if not, it is in the queue.
+    nonisolated func handleAtOnce() -> Bool {
+        // The task holds the handler, which holds the mailbox.
+        unsafe Unretained(self.handler.mailbox).withUnsafeObject { $0.handleAtOnce(self) }
+    }
 
     /// Suspends the calling task until its turn comes, and handles the message then; the handler cannot
     /// suspend.

@@ -6,29 +6,29 @@
 package struct HeldEventLoop: ~Copyable, Sendable {
     private let eventLoop: EventLoop
     /// The core of ``eventLoop``, which holds it.
-    private let core: Unmanaged<LoopCore>
+    let core: Unretained<LoopCore>
 
     /// Holds a loop.
     package init(_ eventLoop: EventLoop) {
         self.eventLoop = eventLoop
-        unsafe self.core = .passUnretained(eventLoop.core)
+        self.core = Unretained(eventLoop.core)
     }
 
     /// Whether the calling thread runs the loop.
     package var isInEventLoop: Bool {
-        unsafe self.core._withUnsafeGuaranteedRef { $0.isOnThread }
+        unsafe self.core.withUnsafeObject { $0.isOnThread }
     }
 
     /// Whether the loop has been asked to shut down.
     package var isShutDown: Bool {
-        unsafe self.core._withUnsafeGuaranteedRef { $0.lifecycle.isRequested }
+        unsafe self.core.withUnsafeObject { $0.lifecycle.isRequested }
     }
 
     /// Whether the caller is on the loop and may continue without suspending; counts one delivery if so.
     ///
     /// ``isInEventLoop`` and ``EventLoop/consumeDeliveryBudget()`` in one call.
     package func admitsDelivery() -> Bool {
-        unsafe self.core._withUnsafeGuaranteedRef { core in
+        unsafe self.core.withUnsafeObject { core in
             guard core.isOnThread else { return false }
             return unsafe core.state.pointee.budget.consume(at: { MonotonicTime.now })
         }
@@ -37,7 +37,7 @@ package struct HeldEventLoop: ~Copyable, Sendable {
     /// Counts one delivery against what the loop may do before it polls again, as
     /// ``EventLoop/consumeDeliveryBudget()``; traps unless the calling thread runs the loop.
     package func consumeDeliveryBudget() -> Bool {
-        unsafe self.core._withUnsafeGuaranteedRef { core in
+        unsafe self.core.withUnsafeObject { core in
             precondition(core.isOnThread, "the budget belongs to the loop's thread")
             return unsafe core.state.pointee.budget.consume(at: { MonotonicTime.now })
         }

@@ -92,8 +92,8 @@ package struct SuspendedJob: ~Copyable, Sendable {
 
     /// The same for an object that holds the loop already, so that no reference is counted.
     @unsafe
-    package init(onUnretained loop: EventLoop?) {
-        self.loop = loop.map { Unretained($0.core) }
+    package init(onUnretained loop: borrowing HeldEventLoop) {
+        self.loop = loop.core
         self.held = nil
     }
 

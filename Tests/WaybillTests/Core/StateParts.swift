@@ -32,7 +32,13 @@ struct StateParts {
 
     /// A task that waits in a queue, and that only tests resume.
     func task(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) -> QueuedTask {
-        QueuedTask(self.message(id), handler, for: exchange, takesSlot: takesSlot, on: nil)
+        QueuedTask(
+            self.message(id),
+            handler,
+            for: exchange,
+            takesSlot: takesSlot,
+            on: handler.mailbox.heldLoop
+        )
     }
 
     func mailbox() -> Mailbox {
