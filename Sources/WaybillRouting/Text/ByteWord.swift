@@ -122,18 +122,15 @@ package enum ByteWord {
         _ second: UInt8
     ) -> Int {
         var index = 0
-        // Four words have one branch, and are looked at side by side.
-        while index &+ 32 <= bytes.count {
-            let ends =
-                self.ends(bytes, index, first, second) | self.ends(bytes, index &+ 8, first, second)
-                | self.ends(bytes, index &+ 16, first, second) | self.ends(bytes, index &+ 24, first, second)
-            if ends != 0 { break }
-            index &+= 32
-        }
+        // Most texts are short, and end within two words.
         while index &+ 8 <= bytes.count {
             let ends = self.ends(bytes, index, first, second)
             if ends != 0 { return index &+ self.firstIndex(ends) }
             index &+= 8
+            guard index == 16 else { continue }
+            // Of a long one, eight words have one branch, in the vectors of the processor.
+            let vectors = VectorEnds(first, second)
+            while bytes.count &- index >= 64, !vectors.isAny(in: bytes, at: index) { index &+= 64 }
         }
         while index < bytes.count {
             let byte = bytes[index]
@@ -157,4 +154,37 @@ package enum ByteWord {
     /// Keeps the first `count` bytes, fewer than eight, and clears the others.
     @inline(__always)
     static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
+}
+
+/// Two bytes of ASCII, and the control characters, as what is looked for in many words at a time.
+private struct VectorEnds {
+    private let first: SIMD4<UInt64>
+    private let second: SIMD4<UInt64>
+
+    @inline(__always)
+    init(_ first: UInt8, _ second: UInt8) {
+        self.first = SIMD4(repeating: ByteWord.ones &* UInt64(first))
+        self.second = SIMD4(repeating: ByteWord.ones &* UInt64(second))
+    }
+
+    /// Whether any of the 64 bytes at an index is one of them; the process traps if there are fewer.
+    @inline(__always)
+    func isAny(in bytes: Span<UInt8>, at index: Int) -> Bool {
+        let marks = self.marks(Self.four(bytes, index)) | self.marks(Self.four(bytes, index &+ 32))
+        return ByteWord.isAny(marks[0] | marks[1] | marks[2] | marks[3])
+    }
+
+    @inline(__always)
+    private func marks(_ words: SIMD4<UInt64>) -> SIMD4<UInt64> {
+        let ones = SIMD4(repeating: ByteWord.ones)
+        // What is no ASCII differs from all that is looked for in its highest bit.
+        return ((words &- ones &* 0x20) | ((words ^ self.first) &- ones) | ((words ^ self.second) &- ones))
+            & ~words
+    }
+
+    @inline(__always)
+    private static func four(_ bytes: Span<UInt8>, _ index: Int) -> SIMD4<UInt64> {
+        // Unsafe for types with invalid bits; any 32 bytes are four words, and the bounds are checked.
+        unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
+    }
 }
