@@ -25,6 +25,28 @@ struct JSONScanner {
     ///
     /// - Returns: The value without the white space around it.
     static func validated(_ text: JSONText, depthLimit: Int) throws(JSONError) -> JSONText {
+        try self.validated(text, depthLimit) { scanner throws(JSONError) in try scanner.skipValue() }
+    }
+
+    /// The same, and in the same pass what ``members(of:_:)`` does if the value is an object.
+    static func validated(
+        _ text: JSONText,
+        depthLimit: Int,
+        forEachMember body: (JSONText, JSONText) -> Void
+    ) throws(JSONError) -> JSONText {
+        try self.validated(text, depthLimit) { scanner throws(JSONError) in
+            guard scanner.position < scanner.end, scanner.bytes[scanner.position] == UInt8(ascii: "{") else {
+                return try scanner.skipValue()
+            }
+            try scanner.skipMembers(of: text, body)
+        }
+    }
+
+    private static func validated(
+        _ text: JSONText,
+        _ depthLimit: Int,
+        _ skip: (inout JSONScanner) throws(JSONError) -> Void
+    ) throws(JSONError) -> JSONText {
         do {
             _ = try UTF8Span(validating: text.bytes.span.extracting(text.range))
         } catch {
@@ -33,7 +55,7 @@ struct JSONScanner {
         var scanner = JSONScanner(text, depthLimit: depthLimit)
         scanner.skipSpace()
         let start = scanner.position
-        try scanner.skipValue()
+        try skip(&scanner)
         let end = scanner.position
         scanner.skipSpace()
         guard scanner.position == scanner.end else { throw scanner.malformed }
@@ -43,22 +65,30 @@ struct JSONScanner {
     /// Calls a closure with the name and the value of each member of an object.
     static func members(of text: JSONText, _ body: (JSONText, JSONText) -> Void) throws(JSONError) {
         var scanner = JSONScanner(text, depthLimit: .max)
-        scanner.position += 1
-        scanner.skipSpace()
-        if scanner.take(UInt8(ascii: "}")) { return }
+        try scanner.skipMembers(of: text, body)
+    }
+
+    private mutating func skipMembers(
+        of text: JSONText,
+        _ body: (JSONText, JSONText) -> Void
+    ) throws(JSONError) {
+        try self.enter()
+        defer { self.depth -= 1 }
+        if self.take(UInt8(ascii: "}")) { return }
         repeat {
-            scanner.skipSpace()
-            let name = scanner.position
-            try scanner.skipString()
-            let endOfName = scanner.position
-            scanner.skipSpace()
-            guard scanner.take(UInt8(ascii: ":")) else { throw scanner.malformed }
-            scanner.skipSpace()
-            let value = scanner.position
-            try scanner.skipValue()
-            body(text[name..<endOfName], text[value..<scanner.position])
-            scanner.skipSpace()
-        } while scanner.take(UInt8(ascii: ","))
+            self.skipSpace()
+            let name = self.position
+            try self.skipString()
+            let endOfName = self.position
+            self.skipSpace()
+            guard self.take(UInt8(ascii: ":")) else { throw self.malformed }
+            self.skipSpace()
+            let value = self.position
+            try self.skipValue()
+            body(text[name..<endOfName], text[value..<self.position])
+            self.skipSpace()
+        } while self.take(UInt8(ascii: ","))
+        guard self.take(UInt8(ascii: "}")) else { throw self.malformed }
     }
 
     /// Calls a closure with each element of an array.

@@ -30,6 +30,15 @@ package struct JSONText: Sendable {
         try JSONScanner.validated(self, depthLimit: depthLimit)
     }
 
+    /// The same, and in the same pass what ``forEachMember(_:)`` does; an error says that it did so for
+    /// nothing.
+    package func validated(
+        depthLimit: Int,
+        forEachMember body: (_ name: JSONText, _ value: JSONText) -> Void
+    ) throws(JSONError) -> JSONText {
+        try JSONScanner.validated(self, depthLimit: depthLimit, forEachMember: body)
+    }
+
     /// Part of the same bytes.
     subscript(range: Range<Int>) -> JSONText { JSONText(bytes: self.bytes, range: range) }
 

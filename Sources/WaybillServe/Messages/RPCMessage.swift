@@ -16,13 +16,15 @@ package struct RPCMessage: Sendable {
 
     /// Reads a message that was validated.
     package init(_ text: JSONText) {
-        guard text.shape == .object else {
-            self.content = .invalid(.null, "a message is a JSON object")
-            return
-        }
         var envelope = RPCEnvelope()
         text.forEachMember { name, value in envelope.note(name, value) }
-        self.content = envelope.content
+        self.init(text, envelope)
+    }
+
+    /// Reads a message whose members have been noted.
+    fileprivate init(_ text: JSONText, _ envelope: RPCEnvelope) {
+        self.content =
+            text.shape == .object ? envelope.content : .invalid(.null, "a message is a JSON object")
     }
 }
 
@@ -97,11 +99,12 @@ package enum RPCFrame: Sendable {
     ///   - depth: How deep arrays and objects may be nested.
     package init(_ text: JSONText, depth: Int) {
         do throws(JSONError) {
-            let text = try text.validated(depthLimit: depth)
+            var envelope = RPCEnvelope()
+            let text = try text.validated(depthLimit: depth) { name, value in envelope.note(name, value) }
             if let elements = text.elements {
                 self = .batch(elements.map { RPCMessage($0) })
             } else {
-                self = .message(RPCMessage(text))
+                self = .message(RPCMessage(text, envelope))
             }
         } catch {
             self = .malformed(error)
