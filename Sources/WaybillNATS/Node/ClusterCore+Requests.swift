@@ -102,13 +102,13 @@ extension ClusterCore {
 
     /// Publishes a message to the subscribers of other nodes.
     func publish(_ message: Message) {
-        let url = message.address.text
+        let url = message.parameters.url
         do throws(RoutingError) {
             guard self.isConnected else {
                 throw self.unreachable(url, "there is no connection to a server", nil)
             }
-            let bytes = try OutgoingCall(message, forwardsReturn: true)
-                .publication(timeLeft: message.deadline.map { $0 - self.now })
+            let timeLeft = message.deadline.map { $0 - self.now }
+            let bytes = try OutgoingCall.publication(message, timeLeft: timeLeft)
             let mode = self.configuration.publicationFormat.mode
             let (payload, headers) = mode.map { self.event(message).encoded(as: $0) } ?? (bytes, [])
             if let error = self.objection(to: payload, headers, url) { throw error }

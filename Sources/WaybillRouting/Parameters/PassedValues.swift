@@ -74,6 +74,7 @@ package final class PassedValues: Sendable {
 
     /// All of them.
     package var dictionary: [String: any Sendable] {
+        if self.kind == .dictionary, self.older == nil { return self.values }
         var all = self.older?.dictionary ?? [:]
         switch self.kind {
         case .value: if let value { all[self.name] = value }

@@ -20,37 +20,53 @@ package struct OutgoingCall: Sendable {
     ///   - forwardsReturn: Whether the peer sends the value for the return URL there by itself.
     /// - Throws: `notTransferable`, with the name of the value.
     package init(_ message: Message, forwardsReturn: Bool = false) throws(RoutingError) {
-        let url = message.address.text
+        let url = message.parameters.url
         self.hasReturnURL = message.returnURL != nil && !forwardsReturn
         // The URL in the fragment is this process's: the value comes back, and is routed on from here.
         self.url = self.hasReturnURL ? "\(url.prefix { $0 != "#" })#\(Self.returnURL)" : url
         var parameters: [(name: String, value: JSONText)] = []
-        for (name, value) in message.parameters.call {
-            parameters.append((name, try Self.encoded(value, "the parameter \(name)", url)))
+        for (name, value) in message.parameters.passedValues {
+            let text = try Self.naming("the parameter \(name)", url) { () throws(RoutingError) in
+                try JSONText(encoding: value)
+            }
+            parameters.append((name, text))
         }
         self.parameters = parameters
-        var attachment = RPCAttachment()
-        attachment.headers = message.headers
-        attachment.hops = message.hops + 1
+        var attachment = try Self.attachment(of: message, forwardsReturn: forwardsReturn)
         attachment.wantsProgress = true
         attachment.answersProgress = true
-        attachment.correlationID = message.correlationID
-        if forwardsReturn, message.returnURL != nil { attachment.returnID = message.id }
-        if let payload = message.payload {
-            attachment.payload = try Self.encoded(payload, "the payload", url)
-        }
         self.attachment = attachment
     }
 
-    private static func encoded(
-        _ value: any Sendable,
-        _ name: String,
-        _ url: String
-    ) throws(RoutingError) -> JSONText {
+    /// What stands beside the parameters, whatever becomes of the message.
+    private static func attachment(
+        of message: Message,
+        forwardsReturn: Bool
+    ) throws(RoutingError) -> RPCAttachment {
+        var attachment = RPCAttachment()
+        attachment.headers = message.headers
+        attachment.hops = message.hops + 1
+        attachment.correlationID = message.correlationID
+        if forwardsReturn, message.returnURL != nil { attachment.returnID = message.id }
+        if let payload = message.payload {
+            attachment.payload = try Self.naming("the payload", message.parameters.url) {
+                () throws(RoutingError) in try JSONText(encoding: payload)
+            }
+        }
+        return attachment
+    }
+
+    /// Has the error of a value that cannot be encoded name it.
+    private static func naming<Result>(
+        _ name: @autoclosure () -> String,
+        _ url: String,
+        _ body: () throws(RoutingError) -> Result
+    ) throws(RoutingError) -> Result {
         do throws(RoutingError) {
-            return try JSONText(encoding: value)
+            return try body()
         } catch {
-            throw RoutingError(error.code, url: url, message: "\(name): \(error.message)", cause: error.cause)
+            let message = "\(name()): \(error.message)"
+            throw RoutingError(error.code, url: url, message: message, cause: error.cause)
         }
     }
 
@@ -68,15 +84,7 @@ package struct OutgoingCall: Sendable {
         var writer = JSONWriter(capacity: self.size)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":")
         writer.string(self.url)
-        writer.raw(",\"params\":")
-        self.write(attachment, to: &writer)
-        writer.raw("}")
-        return writer.bytes
-    }
-
-    /// The parameters, with what stands beside them.
-    private func write(_ attachment: RPCAttachment, to writer: inout JSONWriter) {
-        writer.raw("{")
+        writer.raw(",\"params\":{")
         var isFirst = true
         for (name, value) in self.parameters {
             writer.name(name, isFirst: isFirst)
@@ -84,25 +92,40 @@ package struct OutgoingCall: Sendable {
             isFirst = false
         }
         writer.attachment(attachment, isFirst: isFirst)
-        writer.raw("}")
+        writer.raw("}}")
+        return writer.bytes
     }
 
-    /// The text of a publication, which the peer does not answer.
-    package func publication(timeLeft: Duration?) -> [UInt8] {
-        var attachment = self.attachment
+    /// The text of a publication, which the peer does not answer; its values are encoded where they stand.
+    ///
+    /// - Throws: `notTransferable`, with the name of the value.
+    package static func publication(
+        _ message: Message,
+        timeLeft: Duration?
+    ) throws(RoutingError) -> [UInt8] {
+        let url = message.parameters.url
+        var writer = JSONWriter(capacity: 512)
+        writer.raw(Self.beginningOfPublication)
+        writer.string(url)
+        writer.raw(",\"parameters\":{")
+        var isFirst = true
+        for (name, value) in message.parameters.passedValues {
+            writer.name(name, isFirst: isFirst)
+            try Self.naming("the parameter \(name)", url) { () throws(RoutingError) in
+                try writer.value(value)
+            }
+            isFirst = false
+        }
+        writer.raw("}")
+        var attachment = try Self.attachment(of: message, forwardsReturn: true)
         attachment.timeLeft = timeLeft
-        attachment.wantsProgress = false
-        attachment.answersProgress = false
-        var writer = JSONWriter(capacity: self.size)
-        writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.publish.rawValue)\",\"params\":{")
-        writer.name("url", isFirst: true)
-        writer.string(self.url)
-        writer.name("parameters")
-        self.write(RPCAttachment(), to: &writer)
         writer.attachment(attachment, isFirst: false)
         writer.raw("}}")
         return writer.bytes
     }
+
+    private static let beginningOfPublication =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.publish.rawValue)\",\"params\":{\"url\":"
 
     /// The text of a notification about a request.
     package static func notification(

@@ -14,17 +14,19 @@ struct RPCParameters: Sendable {
         case elements([JSONText])
         /// With the names as they are written.
         case object([(name: JSONText, value: JSONText)])
-        case members([(name: String, value: JSONText)])
+        /// What is no object has none.
+        case members(of: JSONText)
     }
 
     /// Reads parameters, if there are any; an object is walked over once.
     init(_ text: JSONText?) throws(RPCFailure) {
         guard let text, text.shape == .object else {
-            self.content = (text?.elements).map { .elements($0) } ?? .members([])
+            self.content = (text?.elements).map { .elements($0) } ?? .members(of: .null)
             self.attachment = RPCAttachment()
             return
         }
         var members: [(name: JSONText, value: JSONText)] = []
+        members.reserveCapacity(4)
         text.forEachMember { name, value in members.append((name, value)) }
         self.content = .object(members)
         let reserved = members.last { $0.name.says(Self.reservedKey) }
@@ -34,8 +36,8 @@ struct RPCParameters: Sendable {
     }
 
     /// The parameters of a message that a method of the protocol is about.
-    init(_ members: [(name: String, value: JSONText)], _ attachment: RPCAttachment) {
-        self.content = .members(members)
+    init(membersOf text: JSONText?, _ attachment: RPCAttachment) {
+        self.content = .members(of: text ?? .null)
         self.attachment = attachment
     }
 
@@ -51,8 +53,7 @@ struct RPCParameters: Sendable {
             for (name, value) in members where !name.says(Self.reservedKey) {
                 values[name.string ?? ""] = value.parameter
             }
-        case .members(let members):
-            for (name, value) in members { values[name] = value.parameter }
+        case .members(let text): values = text.parameters ?? [:]
         }
         return values
     }
@@ -85,8 +86,20 @@ struct RPCAttachment: Sendable {
     init() {}
 
     init(_ text: JSONText) throws(RPCFailure) {
-        guard let members = text.members else { throw Self.invalid("an object") }
-        for (name, value) in members { try self.read(name, value) }
+        guard text.shape == .object else { throw Self.invalid("an object") }
+        var failure: RPCFailure?
+        text.forEachMember { name, value in
+            guard failure == nil else { return }
+            do throws(RPCFailure) { try self.read(name.string ?? "", value) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Whether there is nothing to say.
+    var isEmpty: Bool {
+        self.headers.isEmpty && self.timeLeft == nil && self.hops <= 0 && !self.wantsProgress
+            && !self.answersProgress && self.payload == nil && self.correlationID == nil
+            && self.returnID == nil
     }
 
     private mutating func read(_ name: String, _ value: JSONText) throws(RPCFailure) {
@@ -151,26 +164,45 @@ extension JSONWriter {
 
     /// Appends the reserved key with its value, if there is anything to say.
     mutating func attachment(_ attachment: RPCAttachment, isFirst: Bool) {
-        var inner = JSONWriter()
-        if !attachment.headers.isEmpty { inner.member("headers") { $0.object(attachment.headers) } }
-        if let left = attachment.timeLeft {
-            inner.member("timeLeft") { $0.raw(String(max(0, left / .milliseconds(1)))) }
-        }
-        if attachment.hops > 0 { inner.member("hops") { $0.raw(String(attachment.hops)) } }
-        if attachment.wantsProgress { inner.member("progress") { $0.raw("true") } }
-        if attachment.answersProgress { inner.member("answers") { $0.raw("true") } }
-        if let payload = attachment.payload { inner.member("payload") { $0.raw(payload) } }
-        if let id = attachment.correlationID { inner.member("correlation") { $0.string("\(id)") } }
-        if let id = attachment.returnID { inner.member("returnCorrelation") { $0.string("\(id)") } }
-        guard !inner.bytes.isEmpty else { return }
+        guard !attachment.isEmpty else { return }
         self.name(RPCParameters.reservedKey, isFirst: isFirst)
         self.raw("{")
-        self.raw(JSONText(inner.bytes))
+        let start = self.bytes.count
+        func name(_ name: String, in writer: inout JSONWriter) {
+            writer.name(name, isFirst: writer.bytes.count == start)
+        }
+        if !attachment.headers.isEmpty {
+            name("headers", in: &self)
+            self.object(attachment.headers)
+        }
+        if let left = attachment.timeLeft {
+            name("timeLeft", in: &self)
+            self.raw(String(max(0, left / .milliseconds(1))))
+        }
+        if attachment.hops > 0 {
+            name("hops", in: &self)
+            self.raw(String(attachment.hops))
+        }
+        if attachment.wantsProgress {
+            name("progress", in: &self)
+            self.raw("true")
+        }
+        if attachment.answersProgress {
+            name("answers", in: &self)
+            self.raw("true")
+        }
+        if let payload = attachment.payload {
+            name("payload", in: &self)
+            self.raw(payload)
+        }
+        if let id = attachment.correlationID {
+            name("correlation", in: &self)
+            self.string("\(id)")
+        }
+        if let id = attachment.returnID {
+            name("returnCorrelation", in: &self)
+            self.string("\(id)")
+        }
         self.raw("}")
-    }
-
-    private mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
-        self.name(name, isFirst: self.bytes.isEmpty)
-        write(&self)
     }
 }

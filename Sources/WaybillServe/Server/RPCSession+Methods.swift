@@ -175,5 +175,5 @@ extension RPCParameters {
     var requestID: RPCID? { self["id"].flatMap { RPCID($0) } }
 
     /// The parameters of the message that `$/publish` is about, with what stands beside them.
-    var inner: RPCParameters { RPCParameters(self["parameters"]?.members ?? [], self.attachment) }
+    var inner: RPCParameters { RPCParameters(membersOf: self["parameters"], self.attachment) }
 }
