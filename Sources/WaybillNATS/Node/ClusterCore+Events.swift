@@ -157,36 +157,42 @@ extension RPCMessage {
 extension ClusterCore {
     private func receiveRequest(_ frame: RPCFrame, _ reply: String?) {
         let sender = reply.flatMap { self.subjects.request(in: $0)?.node }
-        // Of a node all requests are one conversation; of another client each is.
-        let key = sender.map { self.subjects.inbox($0, 0) } ?? reply ?? ""
-        let session = self.session(key, sender)
+        let peer = sender.map { .node($0) } ?? Peer.client(reply ?? "")
+        let session = self.session(peer)
         session.assumeOnLoop { $0.receive(frame) }
-        if sender == nil { self.endIfIdle(session, key) }
+        if sender == nil { self.endIfIdle(session, peer) }
     }
 
-    private func session(_ key: String, _ sender: NodeID?) -> RPCSession {
+    private func session(_ key: Peer) -> RPCSession {
         if let session = self.sessions[key] { return session }
+        let session = self.makeSession(key)
+        self.sessions[key] = session
+        return session
+    }
+
+    private func makeSession(_ key: Peer) -> RPCSession {
         var limits = RPCServer.Limits()
         limits.requestsInFlight = self.configuration.requestsPerNode
         limits.requestsPerSecond = .max
-        let name = sender.map { id in
-            self.state.withLock { $0.members[id]?.name }.map { "\($0) (\(id))" } ?? "\(id)"
-        }
-        let peer = name ?? key
+        let (peer, subject, isNode) =
+            switch key {
+            case .node(let id): (self.name(of: id), self.subjects.inbox(id, 0), true)
+            case .client(let reply): (reply, reply, false)
+            }
         let reply = self.subjects.node(self.id)
         let (transport, tally) = (self.transport, self.tally)
-        let session = RPCSession(
+        return RPCSession(
             self.bus,
             node: MessageOrigin(transport: "nats", peer: peer),
-            tellsTypes: sender != nil,
+            tellsTypes: isNode,
             limits: limits,
             logger: self.configuration.logger
         ) {
             NodeChannel(
                 peer: peer,
-                to: key,
+                to: subject,
                 replyingTo: reply,
-                isNode: sender != nil,
+                isNode: isNode,
                 over: transport,
                 tally: tally,
                 onAnswer: { [weak self] in
@@ -195,12 +201,15 @@ extension ClusterCore {
                 }
             )
         }
-        self.sessions[key] = session
-        return session
+    }
+
+    /// What a node is called for the log, and in the origin of its messages.
+    private func name(of id: NodeID) -> String {
+        self.state.withLock { $0.members[id]?.name }.map { "\($0) (\(id))" } ?? "\(id)"
     }
 
     /// Forgets the conversation with a client that is no node, once it is over.
-    private nonisolated func sweep(_ key: String) {
+    private nonisolated func sweep(_ key: Peer) {
         self.assumeOnLoop { core in
             if let session = core.sessions[key] { core.endIfIdle(session, key) }
         }
@@ -215,7 +224,7 @@ extension ClusterCore {
         }
     }
 
-    private func endIfIdle(_ session: RPCSession, _ key: String) {
+    private func endIfIdle(_ session: RPCSession, _ key: Peer) {
         if session.assumeOnLoop({ $0.isIdle }) { self.sessions[key] = nil }
     }
 
@@ -226,16 +235,16 @@ extension ClusterCore {
         guard case .message(let message) = frame,
             case .notification(SystemMethod.publish.rawValue, _) = message.content
         else { return self.note { $0.malformed += 1 } }
-        let key = sender.map { self.subjects.inbox($0.node, 0) } ?? ""
-        self.session(key, sender?.node).assumeOnLoop { $0.receive(frame) }
+        self.session(sender.map { .node($0.node) } ?? .client("")).assumeOnLoop { $0.receive(frame) }
     }
 
     /// Whether a publication of a node has not come before.
     func isNew(_ publication: (node: NodeID, number: Int)?) -> Bool {
         guard let (node, number) = publication else { return true }
         // Two subscriptions of this node may match its subject; those of one node come in order.
-        guard number > self.publicationsSeen[node] ?? 0 else { return false }
-        self.publicationsSeen[node] = number
-        return true
+        let latest = self.publicationsSeen.updateValue(number, forKey: node) ?? 0
+        if number > latest { return true }
+        self.publicationsSeen[node] = latest
+        return false
     }
 }

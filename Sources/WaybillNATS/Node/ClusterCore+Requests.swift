@@ -59,7 +59,7 @@ extension ClusterCore {
         if let error = self.objection(to: bytes, [], url) { throw error }
         self.requests[id] = SentRequest(shape: shape, sentAt: self.now)
         guard
-            self.transport.publish(self.subjects.call(shape), reply: self.subjects.inbox(self.id, id), bytes)
+            self.transport.publish(self.subjects.call(shape), reply: self.inbox(id), bytes)
         else {
             throw RoutingError(
                 .mailboxFull,
@@ -83,6 +83,9 @@ extension ClusterCore {
             throw error
         }
     }
+
+    /// Where the answers to one request of this node go.
+    private func inbox(_ request: Int) -> String { self.inboxPrefix + String(request) }
 
     /// Why a message cannot be sent, if so: for a server, headers are a part of it.
     func objection(
@@ -113,8 +116,8 @@ extension ClusterCore {
             let (payload, headers) = mode.map { self.event(message).encoded(as: $0) } ?? (bytes, [])
             if let error = self.objection(to: payload, headers, url) { throw error }
             self.lastPublication += 1
-            let reply = self.subjects.inbox(self.id, self.lastPublication)
-            let subject = self.subjects.publication(message.address)
+            let reply = self.inbox(self.lastPublication)
+            let subject = self.publicationSubject(of: message)
             guard self.transport.publish(subject, reply: reply, payload, headers: headers) else {
                 throw RoutingError(.mailboxFull, url: url, message: "too many messages wait to be sent")
             }
@@ -122,6 +125,19 @@ extension ClusterCore {
         } catch {
             self.bus.lose(message, error)
         }
+    }
+
+    /// The subject of a publication: most are of the URL of the one before.
+    private func publicationSubject(of message: Message) -> String {
+        let address = message.address
+        let (url, scheme) = (address.text, address.scheme)
+        // The scheme is the default one's for a URL that has none, and that may change.
+        if let latest = self.latestSubject, latest.url == url, latest.scheme == scheme {
+            return latest.subject
+        }
+        let subject = self.subjects.publication(address)
+        self.latestSubject = (url, scheme, subject)
+        return subject
     }
 
     /// Asks the nodes that are said to share a shape what they share now.
@@ -167,7 +183,7 @@ extension ClusterCore {
     }
 
     func tell(_ node: NodeID, _ bytes: [UInt8], about id: Int) {
-        _ = self.transport.publish(self.subjects.node(node), reply: self.subjects.inbox(self.id, id), bytes)
+        _ = self.transport.publish(self.subjects.node(node), reply: self.inbox(id), bytes)
     }
 
     func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError {
@@ -196,8 +212,7 @@ extension ClusterCore {
         for (id, request) in self.requests where request.node == member.id {
             self.deliver(.lost(text), to: id)
         }
-        let key = self.subjects.inbox(member.id, 0)
-        self.sessions.removeValue(forKey: key)?.assumeOnLoop { $0.abandon() }
+        self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon() }
         self.loseUnclaimed(of: member, text)
     }
 

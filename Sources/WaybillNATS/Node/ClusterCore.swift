@@ -12,6 +12,8 @@ actor ClusterCore: RPCCaller {
     nonisolated let bus: MessageBus
     nonisolated let transport: any ClusterTransport
     nonisolated let subjects: Subjects
+    /// What the subjects begin with where answers come to.
+    let inboxPrefix: String
     nonisolated let realm: String
     nonisolated let configuration: ClusterNode.Configuration
     nonisolated let id = NodeID.random()
@@ -29,13 +31,15 @@ actor ClusterCore: RPCCaller {
 
     var pending = PendingRequests<LoopContinuation<PendingEvent>>()
     var requests: [Int: SentRequest] = [:]
-    /// The conversations with those that send requests, by where the answers go.
-    var sessions: [String: RPCSession] = [:]
+    /// The conversations with those that send requests.
+    var sessions: [Peer: RPCSession] = [:]
     /// Callers that wait for the state of nodes.
     var refreshes: [Int: Refresh] = [:]
     var lastRefresh = 0
     var offer = ClusterOffer()
     var lastPublication = 0
+    /// The latest publication's URL with the scheme that it is read with, and its subject.
+    var latestSubject: (url: String, scheme: String, subject: String)?
     /// The latest publication of each node.
     var publicationsSeen: [NodeID: Int] = [:]
     /// Events that came, and are being handled.
@@ -47,6 +51,14 @@ actor ClusterCore: RPCCaller {
     private var isStarted = false
     private var watch: ScheduledTimer?
     private var lastBeat: ContinuousClock.Instant?
+
+    /// The other side of a conversation.
+    enum Peer: Hashable {
+        /// A node: all its requests are one conversation.
+        case node(NodeID)
+        /// A client that is no node, by where its answer goes: each of its requests is a conversation.
+        case client(String)
+    }
 
     /// The question what some nodes share now.
     struct Refresh {
@@ -72,7 +84,9 @@ actor ClusterCore: RPCCaller {
         self.eventLoop = bus.eventLoop
         self.bus = bus
         self.transport = transport
-        self.subjects = Subjects(realm: realm)
+        let subjects = Subjects(realm: realm)
+        self.subjects = subjects
+        self.inboxPrefix = subjects.inboxPrefix(of: self.id)
         // Several nodes may have one name, and each counts its messages from the beginning.
         self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))/\(self.id)"
         self.realm = realm

@@ -60,16 +60,21 @@ struct Subjects: Sendable {
     }
 
     /// Where the answers to one request of a node go.
-    func inbox(_ id: NodeID, _ request: Int) -> String { "\(self.inboxPrefix)\(id).\(request)" }
+    func inbox(_ id: NodeID, _ request: Int) -> String { self.inboxPrefix(of: id) + String(request) }
+
+    /// What the subjects of a node's ``inbox(_:_:)`` begin with.
+    func inboxPrefix(of id: NodeID) -> String { "\(self.inboxPrefix)\(id)." }
 
     /// All answers to a node.
-    func inboxes(_ id: NodeID) -> String { "\(self.inboxPrefix)\(id).*" }
+    func inboxes(_ id: NodeID) -> String { self.inboxPrefix(of: id) + "*" }
 
     /// The node and the request in a subject of ``inbox(_:_:)``.
     func request(in subject: String) -> (node: NodeID, number: Int)? {
-        guard let tokens = subject.rest(after: self.inboxPrefix),
-            let dot = tokens.utf8.firstIndex(of: UInt8(ascii: ".")),
-            let node = NodeID(String(tokens[..<dot])),
+        guard let tokens = subject.rest(after: self.inboxPrefix) else { return nil }
+        let bytes = tokens.utf8.span
+        guard let end = bytes.indices.first(where: { bytes[$0] == UInt8(ascii: ".") }) else { return nil }
+        let dot = tokens.utf8.index(tokens.startIndex, offsetBy: end)
+        guard let node = NodeID(String(tokens[..<dot])),
             let number = Int(tokens[tokens.utf8.index(after: dot)...])
         else { return nil }
         return (node, number)
@@ -172,7 +177,7 @@ struct Subjects: Sendable {
     ///
     /// No text becomes a lone `%`, which stands for the empty one, and for a hash.
     static func token(_ text: String) -> String {
-        if !text.isEmpty, text.utf8.allSatisfy(Self.isPlain) { return text }
+        if Self.isPlain(text) { return text }
         var bytes: [UInt8] = []
         Self.append(token: text, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
@@ -180,6 +185,7 @@ struct Subjects: Sendable {
 
     /// Appends a text as ``token(_:)`` encodes it.
     static func append(token text: String, to bytes: inout [UInt8]) {
+        if Self.isPlain(text) { return bytes.append(contentsOf: text.utf8) }
         if text.isEmpty { bytes.append(UInt8(ascii: "%")) }
         for byte in text.utf8 {
             if Self.isPlain(byte) {
@@ -191,6 +197,13 @@ struct Subjects: Sendable {
                 bytes += digits
             }
         }
+    }
+
+    /// Whether a text is a token as it is.
+    private static func isPlain(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices where !Self.isPlain(bytes[index]) { return false }
+        return !bytes.isEmpty
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -212,13 +225,24 @@ struct Subjects: Sendable {
     }
 }
 
+// By bytes: subjects are ASCII, and to compare characters takes many times as long.
 extension StringProtocol where SubSequence == Substring {
     /// What follows a prefix; nil if the text does not begin with it.
-    ///
-    /// By bytes: subjects are ASCII, and to compare characters takes many times as long.
-    func rest(after prefix: String) -> Substring? {
-        guard self.utf8.starts(with: prefix.utf8) else { return nil }
+    func rest(after prefix: String) -> Substring? { self[...].rest(behind: prefix) }
+}
+
+extension Substring {
+    fileprivate func rest(behind prefix: String) -> Substring? {
+        guard self.utf8.span.begins(with: prefix.utf8.span) else { return nil }
         return self[self.utf8.index(self.startIndex, offsetBy: prefix.utf8.count)...]
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func begins(with prefix: Self) -> Bool {
+        guard self.count >= prefix.count else { return false }
+        for index in prefix.indices where self[index] != prefix[index] { return false }
+        return true
     }
 }
 
@@ -260,8 +284,12 @@ struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     /// Reads an ID of another node; nil for what can be none.
     init?(_ text: String) {
-        let isID = text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
-        guard isID, (1...32).contains(text.utf8.count) else { return nil }
+        let bytes = text.utf8.span
+        guard (1...32).contains(bytes.count) else { return nil }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            guard (48...57).contains(byte) || (97...122).contains(byte) else { return nil }
+        }
         self.description = text
     }
 
