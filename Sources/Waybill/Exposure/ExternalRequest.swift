@@ -126,6 +126,23 @@ package enum ExternalAttempt: Sendable {
     }
 }
 
+/// How far a peer's publication got without suspending.
+package enum ExternalPublication: Sendable {
+    /// All subscribers are done.
+    case ended
+    case pending(Rest)
+
+    /// What is left to do for a publication.
+    package struct Rest: Sendable {
+        fileprivate enum Part: Sendable {
+            case request(ExternalRequest)
+            case publication(Publication)
+        }
+
+        fileprivate let part: Part
+    }
+}
+
 extension MessageBus {
     /// Routes what a peer asks for, and waits for the reply.
     ///
@@ -235,7 +252,43 @@ extension MessageBus {
             if error.code == .noRoute { return 0 }
             throw error
         }
-        return try await core.publish(core.keepingPathOfTopics(request.content))
+        return try await core.publish(request.content, isExternal: true)
+    }
+
+    /// Publishes what a peer says as far as that goes without suspending.
+    ///
+    /// Subscribers on the caller's loop that cannot suspend have had it then, and it has cost no task.
+    ///
+    /// - Returns: whether all are done, or else what ``publish(_:)`` has to wait for.
+    /// - Throws: what ``publish(_:parameters:headers:deadline:timeout:)`` throws.
+    package func begin(publishing request: ExternalRequest) throws(RoutingError) -> ExternalPublication {
+        let core = self.core
+        guard let loop = EventLoop.current, loop.consumeDeliveryBudget() else {
+            return .pending(ExternalPublication.Rest(part: .request(request)))
+        }
+        if let error = core.objection(to: request, .publishing) {
+            if error.code == .noRoute { return .ended }
+            throw error
+        }
+        var content = request.content
+        if let context = core.inherited { content.inherit(from: context) }
+        guard var publication = try core.beginPublishing(content, isExternal: true) else { return .ended }
+        guard core.deliver(&publication), !publication.isAwaited else {
+            return .pending(ExternalPublication.Rest(part: .publication(publication)))
+        }
+        // What is delivered in place is counted without a look at the phase.
+        if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
+        return .ended
+    }
+
+    /// Publishes what is left to publish to every subscriber, and waits until the last is done.
+    package nonisolated(nonsending) func publish(
+        _ rest: ExternalPublication.Rest
+    ) async throws(RoutingError) {
+        switch rest.part {
+        case .request(let request): _ = try await self.publish(request)
+        case .publication(let publication): _ = await self.core.resume(publication)
+        }
     }
 
     /// Subscribes for a peer, which gets the messages whose URL is exposed for subscribing.

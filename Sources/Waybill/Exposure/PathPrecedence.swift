@@ -16,10 +16,15 @@ extension BusCore {
         return request.keeping(values, isPathFirst: self.isPathFirst)
     }
 
-    /// The same for a message to the subscribers of its URL.
-    func keepingPathOfTopics(_ request: Request) -> Request {
+    /// The same for a message to subscribers, with what its URL says to the pattern of each.
+    func keepingPath(_ request: Request, to matched: [Parameters]) -> Request {
         guard self.mayOverridePath(request) else { return request }
-        let matched = (try? self.topics.matched(of: request.url).parameters) ?? []
+        // Most patterns name nothing that is passed, and then no dictionary is made of what they name.
+        if self.isPathFirst, let passed = request.passed,
+            !matched.contains(where: { $0.pathHasName(in: passed) })
+        {
+            return request
+        }
         return matched.reduce(request) { request, parameters in
             request.keeping(PathValues(parameters), isPathFirst: self.isPathFirst)
         }

@@ -4,18 +4,52 @@ internal import WaybillRouting
 
 extension BusCore {
     /// Gives a request to every subscriber at once and counts those that took it.
-    nonisolated(nonsending) func publish(_ request: consuming Request) async throws(RoutingError) -> Int {
+    ///
+    /// - Parameters:
+    ///   - request: what is published.
+    ///   - isExternal: whether a peer says so, which cannot pass another value for what the path says.
+    /// - Returns: how many took it.
+    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
+    nonisolated(nonsending) func publish(
+        _ request: consuming Request,
+        isExternal: Bool = false
+    ) async throws(RoutingError) -> Int {
         if let context = self.inherited { request.inherit(from: context) }
         await EventLoop.yieldIfDue()
-        let matched: MatchedSubscribers
+        let begun: Publication?
         do throws(RoutingError) {
-            if let error = self.objection(to: request) { throw error }
-            matched = try self.matched(of: request.url)
-            if matched.isEmpty { _ = try self.address(of: request.url) }
+            begun = try self.beginPublishing(request, isExternal: isExternal)
         } catch {
             await self.yieldThread()
             throw error
         }
+        guard var publication = begun else {
+            await self.yieldThread()
+            return 0
+        }
+        while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
+        // What is delivered in place is counted without a look at the phase.
+        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
+        if publication.isAwaited { return await self.taken(publication) }
+        // A publisher that never has to wait would hold a thread of the global pool for as long as it
+        // publishes.
+        await self.yieldThread()
+        return publication.taken
+    }
+
+    /// Looks up what a request is published to, and publishes it to other nodes.
+    ///
+    /// - Returns: the publication to the subscribers of this process; nil if there are none.
+    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
+    @inline(__always)
+    func beginPublishing(
+        _ request: consuming Request,
+        isExternal: Bool
+    ) throws(RoutingError) -> Publication? {
+        if let error = self.objection(to: request) { throw error }
+        let matched = try self.matched(of: request.url)
+        if matched.isEmpty { _ = try self.address(of: request.url) }
+        if isExternal { request = self.keepingPath(request, to: matched.parameters) }
         var isElsewhere = false
         if self.publishesToNodes.load(ordering: .relaxed) { isElsewhere = self.publishToNodes(request) }
         if matched.isEmpty {
@@ -24,18 +58,27 @@ extension BusCore {
             {
                 self.tellUncaught(message)
             }
-            await self.yieldThread()
-            return 0
+            return nil
         }
         let chain = self.registry.chain
         if chain?.isObserved == true { request = request.noting(.publication, on: self) }
-        var publication = Publication(request, for: matched, around: chain)
-        while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
-        // What is delivered in place is counted without a look at the phase.
+        return Publication(request, for: matched, around: chain)
+    }
+
+    /// Goes on with a publication that its publisher cannot end at once.
+    nonisolated(nonsending) func resume(_ publication: consuming Publication) async -> Int {
+        var publication = publication
+        while !publication.isDelivered {
+            await EventLoop.yieldIfDue()
+            if self.deliver(&publication) { break }
+        }
         if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
-        // A publisher that never has to wait would hold a thread of the global pool for as long as it
-        // publishes.
-        if publication.exchanges.isEmpty, publication.queued.isEmpty { await self.yieldThread() }
+        return await self.taken(publication)
+    }
+
+    /// Waits for the subscribers that need time, and counts those that took it.
+    @inline(never)
+    private nonisolated(nonsending) func taken(_ publication: consuming Publication) async -> Int {
         let url = publication.request.url
         for exchange in publication.exchanges {
             publication.taken += self.took(url, await exchange.listen(noListener))
@@ -52,7 +95,7 @@ extension BusCore {
     /// Gives the message to the subscribers, one after the other; none of them can suspend the caller.
     ///
     /// - Returns: whether all had their turn; if not, the loop has to poll first.
-    private func deliver(_ publication: inout Publication) -> Bool {
+    func deliver(_ publication: inout Publication) -> Bool {
         guard let shard = self.currentShard else {
             self.deliverFromOutside(&publication)
             return true
@@ -159,7 +202,7 @@ extension BusCore {
 }
 
 /// One message on its way to its subscribers, and how many of them have had it.
-struct Publication {
+struct Publication: Sendable {
     let request: Request
     let matched: MatchedSubscribers
 
@@ -177,6 +220,12 @@ struct Publication {
 
     /// The messages for which the publisher waits, since their buffers are full.
     var queued: [QueuedMessage] = []
+
+    /// Whether every subscriber has had its turn.
+    var isDelivered: Bool { self.next == self.matched.subscribers.count }
+
+    /// Whether its publisher waits for subscribers that have it.
+    var isAwaited: Bool { !self.exchanges.isEmpty || !self.queued.isEmpty }
 
     init(_ request: Request, for matched: MatchedSubscribers, around chain: MiddlewareChain?) {
         self.request = request

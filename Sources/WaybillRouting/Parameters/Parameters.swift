@@ -197,6 +197,11 @@ extension Parameters {
         return values
     }
 
+    /// Whether a value of the path has the name of one that is passed.
+    package func pathHasName(in passed: PassedValues) -> Bool {
+        self.names?.names.contains { passed[$0] != nil } ?? false
+    }
+
     /// The values of the query alone; the conventions choose among several of one name.
     public var query: [String: String] {
         let firstWins = self.rules.conventions.duplicateQueryNames == .firstWins

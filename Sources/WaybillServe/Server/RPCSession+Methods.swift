@@ -94,10 +94,13 @@ extension RPCSession {
             returnID: self.audience == .nodes ? attachment.returnID : nil,
             origin: self.origin,
             audience: self.audience,
-            returnHandler: { [weak self] url, value, headers in
-                self?.takeReturn(url, value, headers, id)
-            }
+            returnHandler: id == nil ? self.returnHandlerOfNotifications : self.returnHandler(id)
         )
+    }
+
+    /// Sends the peer the values that are on their way to its return URLs, for a request of an ID.
+    func returnHandler(_ id: RPCID?) -> ExternalRequest.ReturnHandler {
+        { [weak self] url, value, headers in self?.takeReturn(url, value, headers, id) }
     }
 
     private func call(
@@ -144,9 +147,10 @@ extension RPCSession {
             throw .limit("\(limit) publications of this connection wait for subscribers")
         }
         let request = self.request(try parameters.text("url"), parameters.inner, id: nil)
+        guard case .pending(let rest)? = try? self.bus.begin(publishing: request) else { return }
         self.unawaitedPublications += 1
         Task.immediate {
-            _ = try? await self.bus.publish(request)
+            try? await self.bus.publish(rest)
             self.unawaitedPublications -= 1
         }
     }

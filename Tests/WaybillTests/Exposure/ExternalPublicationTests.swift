@@ -1,0 +1,88 @@
+import Testing
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import Waybill
+
+/// Publications that came from outside: they go as far as they can without a task.
+@Suite(.timeLimit(.minutes(1)))
+struct ExternalPublicationTests {
+    private let bus = MessageBus(configuration: .quiet)
+    private let heard = Journal<String>()
+
+    init() throws {
+        try self.bus.expose("app://news/**", for: .publishing)
+    }
+
+    /// Begins on the loop, as code of no task.
+    private func begin(
+        _ url: String,
+        _ parameters: [String: any Sendable] = [:]
+    ) async throws -> ExternalPublication {
+        let request = ExternalRequest(url: url, parameters: parameters, origin: .peer)
+        return try await withCheckedThrowingContinuation { continuation in
+            self.bus.eventLoop.execute {
+                continuation.resume(with: Result { try self.bus.begin(publishing: request) })
+            }
+        }
+    }
+
+    @Test func `subscribers that need no time have had it, and nothing is left to do`() async throws {
+        let heard = self.heard
+        try self.bus.subscribe("app://news/:topic") { heard.add("one \($0.parameters["topic"] ?? "")") }
+        try self.bus.subscribe("app://news/**") { heard.add("all \($0.parameters["n"] ?? "")") }
+        // What is passed does not override the path.
+        let begun = try await self.begin("app://news/today", ["topic": "other", "n": 1])
+        guard case .ended = begun else {
+            Issue.record("it is not at its end")
+            return
+        }
+        #expect(heard.entries == ["one today", "all 1"])
+        #expect(self.bus.statistics.replied == 2)
+        #expect(self.bus.statistics.inFlight == 0)
+    }
+
+    @Test func `a subscriber that needs time is waited for, and the others are not told twice`() async throws
+    {
+        let heard = self.heard
+        let gate = Gate()
+        try self.bus.subscribe("app://news/**") { _ in heard.add("first") }
+        try self.bus.subscribe("app://news/**") { _ in
+            await gate.wait()
+            heard.add("slow")
+        }
+        try self.bus.subscribe("app://news/**") { _ in heard.add("last") }
+        guard case .pending(let rest) = try await self.begin("app://news/today") else {
+            Issue.record("it is at its end")
+            return
+        }
+        #expect(heard.entries == ["first", "last"])
+        gate.open()
+        try await self.bus.publish(rest)
+        #expect(heard.entries == ["first", "last", "slow"])
+        #expect(self.bus.statistics.inFlight == 0)
+    }
+
+    @Test func `what is not exposed reaches no subscriber, and is no error`() async throws {
+        let heard = self.heard
+        try self.bus.subscribe("app://**") { _ in heard.add("reached") }
+        guard case .ended = try await self.begin("app://secret/x") else {
+            Issue.record("it is not at its end")
+            return
+        }
+        #expect(heard.entries.isEmpty)
+    }
+
+    @Test func `from another thread nothing is published yet`() async throws {
+        let heard = self.heard
+        try self.bus.subscribe("app://news/**") { _ in heard.add("heard") }
+        let request = ExternalRequest(url: "app://news/today", origin: .peer)
+        guard case .pending(let rest) = try self.bus.begin(publishing: request) else {
+            Issue.record("it is at its end")
+            return
+        }
+        #expect(heard.entries.isEmpty)
+        try await self.bus.publish(rest)
+        #expect(heard.entries == ["heard"])
+    }
+}
