@@ -143,7 +143,7 @@ final class NATSEvents: Sendable {
         case marker(@Sendable () -> Void)
     }
 
-    /// How long the node receives before the loop does what else it has to do.
+    /// How long the node receives at most before the loop does what else it has to do.
     private static let slice = Duration.milliseconds(1)
 
     private let ring: MessageRing<Entry>
@@ -194,7 +194,8 @@ final class NATSEvents: Sendable {
             case .event(let event): self.receive(event)
             case .marker(let body): body()
             }
-        } while !rest.isEmpty && self.eventLoop.time.instant < end
+            // Beyond the loop's own budget, each message would cost a task that waits for the loop to poll.
+        } while !rest.isEmpty && self.eventLoop.consumeDeliveryBudget() && self.eventLoop.time.instant < end
         self.eventLoop.execute { [rest] in
             if rest.isEmpty { self.drain() } else { self.receive(rest) }
         }
