@@ -224,13 +224,16 @@ private func takeMessage(
     _ message: OpaquePointer?,
     _ closure: UnsafeMutableRawPointer?
 ) {
-    defer { unsafe natsMsg_Destroy(message) }
-    guard let events = unsafe events(closure), let name = unsafe natsMsg_GetSubject(message) else { return }
+    guard let events = unsafe events(closure), let name = unsafe natsMsg_GetSubject(message) else {
+        return unsafe natsMsg_Destroy(message)
+    }
+    let size = unsafe Int(natsMsg_GetDataLength(message))
+    // The last use of the message, after the loop has been woken up.
+    defer { unsafe events.giveBack(message, size: size) }
     let subject = unsafe String(cString: name)
     if unsafe natsMsg_IsNoResponders(message) {
         return events.append(.undelivered(reply: subject, reason: .noSubscriber))
     }
-    let size = unsafe Int(natsMsg_GetDataLength(message))
     // The message has as many bytes as it says, and is not destroyed before they are copied.
     let bytes = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: size)
     let taken = unsafe TransportMessage(
@@ -287,6 +290,7 @@ private func noteError(
 private func noteClosed(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
     // The last callback of the connection: nothing refers to it any more.
-    unsafe Unmanaged<NATSEvents>.fromOpaque(closure).release()
+    let events = unsafe Unmanaged<NATSEvents>.fromOpaque(closure).takeRetainedValue()
+    events.giveBackAll()
 }
 #endif

@@ -147,6 +147,7 @@ final class NATSEvents: Sendable {
     private static let slice = Duration.milliseconds(1)
 
     private let ring: MessageRing<Entry>
+    private let readMessages = Locked(ReadMessages())
     private let eventLoop: EventLoop
     private let receive: @Sendable (TransportEvent) -> Void
 
@@ -159,6 +160,15 @@ final class NATSEvents: Sendable {
         self.eventLoop = eventLoop
         self.receive = receive
     }
+
+    /// Gives a message back to libnats, now or with others; it is not used any more.
+    func giveBack(_ message: OpaquePointer?, size: Int) {
+        let address = UInt(bitPattern: message)
+        self.readMessages.withLock { $0.add(address, size: size) }
+    }
+
+    /// Gives back what waits for others, since no more come.
+    func giveBackAll() { self.readMessages.withLock { $0.giveBack() } }
 
     func append(_ event: TransportEvent, size: Int = 0, isUrgent: Bool = true) {
         switch self.ring.append(.event(event), size: size, isUrgent: isUrgent) {
@@ -203,6 +213,34 @@ final class NATSEvents: Sendable {
 
     private func runMarkers(in entries: some Sequence<Entry>) {
         for case .marker(let body) in entries { self.eventLoop.execute(body) }
+    }
+}
+
+/// Messages of libnats that have been read.
+///
+/// libnats frees a message on a thread of its own, which it wakes up for each that comes alone. Given back in
+/// groups, many messages cost one wake-up.
+@safe
+private struct ReadMessages: Sendable {
+    private var addresses: [UInt] = []
+    private var size = 0
+
+    private static let countLimit = 64
+    private static let sizeLimit = 1 << 16
+
+    mutating func add(_ address: UInt, size: Int) {
+        self.addresses.append(address)
+        self.size += size
+        if self.addresses.count == Self.countLimit || self.size > Self.sizeLimit { self.giveBack() }
+    }
+
+    mutating func giveBack() {
+        for address in self.addresses {
+            // The address of a message that libnats has given away, and that is given back once.
+            unsafe natsMsg_Destroy(OpaquePointer(bitPattern: address))
+        }
+        self.addresses.removeAll(keepingCapacity: true)
+        self.size = 0
     }
 }
 #endif
