@@ -29,7 +29,7 @@ actor ClusterCore: RPCCaller {
     private nonisolated let leaving = LeaveSignal()
     private nonisolated let isAnnouncementDue = Atomic<Bool>(false)
 
-    var pending = PendingRequests<LoopContinuation<PendingEvent>>()
+    var pending = PendingRequests()
     var requests: [Int: SentRequest] = [:]
     /// The conversations with those that send requests.
     var sessions: [Peer: RPCSession] = [:]

@@ -1,3 +1,4 @@
+package import WaybillEventLoop
 package import WaybillJSON
 
 /// What comes for a request to a server.
@@ -17,7 +18,11 @@ package enum PendingEvent: Sendable {
 /// I/O.
 ///
 /// What comes for a request is taken in its order. A request whose caller waits gets it at once.
-package struct PendingRequests<Waiter: Sendable>: Sendable {
+///
+/// It is not generic: another module would look up the types of what it stores for each call.
+package struct PendingRequests: Sendable {
+    package typealias Waiter = LoopContinuation<PendingEvent>
+
     /// The most events that wait for one request: a server waits for the answer to a progress reply.
     private static var limit: Int { 64 }
 

@@ -8,7 +8,7 @@ package import WaybillRouting
 ///
 /// ``PendingRequests`` knows what is awaited; what is common to all transports is here.
 package protocol RPCCaller: LoopBound {
-    var pending: PendingRequests<LoopContinuation<PendingEvent>> { get set }
+    var pending: PendingRequests { get set }
 
     /// Tells the peer that handles a request something about it.
     func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?)

@@ -11,7 +11,7 @@ package actor RPCClient: RPCCaller {
     nonisolated let address: StreamAddress
     nonisolated let configuration: RPCConnector.Configuration
 
-    package var pending = PendingRequests<LoopContinuation<PendingEvent>>()
+    package var pending = PendingRequests()
     var channel: FrameChannel?
     var backoff: Backoff
     /// The requests that wait for a connection, while one is made.
