@@ -13,16 +13,39 @@ extension JSONText {
     ///
     /// - Throws: `RoutingError` with the code `notTransferable`, about no URL.
     package init(notingTypeOf value: any Sendable) throws(RoutingError) {
-        let text = try JSONText(encoding: value)
-        let name = value is any EncodedValue ? text.notedType : TypeName.of(value: value)
+        let simpleName = Self.simpleName(of: value)
+        if simpleName == nil, value is any EncodedValue {
+            let text = try JSONText(encoding: value)
+            self.init(text, noting: text.notedType)
+        } else {
+            let name = simpleName ?? TypeName.of(value: value)
+            self.init(JSONText(try JSONWriter.encoded(value)), noting: name)
+        }
+    }
+
+    private init(_ text: JSONText, noting name: String?) {
         guard let name, Self.isName(name.utf8) else {
             self = text
             return
         }
-        self.init(
-            bytes: Array(text.slice) + Self.note + Array(name.utf8) + [UInt8(ascii: "\"")],
-            range: 0..<text.range.count
-        )
+        var writer = JSONWriter(capacity: text.range.count + Self.note.count + name.utf8.count + 1)
+        writer.raw(text)
+        writer.raw(Self.note[...])
+        writer.raw(name)
+        writer.raw("\"")
+        self.init(bytes: writer.bytes, range: 0..<text.range.count)
+    }
+
+    /// The names that ``TypeName`` has for the types that most replies are of; it would ask for each whether
+    /// it is one of several protocols.
+    private static func simpleName(of value: any Sendable) -> String? {
+        let type = Swift.type(of: value)
+        if type == Int.self { return "Int" }
+        if type == String.self { return "String" }
+        if type == Bool.self { return "Bool" }
+        if type == Double.self { return "Double" }
+        if type == Void.self { return "Void" }
+        return nil
     }
 
     /// What stands behind the value about its type, as a member of the object around it; empty if there is

@@ -82,7 +82,9 @@ package struct OutgoingCall: Sendable {
         var attachment = self.attachment
         attachment.timeLeft = timeLeft
         var writer = JSONWriter(capacity: self.size)
-        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":")
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
+        writer.raw(String(id))
+        writer.raw(",\"method\":")
         writer.string(self.url)
         writer.raw(",\"params\":{")
         var isFirst = true

@@ -165,42 +165,37 @@ extension JSONWriter {
     /// Appends the reserved key with its value, if there is anything to say.
     mutating func attachment(_ attachment: RPCAttachment, isFirst: Bool) {
         guard !attachment.isEmpty else { return }
-        self.name(RPCParameters.reservedKey, isFirst: isFirst)
-        self.raw("{")
+        // The names are known, and so stand in the text with their quotation marks.
+        self.raw(isFirst ? "\"$waybill\":{" : ",\"$waybill\":{")
         let start = self.bytes.count
-        func name(_ name: String, in writer: inout JSONWriter) {
-            writer.name(name, isFirst: writer.bytes.count == start)
+        func append(_ text: String, to writer: inout JSONWriter) {
+            if writer.bytes.count > start { writer.raw(",") }
+            writer.raw(text)
         }
         if !attachment.headers.isEmpty {
-            name("headers", in: &self)
+            append("\"headers\":", to: &self)
             self.object(attachment.headers)
         }
         if let left = attachment.timeLeft {
-            name("timeLeft", in: &self)
+            append("\"timeLeft\":", to: &self)
             self.raw(String(max(0, left / .milliseconds(1))))
         }
         if attachment.hops > 0 {
-            name("hops", in: &self)
+            append("\"hops\":", to: &self)
             self.raw(String(attachment.hops))
         }
-        if attachment.wantsProgress {
-            name("progress", in: &self)
-            self.raw("true")
-        }
-        if attachment.answersProgress {
-            name("answers", in: &self)
-            self.raw("true")
-        }
+        if attachment.wantsProgress { append("\"progress\":true", to: &self) }
+        if attachment.answersProgress { append("\"answers\":true", to: &self) }
         if let payload = attachment.payload {
-            name("payload", in: &self)
+            append("\"payload\":", to: &self)
             self.raw(payload)
         }
         if let id = attachment.correlationID {
-            name("correlation", in: &self)
+            append("\"correlation\":", to: &self)
             self.string("\(id)")
         }
         if let id = attachment.returnID {
-            name("returnCorrelation", in: &self)
+            append("\"returnCorrelation\":", to: &self)
             self.string("\(id)")
         }
         self.raw("}")
