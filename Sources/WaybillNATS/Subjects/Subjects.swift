@@ -36,8 +36,9 @@ struct Subjects: Sendable {
 
     /// Whether a message of a subject is about nodes.
     func isAboutNodes(_ subject: String) -> Bool {
-        guard let rest = subject.rest(after: self.nodes) else { return false }
-        return rest.isEmpty || rest.first == "."
+        guard subject.begins(with: self.nodes) else { return false }
+        let rest = subject.utf8.span.extracting(droppingFirst: self.nodes.utf8.count)
+        return rest.isEmpty || rest[0] == UInt8(ascii: ".")
     }
 
     /// Where it is said that a node cannot be asked, since there is none.
@@ -70,14 +71,28 @@ struct Subjects: Sendable {
 
     /// The node and the request in a subject of ``inbox(_:_:)``.
     func request(in subject: String) -> (node: NodeID, number: Int)? {
-        guard let tokens = subject.rest(after: self.inboxPrefix) else { return nil }
-        let bytes = tokens.utf8.span
-        guard let end = bytes.indices.first(where: { bytes[$0] == UInt8(ascii: ".") }) else { return nil }
-        let dot = tokens.utf8.index(tokens.startIndex, offsetBy: end)
-        guard let node = NodeID(String(tokens[..<dot])),
-            let number = Int(tokens[tokens.utf8.index(after: dot)...])
+        guard subject.begins(with: self.inboxPrefix) else { return nil }
+        let bytes = subject.utf8.span.extracting(droppingFirst: self.inboxPrefix.utf8.count)
+        let length = NodeID.length(in: bytes)
+        guard NodeID.lengths.contains(length), length < bytes.count, bytes[length] == UInt8(ascii: "."),
+            let number = Self.number(bytes.extracting(droppingFirst: length + 1))
         else { return nil }
-        return (node, number)
+        let start = subject.utf8.index(subject.startIndex, offsetBy: self.inboxPrefix.utf8.count)
+        let id = subject[start..<subject.utf8.index(start, offsetBy: length)]
+        return (NodeID(unchecked: String(id)), number)
+    }
+
+    /// The number that digits say; nil if they are none, or say one beyond `Int`.
+    private static func number(_ digits: Span<UInt8>) -> Int? {
+        var number = 0
+        for index in digits.indices {
+            guard (48...57).contains(digits[index]) else { return nil }
+            let (product, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) = product.addingReportingOverflow(Int(digits[index] - 48))
+            if overflows || overflowsToo { return nil }
+            number = sum
+        }
+        return digits.isEmpty ? nil : number
     }
 
     /// Requests to the routes of a pattern's shape.
@@ -102,11 +117,11 @@ struct Subjects: Sendable {
     }
 
     /// Whether a message of a subject is a request to a route.
-    func isCall(_ subject: String) -> Bool { subject.rest(after: self.callPrefix) != nil }
+    func isCall(_ subject: String) -> Bool { subject.begins(with: self.callPrefix) }
 
     /// Whether a message of a subject is a publication.
     func isPublication(_ subject: String) -> Bool {
-        subject.rest(after: self.publicationPrefix) != nil || subject == self.longPublications
+        subject.begins(with: self.publicationPrefix) || subject == self.longPublications
     }
 
     /// Subjects that together have all publications to the URLs of a pattern, and perhaps more.
@@ -226,13 +241,18 @@ struct Subjects: Sendable {
 }
 
 // By bytes: subjects are ASCII, and to compare characters takes many times as long.
-extension StringProtocol where SubSequence == Substring {
+extension String {
+    func begins(with prefix: String) -> Bool { self.utf8.span.begins(with: prefix.utf8.span) }
+
     /// What follows a prefix; nil if the text does not begin with it.
-    func rest(after prefix: String) -> Substring? { self[...].rest(behind: prefix) }
+    func rest(after prefix: String) -> Substring? {
+        self.begins(with: prefix) ? self[...].rest(after: prefix) : nil
+    }
 }
 
 extension Substring {
-    fileprivate func rest(behind prefix: String) -> Substring? {
+    /// What follows a prefix; nil if the text does not begin with it.
+    func rest(after prefix: String) -> Substring? {
         guard self.utf8.span.begins(with: prefix.utf8.span) else { return nil }
         return self[self.utf8.index(self.startIndex, offsetBy: prefix.utf8.count)...]
     }
@@ -285,15 +305,24 @@ struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Reads an ID of another node; nil for what can be none.
     init?(_ text: String) {
         let bytes = text.utf8.span
-        guard (1...32).contains(bytes.count) else { return nil }
-        for index in bytes.indices {
-            let byte = bytes[index]
-            guard (48...57).contains(byte) || (97...122).contains(byte) else { return nil }
-        }
+        guard Self.lengths.contains(bytes.count), Self.length(in: bytes) == bytes.count else { return nil }
         self.description = text
     }
 
-    private init(unchecked text: String) { self.description = text }
+    /// Takes a text that is known to be an ID.
+    fileprivate init(unchecked text: String) { self.description = text }
+
+    /// How many bytes an ID may have.
+    fileprivate static var lengths: ClosedRange<Int> { 1...32 }
+
+    /// How many bytes of an ID a text begins with.
+    fileprivate static func length(in bytes: Span<UInt8>) -> Int {
+        var length = 0
+        while length < bytes.count, (48...57).contains(bytes[length]) || (97...122).contains(bytes[length]) {
+            length += 1
+        }
+        return length
+    }
 
     static func < (left: Self, right: Self) -> Bool { left.description < right.description }
 }

@@ -53,6 +53,9 @@ struct SubjectsTests {
         for subject in [
             "", "waybill.shop.inbox.", "waybill.other.inbox.\(node).42", "waybill.shop.inbox.\(node).x",
             "waybill.shop.inbox.\(node).1.2", "waybill.shop.inbox.A B.1", "_INBOX.x.1",
+            "waybill.shop.inbox.\(node)", "waybill.shop.inbox.\(node).", "waybill.shop.inbox..1",
+            "waybill.shop.inbox.\(node).99999999999999999999",
+            "waybill.shop.inbox.\(String(repeating: "a", count: 33)).1",
         ] {
             #expect(self.subjects.request(in: subject) == nil)
         }
