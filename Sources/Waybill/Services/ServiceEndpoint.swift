@@ -122,7 +122,10 @@ public struct ServiceMethods: Sendable {
     @inline(never)
     func error(behind error: RoutingError) -> any Error {
         if error.code == .handlerFailed, let cause = error.cause, !(cause is RoutingError) { return cause }
-        return error
+        guard error.code == .noRoute, self.urls.contains(error.url) else { return error }
+        // Its suggestions are URLs that look like this one, and the caller has written none.
+        let message = "no module provides the service at \(self.endpoint.url), or not any more"
+        return RoutingError(.noRoute, url: error.url, message: message)
     }
 }
 

@@ -115,7 +115,9 @@ struct ServiceTests {
         let clock = try self.bus.service((any TimeService).self)
         installation.cancel()
         #expect(await failure { try self.bus.service((any TimeService).self) }?.code == .noHandler)
-        #expect(await failure { try await clock.time(in: "Oslo") }?.code == .noRoute)
+        let error = await failure { try await clock.time(in: "Oslo") }
+        #expect(error?.code == .noRoute)
+        #expect(error?.message == "no module provides the service at app://time, or not any more")
         try await self.bus.install { ClockModule(zone: "new") }
         installation.cancel()
         #expect(try await clock.time(in: "Oslo") == "noon in Oslo, new")
