@@ -236,11 +236,12 @@ final class Exchange: Sendable {
         answer.resume(returning: .failure(NotListening()))
     }
 
-    /// Has the exchange fail when its handler is unregistered; false if it has been already.
+    /// Has the exchange fail when its handler is unregistered.
     ///
     /// - Parameters:
     ///   - handler: the handler.
     ///   - queued: the message's place in the handler's mailbox, which it leaves when the exchange ends.
+    /// - Returns: false if the handler has been unregistered already.
     func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
         guard handler.attach(self) else { return false }
         // The code that ends the exchange counts it for the handler, as one that was in flight if it is
