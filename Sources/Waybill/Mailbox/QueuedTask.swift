@@ -96,8 +96,9 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     nonisolated func startHandling() -> HandlerTask {
         Self.unisolated { queued in
             Task {
+                guard let exchange = queued.beginExchange() else { return }
                 queued.handle()
-                queued.exchange?.finish(queued.takeOutcome(), of: queued.message, by: queued.handler)
+                exchange.finish(queued.takeOutcome(), of: queued.message, by: queued.handler)
             }
         }(self)
     }
@@ -117,6 +118,13 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     /// - Returns: the exchange, which has the message for the task; nil if the handler does not run.
     @usableFromInline
     nonisolated func begin() -> Exchange? {
+        guard let exchange = self.beginExchange() else { return nil }
+        // No task has taken it yet.
+        unsafe exchange.delivery = SuspendingDelivery(message: self.message, handler: self.handler)
+        return exchange
+    }
+
+    private nonisolated func beginExchange() -> Exchange? {
         guard let exchange else { preconditionFailure("a task of its own has an exchange with the caller") }
         if self.isRefused {
             exchange.finish(self.takeOutcome())
@@ -128,8 +136,6 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
             if let error { exchange.finish(.failed(error)) }
             return nil
         }
-        // No task has taken it yet.
-        unsafe exchange.delivery = SuspendingDelivery(message: self.message, handler: self.handler)
         return exchange
     }
 
