@@ -42,8 +42,12 @@ extension Exchange {
         guard self.attach(to: handler, queued) else {
             return self.finish(.failed(handler.reason(self.url)))
         }
-        if let error = mailbox.enqueue(queued) { return self.finish(.failed(error)) }
+        // First: a message that the loop finds in the queue must have its task, or the next would overtake it.
         self.bind(task: handler.code.suspending?.start(queued) ?? queued.startHandling())
+        if let error = mailbox.enqueue(queued) {
+            self.finish(.failed(error))
+            return queued.refuse(error)
+        }
         if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
     }
 

@@ -133,6 +133,8 @@ struct MailboxQueue: ~Copyable, Sendable {
         guard let effect = task.takesSlot ? self.makeRoom() : Effect.none else { return .full }
         if task.takesSlot { self.slots += 1 }
         if task.exchange != nil { self.exchanges += 1 }
+        // The lock of the queue is held, here and below.
+        unsafe task.isWaiting = true
         self.entries.append(.awaited(task))
         return self.drain(after: effect)
     }
@@ -162,12 +164,23 @@ struct MailboxQueue: ~Copyable, Sendable {
     }
 
     /// Takes a task out that no longer waits; false if it is not in the queue any more.
+    ///
+    /// It is looked for from both ends: when many are taken out, it is in the order in which they came, or the
+    /// other way round.
     mutating func withdraw(_ task: QueuedTask) -> Bool {
-        for index in self.entries.indices where self.entries[index].task === task {
-            self.forget(self.entries.remove(at: index))
-            return true
+        guard unsafe task.isWaiting else { return false }
+        var (first, last) = (0, self.entries.count - 1)
+        while first <= last {
+            if self.entries[first].task === task { return self.remove(at: first) }
+            if self.entries[last].task === task { return self.remove(at: last) }
+            (first, last) = (first + 1, last - 1)
         }
         return false
+    }
+
+    private mutating func remove(at index: Int) -> Bool {
+        self.forget(self.entries.remove(at: index))
+        return true
     }
 
     /// Takes the messages out whose handlers are no longer registered.
@@ -216,7 +229,9 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// Counts an entry less.
     private mutating func forget(_ entry: borrowing Entry) {
         if entry.takesSlot { self.slots -= 1 }
-        if entry.task?.exchange != nil { self.exchanges -= 1 }
+        guard let task = entry.task else { return }
+        unsafe task.isWaiting = false
+        if task.exchange != nil { self.exchanges -= 1 }
     }
 
     /// Has the loop drain the queue, if there is something to drain and it is not going to anyway.

@@ -13,6 +13,9 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     nonisolated let exchange: Exchange?
     /// Whether it counts against the mailbox's limit.
     nonisolated let takesSlot: Bool
+    /// Whether it is in the queue; guarded by the queue's lock.
+    @exclusivity(unchecked)
+    nonisolated(unsafe) var isWaiting = false
     private nonisolated let job: SuspendedJob
     /// How the message ended, if it has.
     ///

@@ -200,9 +200,10 @@ final class Handler: Sendable {
             return state.waiting.removeAll { one in exempt.contains { $0 === one } }
         }
         self.isRetired.store(true, ordering: .releasing)
+        // First, all at once: each exchange would look for its message in the queue.
+        self.mailbox.removeUnreachable()
         for exchange in waiting { exchange.finish(.failed(reason(exchange.url))) }
         for member in self.instanceGroup?.members ?? [] { member.retire(with: reason, exempting: exempt) }
-        self.mailbox.removeUnreachable()
     }
 
     /// Whether the handler has been unregistered, or its loop has stopped.

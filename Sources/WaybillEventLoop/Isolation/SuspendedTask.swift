@@ -1,3 +1,4 @@
+internal import CLibUV
 internal import Synchronization
 
 /// The rest of a task that waits: an actor that is its own executor.
@@ -60,8 +61,9 @@ package actor SuspendedTask: SerialExecutor {
 
 /// The job of a task that waits, for an actor that is its own executor.
 ///
-/// Job and resumption come once each and in either order; the call that brings the second of them submits the
-/// job.
+/// Job and resumption come in either order; the call that brings the second of them submits the job. A task
+/// that is resumed in place may come back as another job, since the code of a task that is isolated to the
+/// actor begins and may end with a change to its executor: that job runs within the same call.
 package struct SuspendedJob: ~Copyable, Sendable {
     /// How the task continues.
     package enum Resumption: UInt {
@@ -70,8 +72,10 @@ package struct SuspendedJob: ~Copyable, Sendable {
         /// Within the call that resumes it, if it waits already and that is on the loop's thread, and not in
         /// code of a task.
         case inPlace
-        /// On the default executor, for a loop that may not be running.
+        /// On the executor that it prefers, or the default one, for a loop that may not be running.
         case elsewhere
+        /// In place, by a call that has not returned; only the job itself says so.
+        case running
     }
 
     /// The loop to resume on, and what holds that, unless its maker does.
@@ -98,10 +102,13 @@ package struct SuspendedJob: ~Copyable, Sendable {
     }
 
     /// Resumes the task, now or as soon as it waits.
+    ///
+    /// The caller holds the actor until this returns.
     package borrowing func resume(_ resumption: Resumption) {
         let address = self.word.exchange(resumption.rawValue, ordering: .acquiringAndReleasing)
         guard address != 0 else { return }
         precondition(Resumption(rawValue: address) == nil, "a task was resumed twice")
+        if resumption == .inPlace, self.run(address) { return }
         self.submit(address, resumption)
     }
 
@@ -112,6 +119,8 @@ package struct SuspendedJob: ~Copyable, Sendable {
         let word = self.word.exchange(address, ordering: .acquiringAndReleasing)
         guard word != 0 else { return }
         guard let resumption = Resumption(rawValue: word) else { preconditionFailure("a task waits twice") }
+        // The call that has resumed the task finds the job.
+        if resumption == .running { return }
         self.word.store(word, ordering: .relaxed)
         // Not in place: this is code of the task.
         self.submit(address, resumption == .inPlace ? .onLoop : resumption)
@@ -125,21 +134,37 @@ package struct SuspendedJob: ~Copyable, Sendable {
         )
     }
 
+    /// Runs a job here and now, and those as which the task comes back meanwhile.
+    ///
+    /// - Returns: Whether the calling thread is the loop's; if not, the job has not run.
+    private borrowing func run(_ address: UInt) -> Bool {
+        // The actor or its maker holds the loop.
+        guard let loop, unsafe loop.withUnsafeObject({ $0.isOnThread }) else { return false }
+        var next = address
+        repeat {
+            self.word.store(Resumption.running.rawValue, ordering: .relaxed)
+            let item = WorkItem(Self.job(next), as: .actorJob)
+            unsafe loop.withUnsafeObject { $0.run(item) }
+            next = self.word.exchange(Resumption.inPlace.rawValue, ordering: .acquiringAndReleasing)
+        } while Resumption(rawValue: next) == nil
+        return true
+    }
+
     private borrowing func submit(_ address: UInt, _ resumption: Resumption) {
-        // Only `enqueue` stores what is no resumption, and its job has not been submitted yet.
-        let job = unsafe unsafeBitCast(address, to: UnownedJob.self)
+        let job = Self.job(address)
         guard let loop = self.loop, resumption != .elsewhere else {
-            return globalConcurrentExecutor.enqueue(ExecutorJob(job))
+            // The global executor would take it as well, but a task that prefers an executor would take that
+            // for its own, and not return.
+            return unsafe waybill_enqueue(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
         }
-        // As a job of the loop: the actor has no other state that the loop's jobs could race with.
-        let item = WorkItem(job, as: .actorJob)
-        // The actor of a task that waits is held by that, and the actor or its maker holds the loop.
-        unsafe loop.withUnsafeObject { core in
-            if resumption == .inPlace, core.isOnThread {
-                core.run(item)
-            } else {
-                core.submit(item)
-            }
-        }
+        // As a job of the loop: the actor has no other state that the loop's jobs could race with. The actor of
+        // a task that waits is held by that, and the actor or its maker holds the loop.
+        unsafe loop.withUnsafeObject { $0.submit(WorkItem(job, as: .actorJob)) }
+    }
+
+    /// The job at an address that ``enqueue(_:)`` has stored, and that has not run.
+    private static func job(_ address: UInt) -> UnownedJob {
+        // An unowned job is the address of the job, and nothing else.
+        unsafe unsafeBitCast(address, to: UnownedJob.self)
     }
 }

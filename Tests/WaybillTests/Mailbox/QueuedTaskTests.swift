@@ -1,0 +1,156 @@
+import Testing
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import Waybill
+
+/// Awaited messages that wait for a handler on another loop.
+@Suite(.timeLimit(.minutes(2)))
+struct QueuedTaskTests {
+    private let bus: MessageBus
+    private let far = Probe(eventLoop: EventLoop())
+    private let begun = Gate()
+    private let held = Gate()
+
+    init() {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.mailboxLimit = 100_000
+        self.bus = MessageBus(configuration: configuration)
+    }
+
+    /// Blocks the other loop until the gate is opened.
+    private func hold() async throws {
+        try self.bus.register("app://hold", on: self.far) { [begun, held] _, _ in
+            begun.open()
+            held.block()
+        }
+        self.bus.send("app://hold")
+        await self.begun.wait()
+    }
+
+    /// Routes a URL in a task that begins at once.
+    private func route(
+        _ url: String,
+        by deadline: ContinuousClock.Instant? = nil
+    ) -> Task<RoutingError?, Never> {
+        Task.immediate { [bus] in await failure { try await bus.route(url, deadline: deadline) } }
+    }
+
+    @Test(arguments: [false, true])
+    func `messages of every kind are handled in the order of their sender`(isSerial: Bool) async throws {
+        if isSerial {
+            try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 1_000, isSerial: true))
+        }
+        let heard = Journal<Int>()
+        try self.bus.register("app://async/:n", on: self.far) { _, message in
+            heard.add(try message.parameters.require("n"))
+            await Task.yield()
+        }
+        try self.bus.register("app://sync/:n", on: self.far) { _, message in
+            heard.add(try message.parameters.require("n"))
+        }
+        try await self.hold()
+        var tasks: [Task<RoutingError?, Never>] = []
+        for number in 0..<200 {
+            switch number % 5 {
+            case 0: tasks.append(self.route("app://async/\(number)"))
+            case 1: self.bus.send("app://sync/\(number)")
+            case 2: tasks.append(self.route("app://sync/\(number)"))
+            case 3: self.bus.send("app://async/\(number)")
+            default: tasks.append(self.route("app://sync/\(number)", by: .now + .seconds(60)))
+            }
+        }
+        self.held.open()
+        for task in tasks { #expect(await task.value == nil) }
+        #expect(await self.bus.settles())
+        #expect(heard.entries == Array(0..<200))
+    }
+
+    @Test
+    func `a message to a suspending handler is not overtaken while the loop drains`() async throws {
+        let heard = Journal<Int>()
+        try self.bus.register("app://async/:n", on: self.far) { _, message in
+            heard.add(try message.parameters.require("n"))
+            await Task.yield()
+        }
+        try self.bus.register("app://sync/:n", on: self.far) { _, message in
+            heard.add(try message.parameters.require("n"))
+        }
+        for round in 0..<Scale.of(1_000) {
+            let first = self.route("app://async/\(2 * round)")
+            self.bus.send("app://sync/\(2 * round + 1)")
+            #expect(await first.value == nil)
+        }
+        #expect(await self.bus.settles())
+        #expect(heard.entries == Array(0..<2 * Scale.of(1_000)))
+    }
+
+    @Test(arguments: [false, true])
+    func `a handler is not called once its caller is freed`(hasDeadline: Bool) async throws {
+        let (begunAgain, heldAgain) = (Gate(), Gate())
+        try self.bus.register("app://hold/again", on: self.far) { _, _ in
+            begunAgain.open()
+            heldAgain.block()
+        }
+        let called = Journal<Int>()
+        try self.bus.register("app://call", on: self.far) { _, _ in called.add(1) }
+        try await self.hold()
+        let caller = self.route("app://call", by: hasDeadline ? .now + .seconds(60) : nil)
+        self.bus.send("app://hold/again")
+        self.held.open()
+        await begunAgain.wait()
+        // Its turn has come, or it waits: in no case both.
+        let before = called.entries
+        caller.cancel()
+        let error = await caller.value
+        heldAgain.open()
+        #expect(await self.bus.settles())
+        #expect(error == nil ? before == [1] : called.entries == [])
+    }
+
+    @Test(arguments: ["unregistered", "dropped"])
+    func `a handler whose own message is refused goes on where it was`(how: String) async throws {
+        try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 1, whenFull: .dropOldest))
+        let inner = try self.bus.register("app://inner", on: self.far) { _, _ in }
+        let places = Journal<Bool>()
+        let loop = self.bus.eventLoop
+        // With a list of captures the closure has its loop by a preference only.
+        try self.bus.register("app://outer") { [places, bus] _ in
+            places.add(loop.isInEventLoop)
+            _ = await failure { try await bus.route("app://inner") }
+            places.add(loop.isInEventLoop)
+        }
+        try await self.hold()
+        let outer = self.route("app://outer")
+        let mailbox = self.bus.core.mailbox(of: self.far)
+        #expect(await eventually { mailbox.waiting == 1 })
+        if how == "dropped" { self.bus.send("app://inner") } else { inner.cancel() }
+        #expect(await outer.value == nil)
+        self.held.open()
+        #expect(await self.bus.settles())
+        #expect(places.entries == [true, true])
+    }
+
+    @Test(arguments: ["async", "sync"], [false, true])
+    func `many callers are freed at once`(kind: String, areCancelled: Bool) async throws {
+        let registration =
+            kind == "async"
+            ? try self.bus.register("app://call", on: self.far) { _, _ in await Task.yield() }
+            : try self.bus.register("app://call", on: self.far) { _, _ in }
+        try await self.hold()
+        let callers = (0..<Scale.of(10_000)).map { _ in self.route("app://call") }
+        let start = ContinuousClock.now
+        if areCancelled {
+            for caller in callers.reversed() { caller.cancel() }
+        } else {
+            registration.cancel()
+        }
+        for caller in callers {
+            #expect(await caller.value?.code == (areCancelled ? .cancelled : .noHandler))
+        }
+        // Each looked for its message among all others once, which took three seconds and more.
+        #expect(ContinuousClock.now - start < Scale.whileQuick)
+        self.held.open()
+        #expect(await self.bus.settles())
+    }
+}
