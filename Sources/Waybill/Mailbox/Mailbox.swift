@@ -198,9 +198,7 @@ extension Mailbox {
     /// Runs a message that has left the queue already: one that no caller awaits, and that has met
     /// middlewares since.
     func run(_ message: Message, _ handler: Handler, for exchange: Exchange?) async -> Outcome {
-        // The caller may have given up meanwhile.
-        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
-        if let error = handler.objection(to: message) { return .failed(error) }
+        if let error = self.objection(to: message, handler) { return .failed(error) }
         return await handler.run(message, isolation: self, for: exchange)
     }
 
@@ -218,10 +216,16 @@ extension Mailbox {
     }
 
     private nonisolated func handleInPlace(_ message: Message, _ handler: Handler) -> Outcome {
-        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
-        return self.runInPlace(message, handler)
+        if let error = self.objection(to: message, handler) { return .failed(error) }
+        return handler.runInPlace(message)
     }
 
+    private nonisolated func objection(to message: borrowing Message, _ handler: Handler) -> RoutingError? {
+        // The caller may have given up meanwhile.
+        handler.objection(to: message) ?? (Task.isCancelled ? .cancelled(url: message.parameters.url) : nil)
+    }
+
+    /// Calls a handler for a message whose turn has come; its caller would have taken it out of the queue.
     nonisolated func runInPlace(_ message: Message, _ handler: Handler) -> Outcome {
         if let error = handler.objection(to: message) { return .failed(error) }
         return handler.runInPlace(message)
