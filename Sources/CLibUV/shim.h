@@ -157,8 +157,8 @@ static inline void waybill_remove_cancellation_handler(void *record) {
     swift_task_removeCancellationHandler(record);
 }
 
-// Function of the Swift runtime: queues the job of a task on an executor, of which these are the two words. Zeros
-// stand for none in particular: then it is the executor that the task prefers, or else the default one.
+// Function of the Swift runtime: queues the job of a task on an executor, of which these are the two words.
+// Zeros stand for none in particular: then it is the executor that the task prefers, or else the default one.
 extern __attribute__((swiftcall)) void swift_task_enqueue(void *job, void *identity, uintptr_t implementation);
 
 static inline void waybill_enqueue(void *job) { swift_task_enqueue(job, NULL, 0); }

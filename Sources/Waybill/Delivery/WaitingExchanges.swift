@@ -1,7 +1,7 @@
 /// The exchanges that wait for one handler, the latest first.
 ///
-/// The links are in the exchanges, so that to wait allocates nothing and hashes nothing. An exchange is in one
-/// list at most; the lock of that list guards its links.
+/// The links are in the exchanges, so that to wait allocates nothing and hashes nothing. An exchange is in
+/// one list at most; the lock of that list guards its links.
 struct WaitingExchanges: ~Copyable, Sendable {
     /// An exchange's neighbours.
     struct Links {

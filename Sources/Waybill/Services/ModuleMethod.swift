@@ -9,7 +9,8 @@ internal import WaybillEventLoop
 ///
 /// ```swift
 /// static var services: [ServiceRoutes<ClockModule>] {
-///     let time = ModuleMethod<ClockModule>("time(in:)", parameters: [.init("city", "String", of: String.self)]) {
+///     let city = RouteDescription.Parameter("city", "String", of: String.self)
+///     let time = ModuleMethod<ClockModule>("time(in:)", parameters: [city]) {
 ///         module, message -> String in
 ///         module.time(in: try message.argument("city") as String)
 ///     }

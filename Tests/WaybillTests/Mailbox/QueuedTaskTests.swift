@@ -28,6 +28,21 @@ struct QueuedTaskTests {
         await self.begun.wait()
     }
 
+    /// Registers a handler of each kind.
+    ///
+    /// - Returns: the numbers of the messages that they get.
+    private func listen() throws -> Journal<Int> {
+        let heard = Journal<Int>()
+        try self.bus.register("app://async/:n", on: self.far) { _, message in
+            heard.add(try message.parameters.require("n"))
+            await Task.yield()
+        }
+        try self.bus.register("app://sync/:n", on: self.far) { _, message in
+            heard.add(try message.parameters.require("n"))
+        }
+        return heard
+    }
+
     /// Routes a URL in a task that begins at once.
     private func route(
         _ url: String,
@@ -41,14 +56,7 @@ struct QueuedTaskTests {
         if isSerial {
             try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 1_000, isSerial: true))
         }
-        let heard = Journal<Int>()
-        try self.bus.register("app://async/:n", on: self.far) { _, message in
-            heard.add(try message.parameters.require("n"))
-            await Task.yield()
-        }
-        try self.bus.register("app://sync/:n", on: self.far) { _, message in
-            heard.add(try message.parameters.require("n"))
-        }
+        let heard = try self.listen()
         try await self.hold()
         var tasks: [Task<RoutingError?, Never>] = []
         for number in 0..<200 {
@@ -68,14 +76,7 @@ struct QueuedTaskTests {
 
     @Test
     func `a message to a suspending handler is not overtaken while the loop drains`() async throws {
-        let heard = Journal<Int>()
-        try self.bus.register("app://async/:n", on: self.far) { _, message in
-            heard.add(try message.parameters.require("n"))
-            await Task.yield()
-        }
-        try self.bus.register("app://sync/:n", on: self.far) { _, message in
-            heard.add(try message.parameters.require("n"))
-        }
+        let heard = try self.listen()
         for round in 0..<Scale.of(1_000) {
             let first = self.route("app://async/\(2 * round)")
             self.bus.send("app://sync/\(2 * round + 1)")
