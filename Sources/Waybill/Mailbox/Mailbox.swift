@@ -23,16 +23,16 @@ actor Mailbox: LoopBound {
     /// The name of that actor's type.
     nonisolated var module: String? { self.ownerType.map { "\($0)" } }
 
+    nonisolated let queue: Locked<MailboxQueue>
+
+    /// How many messages wait or are in progress, as the queue last said.
+    private nonisolated let occupancy = Atomic<Int>(0)
+
     /// Keeps plain closures on the loop.
     ///
     /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift
     /// 6.3): without a preference it would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
-
-    nonisolated let queue: Locked<MailboxQueue>
-
-    /// How many messages wait or are in progress, as the queue last said.
-    private nonisolated let occupancy = Atomic<Int>(0)
 
     /// The greatest limit; a configured limit beyond it is as good as none.
     private static let largestLimit = 1 << 31

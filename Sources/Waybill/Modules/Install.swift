@@ -69,7 +69,7 @@ extension MessageBus {
         let services = Module.services
         let routes = Module.routes + services.flatMap { $0.routes($0.url(named: name)) }
         let handlers = routes.map { route in
-            let members = modules.map { route.makeHandler($0, self.core) }
+            let members = modules.map { Handler(route.makeCode($0), of: $0, core: self.core) }
             let handler =
                 members.count == 1
                 ? members[0] : Handler(InstanceGroup(members, instances.choice), core: self.core)

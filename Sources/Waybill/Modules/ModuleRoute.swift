@@ -19,7 +19,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     /// What the route is.
     public let description: RouteDescription
 
-    let makeHandler: @Sendable (Module, BusCore) -> Handler
+    let makeCode: @Sendable (Module) -> HandlerCode
 
     /// The same route with code that answers at once, if one of these methods is the one that it calls.
     private var immediate: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
@@ -42,21 +42,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     ) {
         // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
         self.init(pattern, action, parameters, Value.self, documentation) { module in
-            ImmediateBody(unsafe IsolatedBody(body).unisolated(module))
-        }
-    }
-
-    @usableFromInline
-    init(
-        _ pattern: String,
-        _ action: String,
-        _ parameters: [RouteDescription.Parameter],
-        _ reply: any Any.Type,
-        _ documentation: String,
-        immediate makeCode: @escaping @Sendable (Module) -> any ImmediateCode
-    ) {
-        self.init(pattern, action, parameters, reply, documentation) { module, core in
-            Handler(makeCode(module), mailbox: core.mailbox(of: module), core: core)
+            HandlerCode(immediate: ImmediateBody(unsafe IsolatedBody(body).unisolated(module)))
         }
     }
 
@@ -71,20 +57,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) {
-        self.init(pattern, action, parameters, Value.self, documentation, suspending: { ActorCode($0, body) })
-    }
-
-    @usableFromInline
-    init(
-        _ pattern: String,
-        _ action: String,
-        _ parameters: [RouteDescription.Parameter],
-        _ reply: any Any.Type,
-        _ documentation: String,
-        suspending makeCode: @escaping @Sendable (Module) -> any SuspendingCode
-    ) {
-        self.init(pattern, action, parameters, reply, documentation) { module, core in
-            Handler(makeCode(module), of: module, core: core)
+        self.init(pattern, action, parameters, Value.self, documentation) { module in
+            HandlerCode(suspending: ActorCode(module, body))
         }
     }
 
@@ -104,16 +78,9 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         let signature = ServiceSignature(method, parameters)
         self.immediate = { methods in
             methods.lazy.compactMap { $0.code(of: signature, returning: Value.self) }.first.map { makeBody in
-                Self(
-                    pattern,
-                    action,
-                    parameters,
-                    Value.self,
-                    documentation,
-                    immediate: { module in
-                        ImmediateBody(makeBody(module))
-                    }
-                )
+                Self(pattern, action, parameters, Value.self, documentation) { module in
+                    HandlerCode(immediate: ImmediateBody(makeBody(module)))
+                }
             }
         }
     }
@@ -144,13 +111,14 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     /// The route of a service's method, called in place if one of these methods is the one that it calls.
     func calling(_ methods: [ModuleMethod<Module>]) -> Self { self.immediate?(methods) ?? self }
 
-    private init(
+    @usableFromInline
+    init(
         _ pattern: String,
         _ action: String,
         _ parameters: [RouteDescription.Parameter],
         _ reply: any Any.Type,
         _ documentation: String,
-        _ makeHandler: @escaping @Sendable (Module, BusCore) -> Handler
+        _ makeCode: @escaping @Sendable (Module) -> HandlerCode
     ) {
         self.description = RouteDescription(
             pattern,
@@ -161,6 +129,6 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
             DescribedType(reply),
             documentation
         )
-        self.makeHandler = makeHandler
+        self.makeCode = makeCode
     }
 }

@@ -62,12 +62,7 @@ final class Handler: Sendable {
         mailbox: Mailbox,
         core: BusCore
     ) {
-        self.init(ImmediateBody(immediate), mailbox: mailbox, core: core)
-    }
-
-    /// The same for code that is made already.
-    convenience init(_ code: any ImmediateCode, mailbox: Mailbox, core: BusCore) {
-        self.init(HandlerCode(immediate: code), mailbox: mailbox, core: core)
+        self.init(HandlerCode(immediate: ImmediateBody(immediate)), mailbox: mailbox, core: core)
     }
 
     /// A handler that may suspend.
@@ -84,9 +79,9 @@ final class Handler: Sendable {
         )
     }
 
-    /// A handler of an actor that may suspend.
-    convenience init(_ code: any SuspendingCode, of module: some LoopBound, core: BusCore) {
-        self.init(HandlerCode(suspending: code), mailbox: core.mailbox(of: module), core: core)
+    /// A handler of an actor.
+    convenience init(_ code: HandlerCode, of module: some LoopBound, core: BusCore) {
+        self.init(code, mailbox: core.mailbox(of: module), core: core)
     }
 
     /// A handler that may suspend, and whose values may be anything.

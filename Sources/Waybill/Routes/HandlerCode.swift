@@ -25,9 +25,11 @@ struct HandlerCode: Sendable {
     var replyType: (any Any.Type)? { self.suspending?.replyType ?? self.immediate.replyType }
 
     /// Code that answers at once.
+    @usableFromInline
     init(immediate: any ImmediateCode) { self.init(immediate, isImmediate: true) }
 
     /// Code that may suspend.
+    @usableFromInline
     init(suspending: any SuspendingCode) { self.init(NoCode.shared, isImmediate: false, suspending) }
 
     private init(

@@ -72,19 +72,7 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
         let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
-        return try self.register(code, of: module, pattern, fileID, line)
-    }
-
-    @usableFromInline
-    func register(
-        _ code: any ImmediateCode,
-        of module: some LoopBound,
-        _ pattern: String,
-        _ fileID: String,
-        _ line: Int
-    ) throws(RoutingError) -> Registration {
-        let handler = Handler(code, mailbox: self.core.mailbox(of: module), core: self.core)
-        return try self.core.register(handler, pattern, fileID, line)
+        return try self.register(HandlerCode(immediate: code), of: module, pattern, fileID, line)
     }
 
     /// Registers code of an actor that may suspend, on the actor's loop.
@@ -99,12 +87,13 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
-        try self.register(ActorCode(module, handler), of: module, pattern, fileID, line)
+        let code = ActorCode(module, handler)
+        return try self.register(HandlerCode(suspending: code), of: module, pattern, fileID, line)
     }
 
     @usableFromInline
     func register(
-        _ code: any SuspendingCode,
+        _ code: HandlerCode,
         of module: some LoopBound,
         _ pattern: String,
         _ fileID: String,

@@ -51,7 +51,9 @@ extension MessageBus {
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
     ) throws(RoutingError) -> Registration {
         try self.core.subscribe(
-            Subscriber(Handler(ActorCode(module, handler), of: module, core: self.core)),
+            Subscriber(
+                Handler(HandlerCode(suspending: ActorCode(module, handler)), of: module, core: self.core)
+            ),
             pattern
         )
     }
