@@ -75,10 +75,9 @@ extension FrozenTrie {
     private func findPath(_ text: borrowing String) -> (leaf: UInt32, layout: AddressLayout) {
         let rules = self.trie.rules
         let bytes = text.utf8.span
-        guard bytes.count >= ScannedPath.shortest, bytes.count <= rules.urlLength else {
-            return (RouteTrie.none, AddressLayout())
-        }
-        let path = ScannedPath(bytes)
+        guard bytes.count >= ScannedPath.shortest, bytes.count <= rules.urlLength,
+            let path = ScannedPath(bytes, self.trie.paths.beginnings)
+        else { return (RouteTrie.none, AddressLayout()) }
         let found = self.trie.paths.find(path, of: bytes, self.trie.texts)
         guard !found.isFree else { return (RouteTrie.none, AddressLayout()) }
         var flags = AddressLayout.Flags(rawValue: found.flags)

@@ -5,6 +5,7 @@
 /// same segments in another spelling is found by the search.
 struct LiteralPaths: Sendable {
     private var table = SlotTable<LiteralPath>()
+    private(set) var beginnings = PathBeginnings()
 
     var count: Int { self.table.count }
     var isEmpty: Bool { self.count == 0 }
@@ -32,7 +33,9 @@ struct LiteralPaths: Sendable {
     }
 
     mutating func insert(_ text: TextRange, of texts: TextPool, _ layout: AddressLayout, leaf: UInt32) {
-        let path = ScannedPath(texts.bytes.span.extracting(text.range))
+        let bytes = texts.bytes.span.extracting(text.range)
+        self.beginnings.insert(bytes)
+        guard let path = ScannedPath(bytes, self.beginnings) else { return }
         self.table.insert(
             LiteralPath(
                 key: path.key,
@@ -46,7 +49,7 @@ struct LiteralPaths: Sendable {
     }
 
     mutating func remove(_ text: TextRange, of texts: TextPool) {
-        let path = ScannedPath(texts.bytes.span.extracting(text.range))
+        guard let path = ScannedPath(texts.bytes.span.extracting(text.range), self.beginnings) else { return }
         self.table.remove(UInt64(path.key) &<< 32) { $0.start == text.start && !$0.isFree }
     }
 
@@ -67,6 +70,32 @@ struct LiteralPaths: Sendable {
     }
 }
 
+/// Hashes of the first 16 bytes of all patterns, as the bits of a Bloom filter: by them, most URLs with values
+/// in their paths are known to be none of the patterns.
+///
+/// What is removed stays, and only costs time. A pattern of fewer bytes is not in it.
+struct PathBeginnings: Sendable {
+    static let length = 16
+
+    private var bits = [UInt64](repeating: 0, count: 64)
+
+    mutating func insert(_ bytes: Span<UInt8>) {
+        guard bytes.count >= Self.length else { return }
+        let first = SegmentKey.mix(0, ByteWord.eight(bytes, at: 0))
+        let hash = SegmentKey.mix(first, ByteWord.eight(bytes, at: 8))
+        self.bits[Self.word(hash)] |= Self.bit(hash)
+    }
+
+    @inline(__always)
+    func mayContain(_ hash: UInt64) -> Bool { self.bits[Self.word(hash)] & Self.bit(hash) != 0 }
+
+    @inline(__always)
+    private static func word(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & 63) }
+
+    @inline(__always)
+    private static func bit(_ hash: UInt64) -> UInt64 { 1 &<< (hash &>> 58) }
+}
+
 /// The end of a URL's path, and a hash of the bytes before it.
 ///
 /// A fragment without a query before it counts as path: no pattern has one.
@@ -77,9 +106,9 @@ struct ScannedPath {
     let end: Int
     let key: UInt32
 
-    /// Scans a URL of at least ``shortest`` bytes.
+    /// Scans a URL of at least ``shortest`` bytes; nil if no pattern begins with its first bytes.
     @inline(__always)
-    init(_ bytes: Span<UInt8>) {
+    init?(_ bytes: Span<UInt8>, _ beginnings: PathBeginnings) {
         var index = 0
         var hash: UInt64 = 0
         while index &+ 8 <= bytes.count {
@@ -91,6 +120,7 @@ struct ScannedPath {
             }
             hash = SegmentKey.mix(hash, word)
             index &+= 8
+            if index == PathBeginnings.length, !beginnings.mayContain(hash) { return nil }
         }
         // The last word overlaps the one before it, whose bytes are shifted out; a byte behind it ends the
         // path.

@@ -34,6 +34,23 @@ import Testing
         }
     }
 
+    @Test(arguments: 8...40, ["", "?", "?page=1", "?page=1&sort=updated&direction=descending"])
+    func `a URL that begins as a pattern is read to its end, and others to their first 16 bytes`(
+        length: Int,
+        query: String
+    ) throws {
+        let path = "app://" + String(repeating: "a", count: length - 6)
+        var table = RouteTable<Int>()
+        try table.insert(path, 1)
+        let beginnings = table.trie.paths.beginnings
+        #expect(ScannedPath((path + query).utf8.span, beginnings)?.end == length)
+        for other in ["bpp://", "app://b", "app://aaaaaaaab"] {
+            let url = other + String(repeating: "a", count: 16)
+            #expect(ScannedPath(url.utf8.span, beginnings) == nil)
+            #expect(try table.match(url) == nil)
+        }
+    }
+
     @Test(arguments: ["app://feed/:id", "app://feed/*", "app://feed(/detail)", "app://feed/caf%C3%A9", "a:b"])
     func `a pattern that says something else as a URL is searched for`(pattern: String) throws {
         var table = RouteTable<Int>()

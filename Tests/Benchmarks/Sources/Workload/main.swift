@@ -191,6 +191,22 @@ func match() throws -> Workload {
     }
 }
 
+/// URLs for all routes of GitHub, one after the other.
+func matchGitHub() throws -> Workload {
+    var table = RouteTable<Int>()
+    for pattern in GitHubRoutes.patterns { try table.insert(pattern, 1) }
+    let urls = GitHubRoutes.urls
+    return { count in
+        var sum = 0
+        var next = 0
+        for _ in 0..<count {
+            if let match = try table.match(urls[next]) { sum += table[match] ?? 0 }
+            next = next + 1 == urls.count ? 0 : next + 1
+        }
+        precondition(sum == count, "a URL was not matched")
+    }
+}
+
 var workloads: [String: () throws -> Workload] = [
     "same-loop": { try onOneLoop { try await $0.caller.route(Office.detail, on: $0.bus, $1) } },
     "same-loop-served": { try onServedLoop() },
@@ -224,6 +240,7 @@ var workloads: [String: () throws -> Workload] = [
     },
     "send": send,
     "match": match,
+    "match-github": matchGitHub,
 ]
 
 #if Cluster
