@@ -34,7 +34,7 @@ extension Exchange {
     func queue(_ message: consuming Message, at handler: Handler, on watcher: EventLoop?) {
         let mailbox = handler.mailbox
         do throws(RoutingError) {
-            try mailbox.check(message, inside: self.caller)
+            try mailbox.check(self.id, url: self.url, inside: self.caller)
         } catch {
             return self.finish(.failed(error.at(handler)))
         }

@@ -11,7 +11,7 @@ extension Mailbox {
             switch consume entry {
             case .sent(let envelope): self.start(envelope)
             case .intercepted(let intercepted): self.start(intercepted.envelope, by: intercepted.chain)
-            case .awaited(let task): task.resume()
+            case .awaited(let awaited): awaited.task.resume()
             }
         }
         self.drainLater()

@@ -89,7 +89,7 @@ actor Mailbox: LoopBound {
             return true
         case .full: return false
         case .dropped(let oldest, let isDue):
-            oldest.lose { .dropped(url: $0, limit: self.limit) }
+            oldest.entry.lose { .dropped(url: $0, limit: self.limit) }
             if isDue { self.drainLater() }
             return true
         }
@@ -128,15 +128,20 @@ extension Mailbox {
         return task.takeOutcome()
     }
 
-    /// Handles a message or refuses it, if that can be done without waiting; if not, it is in the queue.
+    /// Handles a message or refuses it, if that can be done without waiting.
     nonisolated func handleAtOnce(_ task: QueuedTask) -> Bool {
         if self.isClear {
             task.end(self.handleInPlace(task.message, task.handler))
             return true
         }
         do throws(RoutingError) {
-            try self.check(task.message, inside: DeliveryContext.waiting)
-            if let error = self.enqueue(task) { throw error }
+            try self.check(task.message.id, url: task.url, inside: DeliveryContext.waiting)
+            // A refusal by ``enter(_:)`` takes a detour.
+            if self.whenFull == .fail, self.waiting >= self.limit, task.takesSlot,
+                self.queue.withLock({ $0.isFull })
+            {
+                throw self.refusal(of: task)
+            }
             return false
         } catch {
             task.end(.failed(error))
@@ -150,7 +155,7 @@ extension Mailbox {
     /// - Throws: the reason that it is not admitted.
     nonisolated func admit(_ message: Message, _ handler: Handler) throws(RoutingError) -> QueuedTask? {
         if self.isClear { return nil }
-        try self.check(message, inside: DeliveryContext.waiting)
+        try self.check(message.id, url: message.parameters.url, inside: DeliveryContext.waiting)
         let task = self.queued(message, handler, for: nil)
         if let error = self.enqueue(task) { throw error }
         return task
@@ -233,14 +238,15 @@ extension Mailbox {
 
     /// Refuses what can never run.
     nonisolated func check(
-        _ message: borrowing Message,
+        _ id: CorrelationID,
+        url: @autoclosure () -> String,
         inside caller: @autoclosure () -> DeliveryContext?
     ) throws(RoutingError) {
-        if self.heldLoop.isShutDown { throw .loopShutDown(url: message.parameters.url) }
+        if self.heldLoop.isShutDown { throw .loopShutDown(url: url()) }
         guard self.isSerial, let caller = caller() else { return }
         // An earlier attempt of the message itself, which a middleware has given up, comes to an end.
-        guard self.isBusy(with: caller.messages.subtracting([message.id])) else { return }
-        throw .deadlock(url: message.parameters.url)
+        guard self.isBusy(with: caller.messages.subtracting([id])) else { return }
+        throw .deadlock(url: url())
     }
 
     /// The task of a message whose handler cannot suspend, and which its caller is going to wait for.
@@ -260,16 +266,30 @@ extension Mailbox {
         return QueuedTask(message, handler, for: exchange, takesSlot: takesSlot, on: self.heldLoop)
     }
 
+    /// Takes a task that waits already into the queue, or refuses it; it may be gone when this returns.
+    nonisolated func enter(_ task: QueuedTask) {
+        if let error = self.enqueue(task) { task.refuse(error) }
+    }
+
     /// Puts a task into the queue, or says why not.
     nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
+        var holder: Mailbox?
         let effect = self.withQueue { queue in
             // Checked under the lock: a handler's end, which removes its messages, comes before this or after
-            // it.
-            task.handler.isGone ? .full : queue.wait(task)
+            // it, and so does a cancellation.
+            let effect = task.handler.isGone || task.isCancelled ? .full : queue.wait(task)
+            // What is in the queue may be taken out at once, and with it what holds the mailbox.
+            if effect.isWork { holder = self }
+            return effect
         }
-        if self.act(on: effect) { return nil }
-        return task.handler.isGone
-            ? task.handler.reason(task.url) : .mailboxFull(url: task.url, limit: self.limit)
+        defer { withExtendedLifetime(holder) {} }
+        return self.act(on: effect) ? nil : self.refusal(of: task)
+    }
+
+    private nonisolated func refusal(of task: QueuedTask) -> RoutingError {
+        if task.handler.isGone { return task.handler.reason(task.url) }
+        return task.isCancelled
+            ? .cancelled(url: task.url) : .mailboxFull(url: task.url, limit: self.limit)
     }
 
     /// Frees the task of a message that has not begun.

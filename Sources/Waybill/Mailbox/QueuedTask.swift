@@ -1,3 +1,4 @@
+internal import Synchronization
 public import WaybillEventLoop
 internal import WaybillRouting
 
@@ -13,10 +14,11 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     nonisolated let exchange: Exchange?
     /// Whether it counts against the mailbox's limit.
     nonisolated let takesSlot: Bool
-    /// Whether it is in the queue; guarded by the queue's lock.
-    @exclusivity(unchecked)
-    nonisolated(unsafe) var isWaiting = false
     private nonisolated let job: SuspendedJob
+    /// Whether the message gets into the queue when its task waits; for the thread of its caller.
+    @exclusivity(unchecked)
+    nonisolated(unsafe) private var entersQueue = false
+    private nonisolated let hasBeenCancelled = Atomic<Bool>(false)
     /// How the message ended, if it has.
     ///
     /// It is written before the task is resumed, or by the task, and read by the task.
@@ -43,6 +45,9 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     /// Whether the message ends without its handler; for the task, when it is resumed.
     nonisolated var isRefused: Bool { unsafe self.outcome != nil }
 
+    /// Whether the task has left the queue for good: its turn has come, or it is refused.
+    nonisolated var isResumed: Bool { self.job.isResumed }
+
     /// Runs the task now, on the mailbox's loop; in a serial mailbox it is the message in progress.
     ///
     /// This and ``refuse(_:)`` are for a task that has been taken out of the queue, since that happens once.
@@ -58,17 +63,29 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     nonisolated func withdraw() { self.handler.mailbox.withdraw(self) }
 
     /// The caller is cancelled, and free if its message has not begun.
+    ///
+    /// The message may not be in the queue yet. Either its way into the queue finds the flag or this finds the
+    /// message, since both take the queue's lock.
     @usableFromInline
-    nonisolated func taskIsCancelled() { self.withdraw() }
+    nonisolated func taskIsCancelled() {
+        self.hasBeenCancelled.store(true, ordering: .relaxed)
+        self.withdraw()
+    }
+
+    /// Whether the task that waits here was cancelled.
+    nonisolated var isCancelled: Bool { self.hasBeenCancelled.load(ordering: .relaxed) }
 
     /// Suspends the calling task until its turn comes.
     @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
     func wait() { self.job.checkResumption() }
 
-    /// Handles the message or refuses it, if that can be done without waiting; if not, it is in the queue.
+    /// Handles the message or refuses it, if that can be done without waiting; if not, ``handle()`` takes it
+    /// into the queue.
     nonisolated func handleAtOnce() -> Bool {
         // The task holds the handler, which holds the mailbox.
-        unsafe Unretained(self.handler.mailbox).withUnsafeObject { $0.handleAtOnce(self) }
+        let isHandled = unsafe Unretained(self.handler.mailbox).withUnsafeObject { $0.handleAtOnce(self) }
+        unsafe self.entersQueue = !isHandled
+        return isHandled
     }
 
     /// Suspends the calling task until its turn comes, and handles the message then; the handler cannot
@@ -144,7 +161,14 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
 
     /// Takes the rest of the waiting task; the runtime calls this.
     @usableFromInline
-    nonisolated func enqueue(_ job: consuming ExecutorJob) { self.job.enqueue(job) }
+    nonisolated func enqueue(_ job: consuming ExecutorJob) {
+        guard unsafe self.entersQueue else { return self.job.enqueue(job) }
+        unsafe self.entersQueue = false
+        self.job.enqueue(job)
+        // With its job, or the loop would find the message before the job and the next message would overtake
+        // it. The task holds the handler, which holds the mailbox, until the message is in the queue.
+        unsafe Unretained(self.handler.mailbox).withUnsafeObject { $0.enter(self) }
+    }
 
     @usableFromInline
     nonisolated var unownedExecutor: UnownedSerialExecutor {

@@ -126,12 +126,12 @@ package struct SuspendedJob: ~Copyable, Sendable {
         self.submit(address, resumption == .inPlace ? .onLoop : resumption)
     }
 
+    /// Whether the task has been resumed.
+    package var isResumed: Bool { Resumption(rawValue: self.word.load(ordering: .relaxed)) != nil }
+
     /// Checks that the calling task was resumed before it continued.
     package borrowing func checkResumption() {
-        precondition(
-            Resumption(rawValue: self.word.load(ordering: .relaxed)) != nil,
-            "a task continued without being resumed"
-        )
+        precondition(self.isResumed, "a task continued without being resumed")
     }
 
     /// Runs a job here and now, and those as which the task comes back meanwhile.

@@ -381,7 +381,7 @@ extension MailboxQueue.Effect {
         case .none: "none"
         case .drain: "drain"
         case .full: "full"
-        case .dropped(let entry, let isDue): "dropped \(entry.id.rawValue)" + (isDue ? ", drain" : "")
+        case .dropped(let entry, let isDue): "dropped \(entry.entry.id.rawValue)" + (isDue ? ", drain" : "")
         }
     }
 }

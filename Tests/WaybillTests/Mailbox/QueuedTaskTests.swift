@@ -74,16 +74,54 @@ struct QueuedTaskTests {
         #expect(heard.entries == Array(0..<200))
     }
 
-    @Test
-    func `a message to a suspending handler is not overtaken while the loop drains`() async throws {
+    @Test(arguments: ["async", "sync"])
+    func `an awaited message is not overtaken while the loop drains`(kind: String) async throws {
         let heard = try self.listen()
-        for round in 0..<Scale.of(1_000) {
-            let first = self.route("app://async/\(2 * round)")
+        let rounds = Scale.of(5_000)
+        for round in 0..<rounds {
+            let first = self.route("app://\(kind)/\(2 * round)")
             self.bus.send("app://sync/\(2 * round + 1)")
             #expect(await first.value == nil)
         }
         #expect(await self.bus.settles())
-        #expect(heard.entries == Array(0..<2 * Scale.of(1_000)))
+        #expect(heard.entries == Array(0..<2 * rounds))
+    }
+
+    @Test func `a caller that is cancelled on its way into the queue is freed`() async throws {
+        try self.bus.register("app://call", on: self.far) { _, _ in }
+        try await self.hold()
+        for _ in 0..<Scale.of(2_000) {
+            // It begins on another thread, and so at the same time.
+            let caller = Task.detached { [bus] in await failure { try await bus.route("app://call") } }
+            caller.cancel()
+            #expect(await caller.value?.code == .cancelled)
+        }
+        #expect(self.bus.core.mailbox(of: self.far).waiting == 0)
+        self.held.open()
+        #expect(await self.bus.settles())
+    }
+
+    @Test func `of callers that come at once, a full mailbox takes as many as it may`() async throws {
+        try self.bus.configureMailbox(of: self.far, MailboxConfiguration(limit: 10, whenFull: .fail))
+        try self.bus.register("app://call", on: self.far) { _, _ in }
+        try await self.hold()
+        let bus = self.bus
+        let refused = Journal<RoutingError.Code>()
+        async let codes = withTaskGroup(of: RoutingError.Code?.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    let code = await failure { try await bus.route("app://call") }?.code
+                    if let code { refused.add(code) }
+                    return code
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(await eventually { refused.entries.count == 190 })
+        self.held.open()
+        #expect(await codes.filter { $0 == nil }.count == 10)
+        #expect(refused.entries.allSatisfy { $0 == .mailboxFull })
+        #expect(await bus.settles())
     }
 
     @Test(arguments: [false, true])
