@@ -51,12 +51,9 @@ extension Exchange {
         if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
     }
 
-    /// The message and its handler; for the task that is about to run it, which is in the exchange's context
-    /// until ``finish(taking:isReply:of:)``.
-    @unsafe
+    /// The message and its handler, for the task that ``start(_:at:on:)`` has started.
     @usableFromInline
     func takeDelivery() -> SuspendingDelivery {
-        unsafe self.context().enter()
         // It was left before this task began, and no other code takes it.
         guard let delivery = unsafe self.delivery.take() else {
             preconditionFailure("a message is delivered once")
@@ -64,13 +61,19 @@ extension Exchange {
         return delivery
     }
 
+    /// Has the calling task, which is about to run the handler, be in the exchange's context until
+    /// ``finish(leaving:isReply:of:by:)``.
+    @unsafe
+    @usableFromInline
+    func enter() { unsafe self.context().enter() }
+
     /// Ends the exchange as its handler did, and its context.
     @unsafe
     @usableFromInline
-    func finish(taking outcome: inout Outcome?, isReply: Bool, of delivery: SuspendingDelivery) {
+    func finish(leaving outcome: inout Outcome?, isReply: Bool, of message: Message, by handler: Handler) {
         unsafe DeliveryContext.leave()
-        delivery.handler.mailbox.endTurn()
-        self.finish(taking: &outcome, isReply: isReply, of: delivery.message, by: delivery.handler)
+        handler.mailbox.endTurn()
+        self.finish(taking: &outcome, isReply: isReply, of: message, by: handler)
     }
 }
 
@@ -78,10 +81,14 @@ extension Exchange {
 @usableFromInline
 struct SuspendingDelivery: Sendable {
     @usableFromInline let message: Message
-    let handler: Handler
+    @usableFromInline let handler: Handler
+}
 
-    /// The outcome of a handler that threw.
+extension Handler {
+    /// The outcome of a message for which the handler has thrown.
     @usableFromInline
     @inline(never)
-    func failure(_ error: any Error) -> Outcome { .failed(self.handler.failure(error, of: self.message)) }
+    func outcome(of error: any Error, _ message: Message) -> Outcome {
+        .failed(self.failure(error, of: message))
+    }
 }

@@ -8,8 +8,8 @@ internal import WaybillRouting
 /// It is an actor that is its own executor, and keeps the rest of that task until the message's turn comes.
 @usableFromInline
 actor QueuedTask: SerialExecutor, CancellationObserver {
-    nonisolated let message: Message
-    nonisolated let handler: Handler
+    @usableFromInline nonisolated let message: Message
+    @usableFromInline nonisolated let handler: Handler
     /// The exchange with the message's caller; nil if this is the caller's own task.
     nonisolated let exchange: Exchange?
     /// Whether it counts against the mailbox's limit.
@@ -116,7 +116,7 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     nonisolated func startHandling() -> HandlerTask {
         Self.unisolated { queued in
             Task {
-                guard let exchange = queued.beginExchange() else { return }
+                guard let exchange = queued.begin() else { return }
                 queued.handle()
                 exchange.finish(queued.takeOutcome(), of: queued.message, by: queued.handler)
             }
@@ -133,18 +133,21 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
         unsafe unsafeBitCast(start, to: (@Sendable (QueuedTask) -> HandlerTask).self)
     }
 
-    /// Notes that the handler of an exchange is about to begin, in the task that has waited here.
-    ///
-    /// - Returns: the exchange, which has the message for the task; nil if the handler does not run.
+    /// The handler's code, which is of a type that the code itself knows.
+    @unsafe
     @usableFromInline
-    nonisolated func begin() -> Exchange? {
-        guard let exchange = self.beginExchange() else { return nil }
-        // No task has taken it yet.
-        unsafe exchange.delivery = SuspendingDelivery(message: self.message, handler: self.handler)
-        return exchange
+    nonisolated func code<Code: SuspendingCode>(as type: Code.Type) -> Code {
+        guard let code = self.handler.code.suspending else {
+            preconditionFailure("only code that may suspend asks for itself")
+        }
+        return unsafe unsafeDowncast(code, to: type)
     }
 
-    private nonisolated func beginExchange() -> Exchange? {
+    /// Notes that the handler of an exchange is about to begin, in the task that has waited here.
+    ///
+    /// - Returns: the exchange; nil if the handler does not run.
+    @usableFromInline
+    nonisolated func begin() -> Exchange? {
         guard let exchange else { preconditionFailure("a task of its own has an exchange with the caller") }
         if self.isRefused {
             exchange.finish(self.takeOutcome())

@@ -165,7 +165,8 @@ final class SuspendingClosure: SuspendingCode {
             task = Task.immediate {
                 // Captured, the parameter isolates the task to the mailbox.
                 _ = mailbox
-                await self.perform(exchange, in: mailbox)
+                let delivery = exchange.takeDelivery()
+                await self.perform(exchange, delivery.message, delivery.handler, in: mailbox)
             }
         }
         guard let task else { preconditionFailure("the loop has one turn") }
@@ -173,24 +174,30 @@ final class SuspendingClosure: SuspendingCode {
     }
 
     @inline(__always)
-    private func perform(_ exchange: Exchange, in mailbox: isolated Mailbox) async {
+    private func perform(
+        _ exchange: Exchange,
+        _ message: Message,
+        _ handler: Handler,
+        in mailbox: isolated Mailbox
+    ) async {
         // It is in the exchange's context until `finish`, and binds nothing itself.
-        let delivery = unsafe exchange.takeDelivery()
+        unsafe exchange.enter()
         var outcome: Outcome?
         var isReply = true
         do {
-            outcome = .replied(try await mailbox.run(delivery.message, self.body))
+            outcome = .replied(try await mailbox.run(message, self.body))
         } catch {
-            outcome = delivery.failure(error)
+            outcome = handler.outcome(of: error, message)
             isReply = false
         }
-        unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
+        unsafe exchange.finish(leaving: &outcome, isReply: isReply, of: message, by: handler)
     }
 
     func start(_ queued: QueuedTask) -> HandlerTask {
         QueuedTask.unisolated { queued in
             Task {
-                if let exchange = queued.begin() { await self.perform(exchange, in: self.mailbox) }
+                guard let exchange = queued.begin() else { return }
+                await self.perform(exchange, queued.message, queued.handler, in: self.mailbox)
             }
         }(queued)
     }
@@ -218,8 +225,12 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
         // It is called on the loop of the mailbox only, which is the actor's.
         self.launch = unsafe module.unisolatedUnchecked { Self.launch($1, body, on: $0) }
         self.queue = QueuedTask.unisolated { queued in
+            // It captures nothing else: the threads of the caller and of the handler would take turns in
+            // counting what it holds.
             Task {
-                if let exchange = queued.begin() { await Self.perform(exchange, body, on: module) }
+                guard let exchange = queued.begin() else { return }
+                let code = unsafe queued.code(as: Self.self)
+                await Self.perform(exchange, queued.message, queued.handler, code.body, on: code.module)
             }
         }
     }
@@ -237,7 +248,10 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     ) -> HandlerTask {
         var task: HandlerTask?
         for _ in 0..<once() {
-            task = Task.immediate { await Self.perform(exchange, body, on: module) }
+            task = Task.immediate {
+                let delivery = exchange.takeDelivery()
+                await Self.perform(exchange, delivery.message, delivery.handler, body, on: module)
+            }
         }
         guard let task else { preconditionFailure("the loop has one turn") }
         return task
@@ -247,20 +261,22 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
     @inline(__always)
     static func perform(
         _ exchange: Exchange,
+        _ message: Message,
+        _ handler: Handler,
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value,
         on module: isolated Module
     ) async {
         // It is in the exchange's context until `finish`, and binds nothing itself.
-        let delivery = unsafe exchange.takeDelivery()
+        unsafe exchange.enter()
         var outcome: Outcome?
         var isReply = true
         do {
-            outcome = .replied(try await body(module, delivery.message))
+            outcome = .replied(try await body(module, message))
         } catch {
-            outcome = delivery.failure(error)
+            outcome = handler.outcome(of: error, message)
             isReply = false
         }
-        unsafe exchange.finish(taking: &outcome, isReply: isReply, of: delivery)
+        unsafe exchange.finish(leaving: &outcome, isReply: isReply, of: message, by: handler)
     }
 
     @inlinable
