@@ -19,14 +19,18 @@ final class NATSConnection: ClusterTransport {
 
     private let servers: [String]
     private let security: NATSTransport.Security
-    private let thread = EventLoop(name: "nats")
+    private let thread: EventLoop
+    /// Whether the thread looks for commands for a while, and so is worth waking up before there are any.
+    private let looksAhead: Bool
     private let commands = MessageRing<Command>(countLimit: 1 << 16, byteLimit: 64 << 20)
     private let client = Locked<NATSClient?>(nil)
     private let limit = Locked(1 << 20)
 
-    init(_ servers: [String], _ security: NATSTransport.Security) {
+    init(_ servers: [String], _ security: NATSTransport.Security, _ idlePolicy: IdlePolicy) {
         self.servers = servers
         self.security = security
+        self.thread = EventLoop(name: "nats", configuration: .init(idlePolicy: idlePolicy))
+        self.looksAhead = idlePolicy != .park
     }
 
     var payloadLimit: Int { self.limit.withLock { $0 } }
@@ -41,7 +45,7 @@ final class NATSConnection: ClusterTransport {
             allowsPlaintext: self.security.allowsPlaintext
         )
         if let objection { throw objection }
-        let events = NATSEvents(on: eventLoop, receive)
+        let events = NATSEvents(on: eventLoop, waking: self.looksAhead ? self.thread : nil, receive)
         let result = await withCheckedContinuation { continuation in
             self.thread.execute {
                 continuation.resume(
@@ -149,15 +153,26 @@ final class NATSEvents: Sendable {
     private let ring: MessageRing<Entry>
     private let readMessages = Locked(ReadMessages())
     private let eventLoop: EventLoop
+    private let sender: EventLoop?
     private let receive: @Sendable (TransportEvent) -> Void
 
+    /// Makes a way to a loop.
+    ///
+    /// - Parameters:
+    ///   - eventLoop: the loop.
+    ///   - sender: the thread that sends what the loop has to send, which wakes up together with it: its
+    ///     answer, or the next request of the caller that is answered, is about to come.
+    ///   - countLimit: how many messages may wait for the loop.
+    ///   - receive: takes them, on the loop.
     init(
         on eventLoop: EventLoop,
+        waking sender: EventLoop? = nil,
         countLimit: Int = 1 << 17,
         _ receive: @escaping @Sendable (TransportEvent) -> Void
     ) {
         self.ring = MessageRing(countLimit: countLimit, byteLimit: 256 << 20)
         self.eventLoop = eventLoop
+        self.sender = sender
         self.receive = receive
     }
 
@@ -173,7 +188,9 @@ final class NATSEvents: Sendable {
     func append(_ event: TransportEvent, size: Int = 0, isUrgent: Bool = true) {
         switch self.ring.append(.event(event), size: size, isUrgent: isUrgent) {
         case .queued, .closed: break
-        case .needsWakeUp: self.eventLoop.execute { self.drain() }
+        case .needsWakeUp:
+            self.eventLoop.execute { self.drain() }
+            self.sender?.execute {}
         case .full: self.append(.overflow)
         }
     }

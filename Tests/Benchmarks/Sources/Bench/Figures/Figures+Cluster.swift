@@ -49,6 +49,9 @@ extension Figures {
                 subject: Subject("a route that no node has") { try await nodes.routeToNothing($0) },
                 peer: Subject("a request with libnats in C") { try await server.requests($0) }
             ),
+            Figure("nats.many-nodes", unit: .milliseconds, must: .value(2000), rounds: 5) {
+                Double(try await ManyNodes(50, routes: 200, at: server.url).learn()) / 1_000_000
+            },
         ]
     }
 }
@@ -175,6 +178,53 @@ private actor TwoNodes {
             }
             return MonotonicTime.now - start
         }
+    }
+}
+
+/// Nodes that join at the same time, each with routes of its own.
+private struct ManyNodes {
+    private let buses: [MessageBus]
+    private let nodes: [ClusterNode]
+    private let lastRoutes: [String]
+
+    init(_ count: Int, routes: Int, at server: String) throws {
+        self.lastRoutes = (0..<count).map { "app://n\($0)/r\(routes - 1)/1" }
+        self.buses = try (0..<count).map { number in
+            let bus = MessageBus(eventLoop: .quiet("node"))
+            try bus.share("app://n\(number)/**")
+            for route in 0..<routes { try bus.register("app://n\(number)/r\(route)/:id") { _ in number } }
+            return bus
+        }
+        self.nodes = self.buses.map { bus in
+            var configuration = ClusterNode.Configuration()
+            configuration.logger.logLevel = .critical
+            return bus.join(NATSTransport(servers: [server], realm: "many"), configuration: configuration)
+        }
+    }
+
+    /// Has all join, and leave again.
+    ///
+    /// - Returns: the time until each knew the routes of all others, in nanoseconds.
+    func learn() async throws -> UInt64 {
+        let start = MonotonicTime.now
+        let runs = self.nodes.map { node in
+            Task {
+                try await node.start()
+                try await node.run()
+            }
+        }
+        var missing = self.buses
+        while true {
+            missing.removeAll { bus in self.lastRoutes.allSatisfy { bus.canRoute($0) } }
+            if missing.isEmpty { break }
+            if MonotonicTime.now - start > 60_000_000_000 { throw ConnectionFailure() }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let time = MonotonicTime.now - start
+        for node in self.nodes { node.beginGracefulShutdown() }
+        for run in runs { try await run.value }
+        for bus in self.buses { await bus.shutDown() }
+        return time
     }
 }
 

@@ -21,7 +21,9 @@ enum Figures {
         #if Cluster
         [
             Group(
-                names: ["nats.request", "nats.request-64", "nats.publish", "nats.no-route"],
+                names: [
+                    "nats.request", "nats.request-64", "nats.publish", "nats.no-route", "nats.many-nodes",
+                ],
                 make: Self.cluster
             )
         ]
