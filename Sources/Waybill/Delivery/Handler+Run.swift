@@ -91,7 +91,7 @@ extension Handler {
             if message.hasReturnURL { self.core.conclude(message, value) }
             unsafe shard.withUnsafeObject { Counters.increment($0.counters.replied) }
             Counters.increment(self.counters.repliedInPlace)
-            if self.core.phase.load(ordering: .relaxed) != .open { self.core.noteEnd() }
+            self.core.noteEndInPlace()
             message.extras?.isReturnOf?.end(.delivered)
         } catch {
             mailbox.endTurn()

@@ -93,8 +93,7 @@ extension BusCore {
             value = reply
             path = message.extras?.returnPath
         }
-        // What is delivered in place is counted without a look at the phase.
-        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
+        self.noteEndInPlace()
         if case .called(let id) = attempt, let value {
             return DeliveryResult(id: id, outcome: .replied(value), returnPath: path)
         }

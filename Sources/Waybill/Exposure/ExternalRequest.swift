@@ -185,8 +185,7 @@ extension MessageBus {
             core.conclude(message, reply)
             value = reply
         }
-        // What is delivered in place is counted without a look at the phase.
-        if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
+        core.noteEndInPlace()
         if case .called(let id) = attempt, let value { return .replied(value, id) }
         return .pending(ExternalAttempt.Rest(request: content, attempt: attempt, audience: request.audience))
     }
@@ -276,8 +275,7 @@ extension MessageBus {
         guard core.deliver(&publication), !publication.isAwaited else {
             return .pending(ExternalPublication.Rest(part: .publication(publication)))
         }
-        // What is delivered in place is counted without a look at the phase.
-        if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
+        core.noteEndInPlace()
         return .ended
     }
 

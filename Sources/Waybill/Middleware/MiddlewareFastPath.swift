@@ -124,7 +124,7 @@ struct MiddlewareFastPath: Sendable {
             return true
         }
         if isClosed != true { return self.closeElsewhere(core) }
-        if core.phase.load(ordering: .relaxed) != .open { core.noteEnd() }
+        core.noteEndInPlace()
     }
 
     /// The same where a middleware has left the loop.

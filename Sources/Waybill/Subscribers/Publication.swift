@@ -28,8 +28,7 @@ extension BusCore {
             return 0
         }
         while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
-        // What is delivered in place is counted without a look at the phase.
-        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
+        self.noteEndInPlace()
         if publication.isAwaited { return await self.taken(publication) }
         // A publisher that never has to wait would hold a thread of the global pool for as long as it
         // publishes.
@@ -72,7 +71,7 @@ extension BusCore {
             await EventLoop.yieldIfDue()
             if self.deliver(&publication) { break }
         }
-        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
+        self.noteEndInPlace()
         return await self.taken(publication)
     }
 

@@ -82,21 +82,6 @@ extension LoopBound {
     @inlinable
     @inline(__always)
     package nonisolated func unisolatedUnchecked<Argument, Result>(
-        _ body: @escaping @Sendable (isolated Self, Argument) throws -> Result
-    ) -> @Sendable (Argument) throws -> Result {
-        // An isolated parameter is passed like any other; the caller answers for the thread.
-        let unisolated = unsafe unsafeBitCast(body, to: (@Sendable (Self, Argument) throws -> Result).self)
-        return { argument in
-            assert(self.eventLoop.isInEventLoop, "not on the event loop of the actor")
-            return try unisolated(self, argument)
-        }
-    }
-
-    /// The same for code that does not throw.
-    @unsafe
-    @inlinable
-    @inline(__always)
-    package nonisolated func unisolatedUnchecked<Argument, Result>(
         _ body: @escaping @Sendable (isolated Self, Argument) -> Result
     ) -> @Sendable (Argument) -> Result {
         // An isolated parameter is passed like any other; the caller answers for the thread.

@@ -54,13 +54,11 @@ struct RuntimeLayoutTests {
         let add = unsafe target.unisolatedUnchecked { target, number in target.add(number) }
         let wide = unsafe target.unisolatedUnchecked { target, value in target.wide(value) }
         let box = unsafe target.unisolatedUnchecked { target, value in target.box(value) }
-        let refuse = unsafe target.unisolatedUnchecked { target, code in try target.refuse(code) }
         await target.eventLoop.run {
             #expect(add(1) == 1)
             #expect(add(2) == 3)
             #expect(wide(Wide()) == Wide())
             #expect(box(Wide()) as? Wide == Wide())
-            #expect(throws: Refusal(code: 7)) { try refuse(7) }
             #expect(target.assumeOnLoop { $0.add(3) } == 6)
             #expect(target.assumeOnLoop { $0.wide(Wide()) } == Wide())
             #expect(throws: Refusal(code: 8)) { try target.assumeOnLoop { try $0.refuse(8) } }
