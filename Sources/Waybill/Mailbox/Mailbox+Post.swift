@@ -43,8 +43,10 @@ extension Mailbox {
     /// Lets the loop run the queued messages, if a sender on that very loop finds the mailbox full: while it
     /// sends, nothing else can make room.
     nonisolated(nonsending) func makeRoom() async {
-        guard self.heldLoop.isInEventLoop, self.queue.withLock({ $0.isFull }) else { return }
-        await self.eventLoop.yield()
+        // Twice, if need be: the loop may have had to poll before it took the first, and then this comes first.
+        for _ in 0..<2 where self.heldLoop.isInEventLoop && self.queue.withLock({ $0.isFull }) {
+            await self.eventLoop.yield()
+        }
     }
 
     /// Takes a slot, if there is one and no other sender waits for it.

@@ -18,14 +18,15 @@ extension EventLoop {
     /// repeats it for ever delays neither timers nor I/O. A caller that is not isolated to an actor may start
     /// on the loop's thread and be on another when this returns.
     package static nonisolated(nonsending) func yieldIfDue() async {
-        while let loop = EventLoop.current, !loop.consumeDeliveryBudget() { await loop.yield() }
+        // Once: to wait again would be to lose the place before what has come since.
+        if let loop = EventLoop.current, !loop.consumeDeliveryBudget() { await loop.yield() }
     }
 
     /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is
-    /// used up.
+    /// used up; it goes on before the jobs that come after this.
     package nonisolated(nonsending) func yield() async {
         let task = SuspendedTask(on: self)
-        self.execute { task.resume() }
+        self.execute { task.resumeInPlace() }
         await task.wait()
     }
 }

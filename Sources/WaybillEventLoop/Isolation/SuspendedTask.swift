@@ -48,6 +48,11 @@ package actor SuspendedTask: SerialExecutor {
     /// Resumes the task, now or as soon as it waits; must be called once.
     package nonisolated func resume() { self.job.resume(.onLoop) }
 
+    /// Runs the task within this call, or resumes it as soon as it waits; must be called once.
+    ///
+    /// The caller is on the loop's thread, and is not code of a task.
+    package nonisolated func resumeInPlace() { self.job.resume(.inPlace) }
+
     /// Resumes the task on the default executor, for a loop that may not be running; must be called once.
     package nonisolated func resumeElsewhere() { self.job.resume(.elsewhere) }
 

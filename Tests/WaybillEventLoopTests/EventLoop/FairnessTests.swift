@@ -91,4 +91,24 @@ struct FairnessTests {
         #expect(await loop.run { true })
         stop.raise()
     }
+
+    @Test func `a task that yields keeps its place before the jobs that come after it`() async {
+        actor Yielder: LoopBound {
+            let eventLoop: EventLoop
+            let order = Journal<Int>()
+            init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+            func yield(_ number: Int) async {
+                while self.eventLoop.consumeDeliveryBudget() {}
+                let task = Task.immediate {
+                    await EventLoop.yieldIfDue()
+                    self.order.add(number)
+                }
+                self.eventLoop.execute { self.order.add(number + 1) }
+                await task.value
+            }
+        }
+        let yielder = Yielder(eventLoop: self.loop)
+        for round in 0..<100 { await yielder.yield(2 * round) }
+        #expect(await eventually { yielder.order.entries == Array(0..<200) })
+    }
 }
