@@ -36,7 +36,8 @@ extension ClusterCore {
         _ message: TransportMessage
     ) {
         let isPublication = self.subjects.isPublication(message.subject)
-        guard !isPublication || self.isNew(message.reply.flatMap { self.subjects.request(in: $0) }) else {
+        let sender = message.reply.flatMap { self.subjects.request(in: $0) }
+        guard !isPublication || self.isNew(message, of: sender) else {
             return self.note { $0.unknown += 1 }
         }
         guard self.eventsInFlight < self.configuration.requestsPerNode else {

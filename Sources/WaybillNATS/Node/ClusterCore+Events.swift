@@ -37,7 +37,7 @@ extension ClusterCore {
         if self.subjects.request(in: message.subject) != nil {
             self.receiveAnswer(frame, from: message.reply.flatMap { self.subjects.node(in: $0) })
         } else if self.subjects.isPublication(message.subject) {
-            self.receivePublication(frame, message.reply)
+            self.receivePublication(frame, message)
         } else {
             guard self.subjects.isCall(message.subject) else {
                 return self.receiveRequest(frame, message.reply)
@@ -87,8 +87,9 @@ extension ClusterCore {
 
     /// The transport has not sent a publication that it had taken.
     private func losePublication(_ message: TransportMessage, _ reason: String) {
-        guard let url = Self.publishedURL(in: message) else { return }
-        self.bus.lose(url, self.unreachable(url, reason, nil))
+        for url in message.parts.compactMap({ Self.publishedURL(in: $0) }) {
+            self.bus.lose(url, self.unreachable(url, reason, nil))
+        }
     }
 
     /// The URL of a publication, in each format.
@@ -229,9 +230,9 @@ extension ClusterCore {
     }
 
     /// A publication of another node, or of a client that is none.
-    private func receivePublication(_ frame: RPCFrame, _ reply: String?) {
-        let sender = reply.flatMap { self.subjects.request(in: $0) }
-        guard self.isNew(sender) else { return self.note { $0.unknown += 1 } }
+    private func receivePublication(_ frame: RPCFrame, _ published: TransportMessage) {
+        let sender = published.reply.flatMap { self.subjects.request(in: $0) }
+        guard self.isNew(published, of: sender) else { return self.note { $0.unknown += 1 } }
         guard case .message(let message) = frame,
             case .notification(SystemMethod.publish.rawValue, _) = message.content
         else { return self.note { $0.malformed += 1 } }
@@ -239,8 +240,9 @@ extension ClusterCore {
     }
 
     /// Whether a publication of a node has not come before.
-    func isNew(_ publication: (node: NodeID, number: Int)?) -> Bool {
-        guard let (node, number) = publication else { return true }
+    func isNew(_ published: TransportMessage, of sender: (node: NodeID, number: Int)?) -> Bool {
+        guard let node = sender?.node, let last = sender?.number else { return true }
+        let number = last - published.following
         // Two subscriptions of this node may match its subject; those of one node come in order.
         let latest = self.publicationsSeen.updateValue(number, forKey: node) ?? 0
         if number > latest { return true }

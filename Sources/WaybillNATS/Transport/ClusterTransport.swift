@@ -78,6 +78,8 @@ package struct TransportMessage: Sendable {
     package let payload: [UInt8]
     /// Names as they came, and values.
     package let headers: [(name: String, value: String)]
+    /// How many messages follow that have come with it, as one; the reply subject is that of the last.
+    package var following = 0
 
     package init(
         subject: String,

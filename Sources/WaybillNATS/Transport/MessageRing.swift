@@ -34,14 +34,21 @@ final class MessageRing<Element: Sendable>: Sendable {
     ///   - element: The element.
     ///   - size: Its bytes.
     ///   - isUrgent: Whether it is taken although the ring is full.
+    ///   - join: Puts it into the last element that waits, if it can.
     /// - Returns: What became of it.
-    func append(_ element: Element, size: Int, isUrgent: Bool = false) -> Admission {
+    func append(
+        _ element: Element,
+        size: Int,
+        isUrgent: Bool = false,
+        joining join: (_ last: inout Element) -> Bool = { _ in false }
+    ) -> Admission {
         self.state.withLock { state in
             if state.isClosed { return .closed }
             let isFull = state.elements.count >= self.countLimit || state.bytes + size > self.byteLimit
             if isFull, !isUrgent, !state.elements.isEmpty { return .full }
-            state.elements.append(element)
             state.bytes += size
+            if let last = state.elements.indices.last, join(&state.elements[last]) { return .queued }
+            state.elements.append(element)
             defer { state.isScheduled = true }
             return state.isScheduled ? .queued : .needsWakeUp
         }

@@ -242,7 +242,7 @@ private func takeMessage(
         payload: Array(bytes),
         headers: headers(of: message)
     )
-    events.append(.message(taken), size: size, isUrgent: false)
+    events.append(taken)
 }
 
 /// The headers of a message; of several values of one name the first.

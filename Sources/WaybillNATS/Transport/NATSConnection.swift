@@ -11,14 +11,28 @@ internal import WaybillRouting
 /// the loop. Messages are delivered by one thread of libnats for all subscriptions, so their order holds.
 final class NATSConnection: ClusterTransport {
     private enum Command: Sendable {
-        case publish(String, reply: String?, [UInt8], headers: [(name: String, value: String)])
+        case publish(OutgoingMessage)
         case subscribe(String, queue: String?)
         case unsubscribe(String)
         case run(@Sendable (borrowing NATSClient) -> Void)
+        /// What another one was taken out of, while it is changed.
+        case nothing
+
+        /// Has a message go out with this one, if it can.
+        mutating func take(_ next: OutgoingMessage, limit: Int) -> Bool {
+            guard case .publish(var message) = self, message.takes(next, limit: limit) else { return false }
+            // Or its bytes would be copied.
+            self = .nothing
+            message.take(next)
+            self = .publish(message)
+            return true
+        }
     }
 
     private let servers: [String]
     private let security: NATSTransport.Security
+    /// Which messages may go out as one.
+    private let subjects: Subjects
     private let thread: EventLoop
     /// Whether the thread looks for commands for a while, and so is worth waking up before there are any.
     private let looksAhead: Bool
@@ -26,9 +40,15 @@ final class NATSConnection: ClusterTransport {
     private let client = Locked<NATSClient?>(nil)
     private let limit = Locked(1 << 20)
 
-    init(_ servers: [String], _ security: NATSTransport.Security, _ idlePolicy: IdlePolicy) {
+    init(
+        _ servers: [String],
+        _ security: NATSTransport.Security,
+        _ subjects: Subjects,
+        _ idlePolicy: IdlePolicy
+    ) {
         self.servers = servers
         self.security = security
+        self.subjects = subjects
         self.thread = EventLoop(name: "nats", configuration: .init(idlePolicy: idlePolicy))
         self.looksAhead = idlePolicy != .park
     }
@@ -45,7 +65,8 @@ final class NATSConnection: ClusterTransport {
             allowsPlaintext: self.security.allowsPlaintext
         )
         if let objection { throw objection }
-        let events = NATSEvents(on: eventLoop, waking: self.looksAhead ? self.thread : nil, receive)
+        let sender = self.looksAhead ? self.thread : nil
+        let events = NATSEvents(on: eventLoop, of: self.subjects, waking: sender, receive)
         let result = await withCheckedContinuation { continuation in
             self.thread.execute {
                 continuation.resume(
@@ -75,7 +96,17 @@ final class NATSConnection: ClusterTransport {
         let size = headers.reduce(payload.count + subject.utf8.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
-        return self.enqueue(.publish(subject, reply: reply, payload, headers: headers), size: size)
+        let isPublication = self.subjects.isPublication(subject)
+        let message = OutgoingMessage(
+            subject,
+            reply: reply,
+            payload,
+            headers: headers,
+            mayJoin: isPublication
+        )
+        guard isPublication else { return self.enqueue(.publish(message), size: size) }
+        let limit = self.payloadLimit
+        return self.enqueue(.publish(message), size: size) { $0.take(message, limit: limit) }
     }
 
     func flush() async {
@@ -106,8 +137,13 @@ final class NATSConnection: ClusterTransport {
     }
 
     @discardableResult
-    private func enqueue(_ command: Command, size: Int = 0, isUrgent: Bool = false) -> Bool {
-        switch self.commands.append(command, size: size, isUrgent: isUrgent) {
+    private func enqueue(
+        _ command: Command,
+        size: Int = 0,
+        isUrgent: Bool = false,
+        joining join: (inout Command) -> Bool = { _ in false }
+    ) -> Bool {
+        switch self.commands.append(command, size: size, isUrgent: isUrgent, joining: join) {
         case .queued: return true
         case .needsWakeUp:
             self.thread.execute { self.perform() }
@@ -129,11 +165,12 @@ final class NATSConnection: ClusterTransport {
     private func perform(_ commands: [Command], _ client: NATSClient) {
         for command in commands {
             switch command {
-            case .publish(let subject, let reply, let payload, let headers):
-                client.publish(subject, reply, payload, headers)
+            case .publish(let message):
+                client.publish(message.subject, message.reply, message.payload, message.headers)
             case .subscribe(let subject, let queue): client.subscribe(subject, queue)
             case .unsubscribe(let subject): client.unsubscribe(subject)
             case .run(let body): body(client)
+            case .nothing: break
             }
         }
     }
@@ -154,18 +191,21 @@ final class NATSEvents: Sendable {
     private let readMessages = Locked(ReadMessages())
     private let eventLoop: EventLoop
     private let sender: EventLoop?
+    private let subjects: Subjects
     private let receive: @Sendable (TransportEvent) -> Void
 
     /// Makes a way to a loop.
     ///
     /// - Parameters:
     ///   - eventLoop: the loop.
+    ///   - subjects: which messages may have gone out as one.
     ///   - sender: the thread that sends what the loop has to send, which wakes up together with it: its
     ///     answer, or the next request of the caller that is answered, is about to come.
     ///   - countLimit: how many messages may wait for the loop.
     ///   - receive: takes them, on the loop.
     init(
         on eventLoop: EventLoop,
+        of subjects: Subjects,
         waking sender: EventLoop? = nil,
         countLimit: Int = 1 << 17,
         _ receive: @escaping @Sendable (TransportEvent) -> Void
@@ -173,6 +213,7 @@ final class NATSEvents: Sendable {
         self.ring = MessageRing(countLimit: countLimit, byteLimit: 256 << 20)
         self.eventLoop = eventLoop
         self.sender = sender
+        self.subjects = subjects
         self.receive = receive
     }
 
@@ -180,6 +221,14 @@ final class NATSEvents: Sendable {
     func giveBack(_ message: OpaquePointer?, size: Int) {
         let address = UInt(bitPattern: message)
         self.readMessages.withLock { $0.add(address, size: size) }
+    }
+
+    /// Takes what has come, on a thread of the connection.
+    func append(_ message: TransportMessage) {
+        guard self.subjects.isPublication(message.subject) else {
+            return self.append(.message(message), size: message.payload.count, isUrgent: false)
+        }
+        for part in message.parts { self.append(.message(part), size: part.payload.count, isUrgent: false) }
     }
 
     /// Gives back what waits for others, since no more come.

@@ -86,7 +86,7 @@ public final class NATSTransport: Sendable {
         self.servers = servers
         self.realm = realm
         self.security = security
-        self.connection = NATSConnection(servers, security, idlePolicy)
+        self.connection = NATSConnection(servers, security, Subjects(realm: realm), idlePolicy)
     }
 }
 

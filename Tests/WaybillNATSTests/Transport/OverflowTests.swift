@@ -79,12 +79,19 @@ struct OverflowTests {
             let unsent = TransportMessage(subject: "", reply: reply, payload: Array(payload.utf8))
             transport.take(.undelivered(reply: reply, reason: .notSent(unsent, "it is full")))
             #expect(await eventually { letters.entries.last == "unreachable app://far/news?n=3" })
+            let several = TransportMessage(
+                subject: "",
+                reply: reply,
+                payload: Array("[\(payload),\(payload)]".utf8)
+            )
+            transport.take(.undelivered(reply: reply, reason: .notSent(several, "it is full")))
+            #expect(await eventually { near.bus.statistics.deadLettered == 5 })
             let url = "app://far/news?n=4"
             let event = CloudEvent(
                 known: ["id": "4", "source": "/a", "type": "t", "subject": url],
                 data: nil
             )
-            for (count, mode) in [(4, EventMode.structured), (5, .binary)] {
+            for (count, mode) in [(6, EventMode.structured), (7, .binary)] {
                 let (payload, headers) = event.encoded(as: mode)
                 let message = TransportMessage(subject: "", reply: reply, payload: payload, headers: headers)
                 transport.take(.undelivered(reply: reply, reason: .notSent(message, "it is full")))
@@ -125,7 +132,7 @@ struct OverflowTests {
     @Test func `what comes faster than a loop takes it is bounded, and the loss is said`() async throws {
         let loop = EventLoop(name: "slow")
         let counts = Locked<(messages: Int, overflows: Int)>((0, 0))
-        let events = NATSEvents(on: loop, countLimit: 10) { event in
+        let events = NATSEvents(on: loop, of: Subjects(realm: "test"), countLimit: 10) { event in
             counts.withLock { counts in
                 if case .message = event { counts.messages += 1 }
                 if case .overflow = event { counts.overflows += 1 }
@@ -153,7 +160,7 @@ struct OverflowTests {
         let between = Locked<[Int]>([])
         let last = Gate()
         let count = 100
-        let events = NATSEvents(on: loop) { event in
+        let events = NATSEvents(on: loop, of: Subjects(realm: "test")) { event in
             guard case .message(let message) = event else { return }
             let isFirst = received.withLock { received in
                 received.append(message.subject)
