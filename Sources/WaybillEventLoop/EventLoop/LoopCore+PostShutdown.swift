@@ -73,6 +73,7 @@ extension LoopCore {
             while let item = unsafe self.state.pointee.ready.pop() {
                 // There is nothing to poll, so the delivery budget never runs out.
                 unsafe self.state.pointee.budget.refill(at: MonotonicTime.now)
+                LoopCounters.increment(self.counters.pops)
                 self.run(item)
                 // An item that queues itself until another one has run must not starve that other one.
                 unsafe self.state.pointee.ready.append(self.postShutdownQueue.take())

@@ -96,6 +96,7 @@ extension LoopCore {
         self.counters.isBusy.store(true, ordering: .relaxed)
         while unsafe self.state.pointee.budget.consume(at: { MonotonicTime.now }) {
             if let item = unsafe self.state.pointee.ready.pop() {
+                LoopCounters.increment(self.counters.pops)
                 self.run(item)
             } else if self.inbox.hasWork {
                 self.takeInbox()
@@ -107,9 +108,8 @@ extension LoopCore {
         if self.spin > 0 { unsafe self.state.pointee.workedAt = MonotonicTime.now }
     }
 
-    /// Runs one item.
+    /// Runs one item, which may not have been queued.
     func run(_ item: WorkItem) {
-        LoopCounters.increment(self.counters.pops)
         LoopCounters.increment(self.counters.runs)
         switch item.kind {
         case .closure:

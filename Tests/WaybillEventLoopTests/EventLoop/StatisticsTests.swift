@@ -29,6 +29,23 @@ struct StatisticsTests {
     }
 
     @Test
+    func `what is resumed in place has not waited, and so is not missing from what waits`() async {
+        actor Yielder: LoopBound {
+            let eventLoop: EventLoop
+            init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+            func yield(_ count: Int) async { for _ in 0..<count { await self.eventLoop.yield() } }
+        }
+        await Yielder(eventLoop: self.loop).yield(100)
+        let gate = Flag()
+        self.loop.execute { while !gate.isRaised {} }
+        for _ in 0..<10 { self.loop.execute {} }
+        #expect(await eventually { self.loop.statistics.queueDepth == 10 })
+        gate.raise()
+        await self.loop.run {}
+        #expect(self.loop.statistics.queueDepth == 0)
+    }
+
+    @Test
     func `a loop that sleeps is idle all the time, one that works is not`() async throws {
         await self.loop.run {}
         let start = self.loop.statistics.idleTime
