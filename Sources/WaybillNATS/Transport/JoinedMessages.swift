@@ -1,7 +1,7 @@
 internal import WaybillJSON
 
-// Messages that go out as one: what is published faster than a connection takes it waits for that, and all that
-// waits for one subject costs one message of the server's. They are JSON values, and go as an array of them.
+// Messages that go out as one: what is published faster than a connection takes it waits for that, and
+// neighbours to one subject cost one message of the server's. They are JSON values, and go as an array of them.
 
 /// A message that waits for a connection, with those that have joined it.
 struct OutgoingMessage: Sendable {
@@ -46,10 +46,7 @@ struct OutgoingMessage: Sendable {
 
     /// Takes a later message with it.
     mutating func take(_ next: Self) {
-        if self.count == 1 {
-            self.bytes.reserveCapacity(Self.byteLimit)
-            self.bytes.insert(UInt8(ascii: "["), at: 0)
-        }
+        if self.count == 1 { self.bytes.insert(UInt8(ascii: "["), at: 0) }
         self.bytes.append(UInt8(ascii: ","))
         self.bytes += next.bytes
         self.reply = next.reply
@@ -61,10 +58,13 @@ extension TransportMessage {
     /// How many messages are taken out of one at most.
     private static let partLimit = 1024
 
+    /// How deep the array of them may be: each is judged by itself, and must not have others lost with it.
+    private static let depthLimit = 512
+
     /// The messages that have gone out as this one: itself, unless it is an array of several.
     var parts: [TransportMessage] {
         guard self.headers.isEmpty, self.payload.first == UInt8(ascii: "["),
-            let elements = (try? JSONText(validating: self.payload))?.elements,
+            let elements = (try? JSONText(self.payload).validated(depthLimit: Self.depthLimit))?.elements,
             (1...Self.partLimit).contains(elements.count)
         else { return [self] }
         return elements.enumerated().map { index, element in

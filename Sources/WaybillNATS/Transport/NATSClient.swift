@@ -232,7 +232,8 @@ private func takeMessage(
     defer { unsafe events.giveBack(message, size: size) }
     let subject = unsafe String(cString: name)
     if unsafe natsMsg_IsNoResponders(message) {
-        return events.append(.undelivered(reply: subject, reason: .noSubscriber))
+        events.append(.undelivered(reply: subject, reason: .noSubscriber))
+        return
     }
     // The message has as many bytes as it says, and is not destroyed before they are copied.
     let bytes = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: size)

@@ -96,7 +96,9 @@ final class NATSConnection: ClusterTransport {
         let size = headers.reduce(payload.count + subject.utf8.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
-        let isPublication = self.subjects.isPublication(subject)
+        // What is an answer, to a subject that its caller has chosen, is no publication of this node.
+        let isPublication =
+            self.subjects.isPublication(subject) && reply.flatMap { self.subjects.request(in: $0) } != nil
         let message = OutgoingMessage(
             subject,
             reply: reply,
@@ -190,7 +192,7 @@ final class NATSEvents: Sendable {
     private let ring: MessageRing<Entry>
     private let readMessages = Locked(ReadMessages())
     private let eventLoop: EventLoop
-    private let sender: EventLoop?
+    private weak let sender: EventLoop?
     private let subjects: Subjects
     private let receive: @Sendable (TransportEvent) -> Void
 
@@ -226,21 +228,33 @@ final class NATSEvents: Sendable {
     /// Takes what has come, on a thread of the connection.
     func append(_ message: TransportMessage) {
         guard self.subjects.isPublication(message.subject) else {
-            return self.append(.message(message), size: message.payload.count, isUrgent: false)
+            self.append(.message(message), size: message.payload.count, isUrgent: false)
+            return
         }
-        for part in message.parts { self.append(.message(part), size: part.payload.count, isUrgent: false) }
+        for part in message.parts {
+            // That they are too many is said once.
+            guard self.append(.message(part), size: part.payload.count, isUrgent: false) else { return }
+        }
     }
 
     /// Gives back what waits for others, since no more come.
     func giveBackAll() { self.readMessages.withLock { $0.giveBack() } }
 
-    func append(_ event: TransportEvent, size: Int = 0, isUrgent: Bool = true) {
+    /// Takes what has happened.
+    ///
+    /// - Returns: whether it is kept.
+    @discardableResult
+    func append(_ event: TransportEvent, size: Int = 0, isUrgent: Bool = true) -> Bool {
         switch self.ring.append(.event(event), size: size, isUrgent: isUrgent) {
-        case .queued, .closed: break
+        case .queued: return true
         case .needsWakeUp:
             self.eventLoop.execute { self.drain() }
             self.sender?.execute {}
-        case .full: self.append(.overflow)
+            return true
+        case .full:
+            self.append(.overflow)
+            return false
+        case .closed: return false
         }
     }
 

@@ -76,6 +76,12 @@ struct JoinedMessagesTests {
         #expect(messages[0].payload == Array(texts[0].utf8))
     }
 
+    @Test func `one that is too deep has no other lost with it`() {
+        let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+        let parts = self.joined([self.message("1"), self.message(deep), self.message("2")]).flatMap(self.come)
+        #expect(parts.map { String(decoding: $0.payload, as: UTF8.self) } == ["1", deep, "2"])
+    }
+
     @Test func `only neighbours to one subject go out as one, and not too many or too large`() {
         let (a, b) = (self.message("1"), self.message("2", to: "b"))
         #expect(self.joined([a, a, b, a, a]).map(\.subject) == ["a", "b", "a"])
