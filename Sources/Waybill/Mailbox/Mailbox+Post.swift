@@ -43,8 +43,9 @@ extension Mailbox {
     /// Lets the loop run the queued messages, if a sender on that very loop finds the mailbox full: while it
     /// sends, nothing else can make room.
     nonisolated(nonsending) func makeRoom() async {
-        // Twice, if need be: the loop may have had to poll before it took the first, and then this comes first.
-        for _ in 0..<2 where self.heldLoop.isInEventLoop && self.queue.withLock({ $0.isFull }) {
+        // More than once, if need be: the loop may have had to poll before it took the first, and then this comes
+        // first.
+        for _ in 0..<4 where self.heldLoop.isInEventLoop && self.queue.withLock({ $0.isFull }) {
             await self.eventLoop.yield()
         }
     }

@@ -170,6 +170,8 @@ struct MailboxQueue: ~Copyable, Sendable {
         guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .full }
         if awaited.takesSlot { self.slots += 1 }
         if awaited.hasExchange { self.exchanges += 1 }
+        // The lock of the queue is held, here and below.
+        unsafe task.hasEntered = true
         self.entries.append(.awaited(awaited))
         return self.drain(after: effect)
     }
@@ -203,7 +205,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// It is looked for from both ends: when many are taken out, it is in the order in which they came, or the
     /// other way round.
     mutating func withdraw(_ task: QueuedTask) -> Bool {
-        if task.isResumed { return false }
+        guard unsafe task.hasEntered, !task.isResumed else { return false }
         var (first, last) = (0, self.entries.count - 1)
         while first <= last {
             if self.entries[first].task === task { return self.remove(at: first) }

@@ -14,6 +14,9 @@ actor QueuedTask: SerialExecutor, CancellationObserver {
     nonisolated let exchange: Exchange?
     /// Whether it counts against the mailbox's limit.
     nonisolated let takesSlot: Bool
+    /// Whether it is in the queue, or was; guarded by the queue's lock.
+    @exclusivity(unchecked)
+    nonisolated(unsafe) var hasEntered = false
     private nonisolated let job: SuspendedJob
     /// Whether the message gets into the queue when its task waits; for the thread of its caller.
     @exclusivity(unchecked)

@@ -23,7 +23,7 @@ extension EventLoop {
     }
 
     /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is
-    /// used up; it goes on before the jobs that come after this.
+    /// used up; a caller that is isolated to the loop goes on before the jobs that come after this.
     package nonisolated(nonsending) func yield() async {
         let task = SuspendedTask(on: self)
         self.execute { task.resumeInPlace() }
