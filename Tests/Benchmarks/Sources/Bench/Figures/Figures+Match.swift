@@ -93,13 +93,7 @@ extension Figures {
         _ name: String = "match"
     ) -> Subject {
         .plain(name) { count in
-            var sum = 0
-            var next = 0
-            for _ in 0..<count {
-                if let match = try table.match(urls[next]) { sum += table[match] ?? 0 }
-                next = next + 1 == urls.count ? 0 : next + 1
-            }
-            precondition(sum == count, "a URL was not matched")
+            try table.match(urls, times: count)
         }
     }
 

@@ -1,0 +1,14 @@
+public import WaybillRouting
+
+extension RouteTable<Int> {
+    /// Matches URLs in turn, each of which has a route with the handler 1.
+    public func match(_ urls: [String], times count: Int) throws {
+        var sum = 0
+        var next = 0
+        for _ in 0..<count {
+            if let match = try self.match(urls[next]) { sum += self[match] ?? 0 }
+            next = next + 1 == urls.count ? 0 : next + 1
+        }
+        precondition(sum == count, "a URL was not matched")
+    }
+}
