@@ -234,6 +234,7 @@ extension RouteTrie {
             self.nodes[Int(free)] = node
             return free
         }
+        self.nodes.growByQuarter(for: 1)
         self.nodes.append(node)
         return UInt32(self.nodes.count - 1)
     }
