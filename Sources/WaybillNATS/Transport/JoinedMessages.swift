@@ -1,7 +1,8 @@
 internal import WaybillJSON
 
 // Messages that go out as one: what is published faster than a connection takes it waits for that, and
-// neighbours to one subject cost one message of the server's. They are JSON values, and go as an array of them.
+// neighbours to one subject cost one message of the server's. They are JSON values, and go as an array of
+// them.
 
 /// A message that waits for a connection, with those that have joined it.
 struct OutgoingMessage: Sendable {

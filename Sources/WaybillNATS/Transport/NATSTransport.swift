@@ -73,9 +73,9 @@ public final class NATSTransport: Sendable {
     ///   - realm: the cluster of nodes: those of different realms do not see each other, although a server
     ///     that should keep them apart has to have accounts.
     ///   - security: who may connect, and how.
-    ///   - idlePolicy: what the thread does that sends when it has nothing to send. By default it is woken up
-    ///     with the loop when a message comes, and looks for what the loop sends then: a request is answered a
-    ///     fifth sooner, for a fifth of a core at most with a thousand requests a second. Choose `.park`
+    ///   - idlePolicy: what the sending thread does when it has nothing to send. By default it is woken up
+    ///     with the loop when a message comes, and looks for what the loop sends then: a request is answered
+    ///     a fifth sooner, for a fifth of a core at most with a thousand requests a second. Choose `.park`
     ///     where the core is worth more.
     public init(
         servers: [String],

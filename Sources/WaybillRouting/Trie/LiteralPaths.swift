@@ -70,8 +70,8 @@ struct LiteralPaths: Sendable {
     }
 }
 
-/// Hashes of the first 16 bytes of all patterns, as the bits of a Bloom filter: by them, most URLs with values
-/// in their paths are known to be none of the patterns.
+/// Hashes of the first 16 bytes of all patterns, as the bits of a Bloom filter: by them, most URLs with
+/// values in their paths are known to be none of the patterns.
 ///
 /// What is removed stays, and only costs time. A pattern of fewer bytes is not in it.
 struct PathBeginnings: Sendable {
