@@ -11,6 +11,8 @@ package final class NATSServer: Sendable {
 
     /// Where it listens.
     package let url: String
+    /// Where other servers reach it, if it is one of a cluster.
+    package let clusterURL: String?
     private let arguments: [String]
     private let process: Locked<Int32>
     private let folder: URL
@@ -23,13 +25,14 @@ package final class NATSServer: Sendable {
         self.process = Locked(process.processIdentifier)
         self.folder = folder
         self.arguments = arguments
-        var url: String?
+        var ports: Ports?
         _ = await eventually {
-            url = Self.url(in: folder)
-            return url != nil || !process.isRunning
+            ports = Self.ports(in: folder)
+            return ports != nil || !process.isRunning
         }
-        guard let url else { throw NotStarted() }
+        guard let ports, let url = ports.nats.first else { throw NotStarted() }
         self.url = url
+        self.clusterURL = ports.cluster?.first
     }
 
     private static func start(_ arguments: [String]) throws -> Process {
@@ -42,12 +45,16 @@ package final class NATSServer: Sendable {
         return process
     }
 
-    private static func url(in folder: URL) -> String? {
-        struct Ports: Decodable { let nats: [String] }
+    private struct Ports: Decodable {
+        let nats: [String]
+        let cluster: [String]?
+    }
+
+    private static func ports(in folder: URL) -> Ports? {
         let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         for file in files ?? [] where file.pathExtension == "ports" {
             guard let data = try? Data(contentsOf: file) else { continue }
-            return (try? JSONDecoder().decode(Ports.self, from: data))?.nats.first
+            return try? JSONDecoder().decode(Ports.self, from: data)
         }
         return nil
     }

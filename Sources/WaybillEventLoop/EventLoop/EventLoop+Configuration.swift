@@ -45,7 +45,7 @@ extension EventLoop {
 /// A thread that sleeps takes tens of microseconds to wake. A loop that spins first answers within one or
 /// two, and burns a core meanwhile: worth it when an answer is on its way and a core is free.
 public struct IdlePolicy: Hashable, Sendable {
-    let nanoseconds: Int64
+    package let nanoseconds: Int64
 
     /// Sleeps at once.
     public static let park = Self(nanoseconds: 0)

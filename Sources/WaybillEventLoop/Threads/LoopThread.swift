@@ -7,7 +7,7 @@ internal import Glibc
 #endif
 
 /// Starts detached threads: each ends with its body.
-enum LoopThread {
+package enum LoopThread {
     private final class Start {
         let name: String
         let body: @Sendable () -> Void
@@ -23,7 +23,7 @@ enum LoopThread {
     /// - Parameters:
     ///   - name: The thread's name in debuggers and `top -H`; Linux keeps the first 15 bytes.
     ///   - body: What the thread runs.
-    static func start(name: String, body: @escaping @Sendable () -> Void) {
+    package static func start(name: String, body: @escaping @Sendable () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         #if canImport(Darwin)
         var thread: pthread_t?

@@ -8,11 +8,11 @@ internal import Glibc
 #endif
 
 /// `ContinuousClock` in whole nanoseconds, as a loop's queues and timers count.
-enum MonotonicTime {
+package enum MonotonicTime {
     private static let attosecondsPerNanosecond: UInt64 = 1_000_000_000
 
     /// Nanoseconds of now.
-    static var now: Int64 {
+    package static var now: Int64 {
         #if os(Linux)
         // The clock that `ContinuousClock` reads on Linux, without the detour through 128-bit arithmetic.
         var time = timespec()

@@ -17,6 +17,7 @@ struct Subjects: Sendable {
     let longPublications: String
 
     private let inboxPrefix: String
+    private let alivePrefix: String
     private let nodePrefix: String
     private let callPrefix: String
     private let publicationPrefix: String
@@ -26,6 +27,7 @@ struct Subjects: Sendable {
         self.nodes = "\(prefix).nodes"
         self.longPublications = "\(prefix).long"
         self.inboxPrefix = "\(prefix).inbox."
+        self.alivePrefix = "\(prefix).alive."
         self.nodePrefix = "\(prefix).node."
         self.callPrefix = "\(prefix).call."
         self.publicationPrefix = "\(prefix).pub."
@@ -39,6 +41,12 @@ struct Subjects: Sendable {
         guard subject.begins(with: self.nodes) else { return false }
         let rest = subject.utf8.span.extracting(droppingFirst: self.nodes.utf8.count)
         return rest.isEmpty || rest[0] == UInt8(ascii: ".")
+    }
+
+    /// Where a connection hears of its server that there is none who listens to `question`, which means that
+    /// there is a server.
+    func alive(_ id: NodeID) -> (question: String, answer: String) {
+        ("\(self.alivePrefix)\(id).question", "\(self.alivePrefix)\(id)")
     }
 
     /// Where it is said that a node cannot be asked, since there is none.
@@ -122,6 +130,19 @@ struct Subjects: Sendable {
     /// Whether a message of a subject is a publication.
     func isPublication(_ subject: String) -> Bool {
         subject.begins(with: self.publicationPrefix) || subject == self.longPublications
+    }
+
+    /// Whether messages of a subject may come as one: publications, and what one node says of another's
+    /// requests.
+    func mayBeSeveral(_ subject: String) -> Bool {
+        self.isPublication(subject) || self.request(in: subject)?.number == 0
+    }
+
+    /// Whether a message may go as one with its neighbours.
+    func mayJoin(to subject: String, reply: String?) -> Bool {
+        guard self.isPublication(subject) else { return self.request(in: subject)?.number == 0 }
+        // What is an answer, to a subject that its caller has chosen, is no publication of a node.
+        return reply.flatMap { self.request(in: $0) } != nil
     }
 
     /// Subjects that together have all publications to the URLs of a pattern, and perhaps more.

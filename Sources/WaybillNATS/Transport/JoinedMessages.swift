@@ -56,6 +56,16 @@ struct OutgoingMessage: Sendable {
 }
 
 extension TransportMessage {
+    /// What was to be sent, as it would have come.
+    init(_ message: OutgoingMessage) {
+        self.init(
+            subject: message.subject,
+            reply: message.reply,
+            payload: message.payload,
+            headers: message.headers
+        )
+    }
+
     /// How many messages are taken out of one at most.
     private static let partLimit = 1024
 

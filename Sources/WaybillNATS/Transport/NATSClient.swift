@@ -10,11 +10,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A connection as libnats has it; it is used by one thread.
+/// A connection as libnats has it; it is used by one thread, and by those that wait for the server.
 @safe
 final class NATSClient: @unchecked Sendable {
     private let connection: OpaquePointer
     let events: NATSEvents
+    private let alive: (question: String, answer: String)
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
     /// Those that have ended and may have messages that were not delivered yet.
     private var draining: [OpaquePointer] = unsafe []
@@ -23,9 +24,12 @@ final class NATSClient: @unchecked Sendable {
     init(
         _ servers: [String],
         _ security: NATSTransport.Security,
-        _ events: NATSEvents
+        _ events: NATSEvents,
+        _ socket: NATSSocket,
+        _ alive: (question: String, answer: String)
     ) throws(RoutingError) {
         self.events = events
+        self.alive = alive
         // One thread for all subscriptions, so that the order of messages holds among them.
         _ = nats_SetMessageDeliveryPoolSize(1)
         var options: OpaquePointer?
@@ -33,7 +37,7 @@ final class NATSClient: @unchecked Sendable {
         defer { unsafe natsOptions_Destroy(options) }
         // libnats calls back with it until the connection is closed for good, which releases it.
         let box = unsafe Unmanaged.passRetained(events)
-        let status = unsafe Self.configure(options, servers, security, box.toOpaque())
+        let status = unsafe Self.configure(options, servers, security, box.toOpaque(), socket)
         var connection: OpaquePointer?
         let result = unsafe status == NATS_OK ? natsConnection_Connect(&connection, options) : status
         guard result == NATS_OK, let connection = unsafe connection else {
@@ -45,13 +49,18 @@ final class NATSClient: @unchecked Sendable {
             throw RoutingError(code, message: "no server of NATS can be used: \(text)")
         }
         unsafe self.connection = connection
+        var subscription: OpaquePointer?
+        let ignore: natsMsgHandler = { _, _, message, _ in unsafe natsMsg_Destroy(message) }
+        _ = unsafe natsConnection_Subscribe(&subscription, connection, alive.answer, ignore, nil)
+        unsafe self.subscriptions[alive.answer] = subscription
     }
 
     private static func configure(
         _ options: OpaquePointer?,
         _ servers: [String],
         _ security: NATSTransport.Security,
-        _ events: UnsafeMutableRawPointer
+        _ events: UnsafeMutableRawPointer,
+        _ socket: NATSSocket
     ) -> natsStatus {
         var names = unsafe servers.map { unsafe UnsafePointer(strdup($0)) }
         defer { for index in servers.indices { unsafe free(UnsafeMutablePointer(mutating: names[index])) } }
@@ -60,18 +69,16 @@ final class NATSClient: @unchecked Sendable {
             natsOptions_UseGlobalMessageDelivery(options, true),
             // A node does not hear itself: its publications have reached its own subscribers already.
             natsOptions_SetNoEcho(options, true),
-            // What is written waits for a millisecond otherwise, in case that more follows.
+            // What is written waits for a thread of libnats otherwise, and that for a millisecond.
             natsOptions_SetSendAsap(options, true),
-            natsOptions_SetMaxReconnect(options, -1),
-            natsOptions_SetReconnectWait(options, 100),
-            natsOptions_SetReconnectJitter(options, 50, 50),
             natsOptions_SetTimeout(options, 2000),
-            // A server that does not answer is noticed within two seconds.
-            natsOptions_SetPingInterval(options, 1000),
-            natsOptions_SetMaxPingsOut(options, 1),
+            // ``NATSWorker`` connects again, and ``Liveness`` finds a server that does not answer: libnats
+            // would close the socket on threads of its own.
+            natsOptions_SetAllowReconnect(options, false),
+            natsOptions_SetPingInterval(options, 0),
+            natsOptions_SetIOBufSize(options, 1 << 16),
+            socket.configure(options),
             natsOptions_SetMaxPendingMsgs(options, 1 << 20),
-            natsOptions_SetDisconnectedCB(options, noteDisconnected, events),
-            natsOptions_SetReconnectedCB(options, noteConnected, events),
             natsOptions_SetClosedCB(options, noteClosed, events),
             natsOptions_SetLameDuckModeCB(options, noteLameDuck, events),
             natsOptions_SetErrorHandler(options, noteError, events),
@@ -100,12 +107,15 @@ final class NATSClient: @unchecked Sendable {
 
     var payloadLimit: Int { unsafe Int(natsConnection_GetMaxPayload(self.connection)) }
 
+    /// Has a message wait for ``write()``.
+    ///
+    /// - Returns: why it does not, if so.
     func publish(
         _ subject: String,
         _ reply: String?,
         _ payload: [UInt8],
         _ headers: [(name: String, value: String)]
-    ) {
+    ) -> String? {
         // libnats copies the bytes before it returns.
         let status = unsafe payload.withUnsafeBytes { bytes in
             let data = bytes.baseAddress
@@ -121,10 +131,7 @@ final class NATSClient: @unchecked Sendable {
                 Int32(bytes.count)
             )
         }
-        guard status != NATS_OK, let reply else { return }
-        let text = unsafe String(cString: natsStatus_GetText(status))
-        let message = TransportMessage(subject: subject, reply: reply, payload: payload, headers: headers)
-        self.events.append(.undelivered(reply: reply, reason: .notSent(message, text)))
+        return status == NATS_OK ? nil : unsafe String(cString: natsStatus_GetText(status))
     }
 
     private func publish(
@@ -168,46 +175,95 @@ final class NATSClient: @unchecked Sendable {
         _ = unsafe natsSubscription_Drain(subscription)
         // Destroyed now, it would drop what waits in it.
         unsafe self.draining.append(subscription)
-        if unsafe self.draining.count > 1000 { self.endDraining(until: .now + Self.patience) }
+        if unsafe self.draining.count > 1000 { self.flush {} }
     }
 
-    /// Waits until the server has had what was sent, and what came for subscriptions that have ended is
-    /// delivered; two seconds at most, however many there are, and not at all without a server.
-    func flush() {
-        let limit = ContinuousClock.now + Self.patience
-        let milliseconds = Int64(Self.patience / .milliseconds(1))
-        if self.isConnected { _ = unsafe natsConnection_FlushTimeout(self.connection, milliseconds) }
-        self.endDraining(until: limit)
+    /// Waits on a thread of its own until the server has had what was sent, and what came for subscriptions
+    /// that have ended is delivered; two seconds at most, however many there are, and not at all without a
+    /// server.
+    func flush(then body: @escaping @Sendable () -> Void) {
+        let subscriptions = unsafe self.draining.map { UInt(bitPattern: $0) }
+        unsafe self.draining = []
+        LoopThread.start(name: "nats-flush") {
+            self.flush(subscriptions)
+            body()
+        }
     }
 
     /// How long the server may take for what is asked of it.
     private static let patience = Duration.seconds(2)
 
-    private var isConnected: Bool {
+    private func flush(_ draining: [UInt]) {
+        let limit = ContinuousClock.now + Self.patience
+        let milliseconds = Int64(Self.patience / .milliseconds(1))
+        if self.isConnected { _ = unsafe natsConnection_FlushTimeout(self.connection, milliseconds) }
+        for address in draining {
+            // The address of a subscription that this closure alone has.
+            let subscription = unsafe OpaquePointer(bitPattern: address)
+            let left = Int64((limit - .now) / .milliseconds(1))
+            if left > 0, self.isConnected {
+                _ = unsafe natsSubscription_WaitForDrainCompletion(subscription, left)
+            }
+            unsafe natsSubscription_Destroy(subscription)
+        }
+    }
+
+    /// Whether there is a server.
+    var isConnected: Bool {
         unsafe natsConnection_Status(self.connection) == NATS_CONN_STATUS_CONNECTED
     }
 
-    private func endDraining(until limit: ContinuousClock.Instant) {
-        for index in unsafe self.draining.indices {
-            let left = Int64((limit - .now) / .milliseconds(1))
-            if left > 0, self.isConnected {
-                _ = unsafe natsSubscription_WaitForDrainCompletion(self.draining[index], left)
-            }
-            unsafe natsSubscription_Destroy(self.draining[index])
+    /// Has the server send something, if it is there.
+    func ask() {
+        _ = unsafe natsConnection_PublishRequest(
+            self.connection,
+            self.alive.question,
+            self.alive.answer,
+            nil,
+            0
+        )
+    }
+
+    /// Reads what has come, and hands it to the thread that delivers it.
+    func read() { unsafe natsConnection_ProcessReadEvent(self.connection) }
+
+    /// Writes what waits for that, as far as the socket takes it.
+    func write() { unsafe natsConnection_ProcessWriteEvent(self.connection) }
+
+    /// Why the connection is lost.
+    var lastError: String {
+        var text: UnsafePointer<CChar>?
+        let status = unsafe natsConnection_GetLastError(self.connection, &text)
+        return unsafe String(cString: natsStatus_GetText(status))
+    }
+
+    /// The URLs of the servers that the server knows of.
+    var discoveredServers: [String] {
+        var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        var count: Int32 = 0
+        guard unsafe natsConnection_GetDiscoveredServers(self.connection, &names, &count) == NATS_OK else {
+            return []
         }
-        unsafe self.draining = []
+        // The list and its texts are the caller's.
+        defer { unsafe free(names) }
+        return (0..<Int(count)).compactMap { index in
+            guard let name = unsafe names?[index] else { return nil }
+            defer { unsafe free(name) }
+            return unsafe String(cString: name)
+        }
     }
 
     func close() {
-        self.events.close()
         for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }
         for subject in unsafe Array(self.subscriptions.keys) {
             unsafe natsSubscription_Destroy(self.subscriptions[subject])
         }
         unsafe self.subscriptions = [:]
         unsafe natsConnection_Close(self.connection)
-        unsafe natsConnection_Destroy(self.connection)
     }
+
+    // A flush may have it for a moment after it is closed.
+    deinit { unsafe natsConnection_Destroy(self.connection) }
 }
 
 // The callbacks of libnats, on threads of its own. Their closure is the retained ``NATSEvents`` of the
@@ -262,17 +318,6 @@ private func headers(of message: OpaquePointer?) -> [(name: String, value: Strin
         unsafe headers.append((String(cString: name), String(cString: value)))
     }
     return headers
-}
-
-private func noteDisconnected(_ connection: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
-    var text: UnsafePointer<CChar>?
-    let status = unsafe natsConnection_GetLastError(connection, &text)
-    let reason = unsafe String(cString: natsStatus_GetText(status))
-    unsafe events(closure)?.append(.disconnected(reason))
-}
-
-private func noteConnected(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
-    unsafe events(closure)?.append(.connected)
 }
 
 private func noteLameDuck(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {

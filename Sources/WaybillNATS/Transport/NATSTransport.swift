@@ -15,10 +15,10 @@ internal import WaybillRouting
 /// try await bus.join(transport).run()
 /// ```
 ///
-/// It is libnats, the client in C, on threads of its own. After a lost connection it connects again by
-/// itself; what waited for an answer fails at once. A server that is neither on this machine nor reached by
-/// TLS is refused, unless ``Security/allowsPlaintext`` says otherwise: all that nodes say could be read and
-/// changed on the way.
+/// It is libnats, the client in C, on a thread of its own. After a lost connection it connects again by
+/// itself, to a server of the list or one that these have named; what waited for an answer fails at once. A
+/// server that is neither on this machine nor reached by TLS is refused, unless ``Security/allowsPlaintext``
+/// says otherwise: all that nodes say could be read and changed on the way.
 public final class NATSTransport: Sendable {
     /// How a node proves to a server what it is, and the server to the node.
     public struct Security: Sendable {
@@ -73,10 +73,9 @@ public final class NATSTransport: Sendable {
     ///   - realm: the cluster of nodes: those of different realms do not see each other, although a server
     ///     that should keep them apart has to have accounts.
     ///   - security: who may connect, and how.
-    ///   - idlePolicy: what the sending thread does when it has nothing to send. By default it is woken up
-    ///     with the loop when a message comes, and looks for what the loop sends then: a request is answered
-    ///     a fifth sooner, for a fifth of a core at most with a thousand requests a second. Choose `.park`
-    ///     where the core is worth more.
+    ///   - idlePolicy: what the thread does when it has nothing to do. By default it looks for a while for
+    ///     what the loop sends after a message has come: a request is answered a fifth sooner, for a fifth of
+    ///     a core at most with a thousand requests a second. Choose `.park` where the core is worth more.
     public init(
         servers: [String],
         realm: String,

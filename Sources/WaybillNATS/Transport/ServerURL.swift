@@ -4,6 +4,8 @@ internal import WaybillRouting
 struct ServerURL: Sendable, Equatable {
     let scheme: String
     let host: String
+    /// What stands before the host: a user with a password, or a token.
+    let user: String?
 
     /// Reads a URL, which may leave out its scheme; nil for what can be none.
     init?(_ text: String) {
@@ -16,7 +18,12 @@ struct ServerURL: Sendable, Equatable {
         }
         guard ["nats", "tls"].contains(self.scheme) else { return nil }
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+        if let at = rest.lastIndex(of: "@") {
+            self.user = String(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        } else {
+            self.user = nil
+        }
         if rest.first == "[" {
             guard let end = rest.firstIndex(of: "]") else { return nil }
             self.host = rest[rest.index(after: rest.startIndex)..<end].lowercased()
@@ -36,28 +43,51 @@ struct ServerURL: Sendable, Equatable {
     }
 
     var isEncrypted: Bool { self.scheme == "tls" }
+}
 
-    /// Why a node may not connect to servers, if so.
-    static func objection(to servers: [String], usesTLS: Bool, allowsPlaintext: Bool) -> RoutingError? {
-        guard !servers.isEmpty else {
+/// The servers that a connection may use: those that it was told of, and those that these know of.
+struct ServerList {
+    private let told: [String]
+    private let usesTLS: Bool
+    private let allowsPlaintext: Bool
+    private var discovered: [String] = []
+
+    init(_ told: [String], usesTLS: Bool, allowsPlaintext: Bool) {
+        self.told = told
+        self.usesTLS = usesTLS
+        self.allowsPlaintext = allowsPlaintext
+    }
+
+    /// The URLs of all.
+    var all: [String] { self.told + self.discovered }
+
+    /// Takes servers that others know of, which are to be connected to by the same rules, as the same user.
+    mutating func add(_ servers: [String]) {
+        let user = self.told.lazy.compactMap { ServerURL($0)?.user }.first
+        for server in servers where self.objection(to: server) == nil {
+            let url = user.map { server.replacing("://", with: "://\($0)@", maxReplacements: 1) } ?? server
+            if !self.all.contains(where: { $0 == url || $0 == server }) { self.discovered.append(url) }
+        }
+    }
+
+    /// Why a node may not connect to those that it was told of, if so.
+    var objection: RoutingError? {
+        guard !self.told.isEmpty else {
             return RoutingError(.refused, message: "a transport needs the URL of a server")
         }
-        for text in servers {
-            guard let server = ServerURL(text) else {
-                return RoutingError(
-                    .refused,
-                    message: "a server's URL is nats://host:port or tls://host:port"
-                )
-            }
-            guard server.isLoopback || server.isEncrypted || usesTLS || allowsPlaintext else {
-                return RoutingError(
-                    .refused,
-                    message:
-                        "the server \(server.host) is not on this machine, and the connection would not be "
-                        + "encrypted: use tls://, or `allowsPlaintext`"
-                )
-            }
+        return self.told.lazy.compactMap { self.objection(to: $0) }.first
+    }
+
+    private func objection(to text: String) -> RoutingError? {
+        guard let server = ServerURL(text) else {
+            return RoutingError(.refused, message: "a server's URL is nats://host:port or tls://host:port")
         }
-        return nil
+        if server.isLoopback || server.isEncrypted || self.usesTLS || self.allowsPlaintext { return nil }
+        return RoutingError(
+            .refused,
+            message:
+                "the server \(server.host) is not on this machine, and the connection would not be "
+                + "encrypted: use tls://, or `allowsPlaintext`"
+        )
     }
 }

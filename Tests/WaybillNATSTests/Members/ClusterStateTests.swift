@@ -193,14 +193,4 @@ struct AnnouncementTests {
     func `what is no announcement is dropped`(text: String) {
         #expect(Announcement(Array(text.utf8)) == nil)
     }
-
-    @Test(arguments: [
-        ("nats://127.0.0.1:4222", true), ("localhost", true), ("nats://u:p@[::1]:4222", true),
-        ("nats://127.example.com", false), ("nats://10.0.0.1", false), ("tls://10.0.0.1", true),
-        ("http://127.0.0.1", false), ("nats://127.0.0.1@evil.example", false), ("", false),
-    ])
-    func `a server that is not on this machine needs encryption`(url: String, isAllowed: Bool) {
-        let objection = ServerURL.objection(to: [url], usesTLS: false, allowsPlaintext: false)
-        #expect((objection == nil) == isAllowed)
-    }
 }

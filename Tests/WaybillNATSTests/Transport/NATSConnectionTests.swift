@@ -6,42 +6,105 @@ import WaybillNATS
 import WaybillNATSTestSupport
 import WaybillTestSupport
 
-/// The thread of a connection that sends.
+/// The thread of a connection.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NATSConnectionTests {
     @Test(arguments: [IdlePolicy.park, .spin(for: .microseconds(100)), .spin(for: .seconds(3600))])
-    func `a thread that sends may sleep or look for more`(policy: IdlePolicy) async throws {
+    func `the thread may sleep or look for more`(policy: IdlePolicy) async throws {
         let server = try await NATSServer()
         defer { server.stop() }
         let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
         try far.share("app://far/**")
         try far.register("app://far/:n") { message -> Int in try message.parameters.require("n") }
-        var runs: [Task<Void, any Error>] = []
-        for bus in [near, far] {
-            let node = bus.join(NATSTransport(servers: [server.url], realm: "test", idlePolicy: policy))
-            try await node.start()
-            runs.append(
-                Task {
-                    try await withTaskCancellationHandler {
-                        try await node.run()
-                    } onCancel: {
-                        node.beginGracefulShutdown()
-                    }
-                }
-            )
-        }
+        let transport = { NATSTransport(servers: [server.url], realm: "test", idlePolicy: policy) }
+        let runs = [try await Self.run(near, transport()), try await Self.run(far, transport())]
         #expect(await eventually { near.canRoute("app://far/1") })
         for number in 0..<100 {
             #expect(try await near.route("app://far/\(number)", as: Int.self) == number)
             // Longer than it looks.
             if number % 10 == 0 { try await Task.sleep(for: .milliseconds(1)) }
         }
-        for run in runs {
-            run.cancel()
-            try await run.value
+        for run in runs { try await run.end() }
+    }
+
+    @Test func `a node that loses its server goes to one that this has named`() async throws {
+        let first = try await NATSServer(arguments: ["--cluster", "nats://127.0.0.1:-1"])
+        defer { first.stop() }
+        let route = try #require(first.clusterURL)
+        let second = try await NATSServer(
+            arguments: ["--cluster", "nats://127.0.0.1:-1", "--routes", route]
+        )
+        defer { second.stop() }
+        let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
+        try far.share("app://far/**")
+        try far.register("app://far/:n") { message -> Int in try message.parameters.require("n") }
+        let runs = [
+            try await Self.run(near, NATSTransport(servers: [first.url], realm: "test")),
+            try await Self.run(far, NATSTransport(servers: [second.url], realm: "test")),
+        ]
+        #expect(await eventually { (try? await near.route("app://far/1", as: Int.self)) == 1 })
+        first.kill()
+        #expect(await failure { try await near.route("app://far/2") }?.code == .unreachable)
+        #expect(await eventually { (try? await near.route("app://far/3", as: Int.self)) == 3 })
+        for run in runs { try await run.end() }
+    }
+
+    @Test func `what is asked while there is no server fails, and is not sent later`() async throws {
+        let server = try await NATSServer()
+        defer { server.stop() }
+        let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
+        let taken = Tally()
+        try far.share("app://far/**")
+        try far.share("app://news/**", for: .publishing)
+        try far.register("app://far/:n") { message -> Int in
+            taken.add()
+            return try message.parameters.require("n")
         }
-        await near.shutDown()
-        await far.shutDown()
+        try far.subscribe("app://news/today") { _ in taken.add() }
+        let transport = { NATSTransport(servers: [server.url], realm: "test") }
+        let runs = [try await Self.run(near, transport()), try await Self.run(far, transport())]
+        #expect(await eventually { (try? await near.route("app://far/1", as: Int.self)) == 1 })
+        server.kill()
+        // Some of them before the node has noticed.
+        for _ in 0..<100 {
+            #expect(await failure { try await near.route("app://far/2") } != nil)
+            try await near.publish("app://news/today")
+        }
+        try server.restart()
+        #expect(await eventually { (try? await near.route("app://far/3", as: Int.self)) == 3 })
+        #expect(taken.count == 2)
+        #expect(near.statistics.inFlight == 0)
+        for run in runs { try await run.end() }
+    }
+
+    /// A bus that is a node of a cluster.
+    private struct Run {
+        let bus: MessageBus
+        let task: Task<Void, any Error>
+
+        /// Has it leave.
+        func end() async throws {
+            self.task.cancel()
+            try await self.task.value
+            await self.bus.shutDown()
+        }
+    }
+
+    private static func run(_ bus: MessageBus, _ transport: NATSTransport) async throws -> Run {
+        var configuration = ClusterNode.Configuration()
+        configuration.logger = MessageBus.Configuration.quiet.logger
+        let node = bus.join(transport, configuration: configuration)
+        try await node.start()
+        return Run(
+            bus: bus,
+            task: Task {
+                try await withTaskCancellationHandler {
+                    try await node.run()
+                } onCancel: {
+                    node.beginGracefulShutdown()
+                }
+            }
+        )
     }
 }
 #endif

@@ -1,0 +1,25 @@
+import Testing
+@testable import WaybillNATS
+
+/// Which servers a connection may use.
+struct ServerListTests {
+    @Test(arguments: [
+        ("nats://127.0.0.1:4222", true), ("localhost", true), ("nats://u:p@[::1]:4222", true),
+        ("nats://127.example.com", false), ("nats://10.0.0.1", false), ("tls://10.0.0.1", true),
+        ("http://127.0.0.1", false), ("nats://127.0.0.1@evil.example", false), ("", false),
+    ])
+    func `a server that is not on this machine needs encryption`(url: String, isAllowed: Bool) {
+        let objection = ServerList([url], usesTLS: false, allowsPlaintext: false).objection
+        #expect((objection == nil) == isAllowed)
+    }
+
+    @Test func `a server that others name is used by the same rules, as the same user`() {
+        var servers = ServerList(["nats://shop:secret@127.0.0.1:1"], usesTLS: false, allowsPlaintext: false)
+        servers.add(["nats://127.0.0.1:2", "nats://10.0.0.1:2", "nats://127.0.0.1:2", "nonsense://"])
+        servers.add(["nats://127.0.0.1:2"])
+        #expect(servers.all == ["nats://shop:secret@127.0.0.1:1", "nats://shop:secret@127.0.0.1:2"])
+        var open = ServerList(["nats://10.0.0.1:1"], usesTLS: false, allowsPlaintext: true)
+        open.add(["nats://10.0.0.1:1", "nats://10.0.0.2:1"])
+        #expect(open.all == ["nats://10.0.0.1:1", "nats://10.0.0.2:1"])
+    }
+}
