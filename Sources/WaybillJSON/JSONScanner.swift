@@ -32,13 +32,13 @@ struct JSONScanner {
     static func validated(
         _ text: JSONText,
         depthLimit: Int,
-        forEachMember body: (JSONText, JSONText) -> Void
+        forEachMember body: (JSONText.Member) -> Void
     ) throws(JSONError) -> JSONText {
         try self.validated(text, depthLimit) { scanner throws(JSONError) in
             guard scanner.position < scanner.end, scanner.bytes[scanner.position] == UInt8(ascii: "{") else {
                 return try scanner.skipValue()
             }
-            try scanner.skipMembers(of: text, body)
+            try scanner.skipMembers(body)
         }
     }
 
@@ -62,16 +62,13 @@ struct JSONScanner {
         return text[start..<end]
     }
 
-    /// Calls a closure with the name and the value of each member of an object.
-    static func members(of text: JSONText, _ body: (JSONText, JSONText) -> Void) throws(JSONError) {
+    /// Calls a closure with each member of an object.
+    static func members(of text: JSONText, _ body: (JSONText.Member) -> Void) throws(JSONError) {
         var scanner = JSONScanner(text, depthLimit: .max)
-        try scanner.skipMembers(of: text, body)
+        try scanner.skipMembers(body)
     }
 
-    private mutating func skipMembers(
-        of text: JSONText,
-        _ body: (JSONText, JSONText) -> Void
-    ) throws(JSONError) {
+    private mutating func skipMembers(_ body: (JSONText.Member) -> Void) throws(JSONError) {
         try self.enter()
         defer { self.depth -= 1 }
         if self.take(UInt8(ascii: "}")) { return }
@@ -85,7 +82,7 @@ struct JSONScanner {
             self.skipSpace()
             let value = self.position
             try self.skipValue()
-            body(text[name..<endOfName], text[value..<self.position])
+            body((name..<endOfName, value..<self.position))
             self.skipSpace()
         } while self.take(UInt8(ascii: ","))
         guard self.take(UInt8(ascii: "}")) else { throw self.malformed }
@@ -108,7 +105,13 @@ struct JSONScanner {
 
     private var malformed: JSONError { .malformed(at: self.position - self.start) }
 
+    /// Most programs write none.
+    @inline(__always)
     private mutating func skipSpace() {
+        if self.position < self.end, self.bytes[self.position] <= 0x20 { self.skipSpaces() }
+    }
+
+    private mutating func skipSpaces() {
         while self.position < self.end {
             switch self.bytes[self.position] {
             case 0x20, 0x0A, 0x0D, 0x09: self.position += 1
@@ -117,6 +120,7 @@ struct JSONScanner {
         }
     }
 
+    @inline(__always)
     private mutating func take(_ byte: UInt8) -> Bool {
         guard self.position < self.end, self.bytes[self.position] == byte else { return false }
         self.position += 1
@@ -129,9 +133,9 @@ struct JSONScanner {
         case UInt8(ascii: "{"): try self.skipObject()
         case UInt8(ascii: "["): try self.skipArray()
         case UInt8(ascii: "\""): try self.skipString()
-        case UInt8(ascii: "t"): try self.skipWord("true")
-        case UInt8(ascii: "f"): try self.skipWord("false")
-        case UInt8(ascii: "n"): try self.skipWord("null")
+        case UInt8(ascii: "t"): try self.skip(JSONText.true)
+        case UInt8(ascii: "f"): try self.skip(JSONText.false)
+        case UInt8(ascii: "n"): try self.skip(JSONText.null)
         default: try self.skipNumber()
         }
     }
@@ -228,8 +232,8 @@ struct JSONScanner {
         return unit
     }
 
-    private mutating func skipWord(_ word: StaticString) throws(JSONError) {
-        for byte in word.description.utf8 {
+    private mutating func skip(_ word: JSONText) throws(JSONError) {
+        for byte in word.bytes {
             guard self.take(byte) else { throw self.malformed }
         }
     }

@@ -85,7 +85,7 @@ extension JSONText {
     package var parameters: [String: any Sendable]? {
         guard self.shape == .object else { return nil }
         var parameters: [String: any Sendable] = [:]
-        self.forEachMember { name, value in parameters[name.string ?? ""] = value.parameter }
+        self.forEachMember { parameters[self[$0.name].string ?? ""] = self[$0.value].parameter }
         return parameters
     }
 }

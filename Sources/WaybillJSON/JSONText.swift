@@ -7,6 +7,11 @@ package struct JSONText: Sendable {
     package static let depthLimit = 64
 
     package static let null = JSONText(Array("null".utf8))
+    static let `true` = JSONText(Array("true".utf8))
+    static let `false` = JSONText(Array("false".utf8))
+
+    /// Where the name of a member is, as it is written, and its value, in the bytes of its object.
+    package typealias Member = (name: Range<Int>, value: Range<Int>)
 
     let bytes: [UInt8]
     package let range: Range<Int>
@@ -34,13 +39,13 @@ package struct JSONText: Sendable {
     /// nothing.
     package func validated(
         depthLimit: Int,
-        forEachMember body: (_ name: JSONText, _ value: JSONText) -> Void
+        forEachMember body: (Member) -> Void
     ) throws(JSONError) -> JSONText {
         try JSONScanner.validated(self, depthLimit: depthLimit, forEachMember: body)
     }
 
     /// Part of the same bytes.
-    subscript(range: Range<Int>) -> JSONText { JSONText(bytes: self.bytes, range: range) }
+    package subscript(range: Range<Int>) -> JSONText { JSONText(bytes: self.bytes, range: range) }
 
     /// The text alone.
     package var slice: ArraySlice<UInt8> { self.bytes[self.range] }
@@ -81,15 +86,20 @@ extension JSONText {
     }
 
     /// Whether the value is a JSON string that says a text.
-    package func says(_ text: String) -> Bool {
+    package func says(_ text: String) -> Bool { self.says(text, at: self.range) }
+
+    /// Whether a value of the same bytes is a JSON string that says a text.
+    package func says(_ text: String, at range: Range<Int>) -> Bool {
         let wanted = text.utf8.span
-        guard self.shape == .string, self.content.count >= wanted.count else { return false }
-        let own = self.bytes.span.extracting(self.content)
+        // With its quotation marks; an escape stands for at least one byte.
+        guard self.bytes[range.lowerBound] == UInt8(ascii: "\""), range.count - 2 >= wanted.count else {
+            return false
+        }
+        let own = self.bytes.span.extracting((range.lowerBound + 1)..<(range.upperBound - 1))
         for index in wanted.indices {
-            if own[index] == UInt8(ascii: "\\") { return self.string == text }
+            if own[index] == UInt8(ascii: "\\") { return self[range].string == text }
             if own[index] != wanted[index] { return false }
         }
-        // An escape stands for at least one byte.
         return own.count == wanted.count
     }
 
@@ -141,12 +151,12 @@ extension JSONText {
     package var members: [(name: String, value: JSONText)]? {
         guard self.shape == .object else { return nil }
         var members: [(name: String, value: JSONText)] = []
-        self.forEachMember { name, value in members.append((name.string ?? "", value)) }
+        self.forEachMember { members.append((self[$0.name].string ?? "", self[$0.value])) }
         return members
     }
 
-    /// Calls a closure with the name, as it is written, and the value of each member of an object.
-    package func forEachMember(_ body: (_ name: JSONText, _ value: JSONText) -> Void) {
+    /// Calls a closure with each member of an object.
+    package func forEachMember(_ body: (Member) -> Void) {
         guard self.shape == .object else { return }
         // The text was scanned before, so the scan cannot fail.
         try? JSONScanner.members(of: self, body)
@@ -154,9 +164,9 @@ extension JSONText {
 
     /// The value of a member of an object; of several with the name, the last one.
     package func member(named name: String) -> JSONText? {
-        var found: JSONText?
-        self.forEachMember { if $0.says(name) { found = $1 } }
-        return found
+        var found: Range<Int>?
+        self.forEachMember { if self.says(name, at: $0.name) { found = $0.value } }
+        return found.map { self[$0] }
     }
 
     /// Resolves the escapes of a string's content.

@@ -17,71 +17,72 @@ package struct RPCMessage: Sendable {
     /// Reads a message that was validated.
     package init(_ text: JSONText) {
         var envelope = RPCEnvelope()
-        text.forEachMember { name, value in envelope.note(name, value) }
+        text.forEachMember { envelope.note($0, in: text) }
         self.init(text, envelope)
     }
 
     /// Reads a message whose members have been noted.
     fileprivate init(_ text: JSONText, _ envelope: RPCEnvelope) {
         self.content =
-            text.shape == .object ? envelope.content : .invalid(.null, "a message is a JSON object")
+            text.shape == .object ? envelope.content(in: text) : .invalid(.null, "a message is a JSON object")
     }
 }
 
-/// The members of a message.
+/// Where the members of a message are.
 private struct RPCEnvelope {
-    private var version: JSONText?
-    private var id: JSONText?
-    private var method: JSONText?
-    private var params: JSONText?
-    private var result: JSONText?
-    private var error: JSONText?
+    private var version: Range<Int>?
+    private var id: Range<Int>?
+    private var method: Range<Int>?
+    private var params: Range<Int>?
+    private var result: Range<Int>?
+    private var error: Range<Int>?
     private var isAmbiguous = false
 
-    mutating func note(_ name: JSONText, _ value: JSONText) {
-        // A member that is there twice would be read in two ways by two programs.
-        var isNew = true
-        if name.says("jsonrpc") {
-            isNew = Self.set(&self.version, value)
-        } else if name.says("id") {
-            isNew = Self.set(&self.id, value)
-        } else if name.says("method") {
-            isNew = Self.set(&self.method, value)
-        } else if name.says("params") {
-            isNew = Self.set(&self.params, value)
-        } else if name.says("result") {
-            isNew = Self.set(&self.result, value)
-        } else if name.says("error") {
-            isNew = Self.set(&self.error, value)
+    mutating func note(_ member: JSONText.Member, in text: JSONText) {
+        if text.says("jsonrpc", at: member.name) {
+            self.isAmbiguous = Self.set(&self.version, member.value) || self.isAmbiguous
+        } else if text.says("id", at: member.name) {
+            self.isAmbiguous = Self.set(&self.id, member.value) || self.isAmbiguous
+        } else if text.says("method", at: member.name) {
+            self.isAmbiguous = Self.set(&self.method, member.value) || self.isAmbiguous
+        } else if text.says("params", at: member.name) {
+            self.isAmbiguous = Self.set(&self.params, member.value) || self.isAmbiguous
+        } else if text.says("result", at: member.name) {
+            self.isAmbiguous = Self.set(&self.result, member.value) || self.isAmbiguous
+        } else if text.says("error", at: member.name) {
+            self.isAmbiguous = Self.set(&self.error, member.value) || self.isAmbiguous
         }
-        if !isNew { self.isAmbiguous = true }
     }
 
-    /// Sets a member, and says whether it is there for the first time.
-    private static func set(_ member: inout JSONText?, _ value: JSONText) -> Bool {
+    /// Notes a member, and says whether it is there for the second time: it would be read in two ways by two
+    /// programs.
+    private static func set(_ member: inout Range<Int>?, _ value: Range<Int>) -> Bool {
         defer { member = value }
-        return member == nil
+        return member != nil
     }
 
-    var content: RPCMessage.Content {
-        let id = self.id.map { RPCID($0) }
+    /// What the message is.
+    func content(in text: JSONText) -> RPCMessage.Content {
+        let id = self.id.map { RPCID(text[$0]) }
         let known = (id ?? nil) ?? .null
         if self.isAmbiguous { return .invalid(known, "a member is there twice") }
-        guard self.version?.says("2.0") == true else { return .invalid(known, "`jsonrpc` is not \"2.0\"") }
+        guard let version, text.says("2.0", at: version) else {
+            return .invalid(known, "`jsonrpc` is not \"2.0\"")
+        }
         if case .some(.none) = id { return .invalid(.null, "`id` is neither a text nor a number nor null") }
-        if let method { return self.call(id ?? nil, method) }
-        if let error { return .failure(known, error) }
-        if let result { return .result(known, result) }
+        if let method { return self.call(id ?? nil, text[method], self.params.map { text[$0] }) }
+        if let error { return .failure(known, text[error]) }
+        if let result { return .result(known, text[result]) }
         return .invalid(known, "there is no `method`")
     }
 
-    private func call(_ id: RPCID?, _ method: JSONText) -> RPCMessage.Content {
+    private func call(_ id: RPCID?, _ method: JSONText, _ params: JSONText?) -> RPCMessage.Content {
         guard let method = method.string else { return .invalid(id ?? .null, "`method` is not a text") }
         if let params, params.shape != .object, params.shape != .array {
             return .invalid(id ?? .null, "`params` is neither an object nor an array")
         }
-        if let id { return .request(id, method: method, params: self.params) }
-        return .notification(method: method, params: self.params)
+        if let id { return .request(id, method: method, params: params) }
+        return .notification(method: method, params: params)
     }
 }
 
@@ -100,7 +101,7 @@ package enum RPCFrame: Sendable {
     package init(_ text: JSONText, depth: Int) {
         do throws(JSONError) {
             var envelope = RPCEnvelope()
-            let text = try text.validated(depthLimit: depth) { name, value in envelope.note(name, value) }
+            let text = try text.validated(depthLimit: depth) { envelope.note($0, in: text) }
             if let elements = text.elements {
                 self = .batch(elements.map { RPCMessage($0) })
             } else {

@@ -12,8 +12,7 @@ struct RPCParameters: Sendable {
 
     private enum Content: Sendable {
         case elements([JSONText])
-        /// With the names as they are written.
-        case object([(name: JSONText, value: JSONText)])
+        case object(JSONText, [JSONText.Member])
         /// What is no object has none.
         case members(of: JSONText)
     }
@@ -25,13 +24,13 @@ struct RPCParameters: Sendable {
             self.attachment = RPCAttachment()
             return
         }
-        var members: [(name: JSONText, value: JSONText)] = []
+        var members: [JSONText.Member] = []
         members.reserveCapacity(4)
-        text.forEachMember { name, value in members.append((name, value)) }
-        self.content = .object(members)
-        let reserved = members.last { $0.name.says(Self.reservedKey) }
+        text.forEachMember { members.append($0) }
+        self.content = .object(text, members)
+        let reserved = members.last { text.says(Self.reservedKey, at: $0.name) }
         self.attachment =
-            try reserved.map { member throws(RPCFailure) in try RPCAttachment(member.value) }
+            try reserved.map { member throws(RPCFailure) in try RPCAttachment(text[member.value]) }
             ?? RPCAttachment()
     }
 
@@ -49,9 +48,9 @@ struct RPCParameters: Sendable {
         switch self.content {
         case .elements(let elements):
             for (position, element) in elements.enumerated() { values[String(position)] = element.parameter }
-        case .object(let members):
-            for (name, value) in members where !name.says(Self.reservedKey) {
-                values[name.string ?? ""] = value.parameter
+        case .object(let text, let members):
+            for (name, value) in members where !text.says(Self.reservedKey, at: name) {
+                values[text[name].string ?? ""] = text[value].parameter
             }
         case .members(let text): values = text.parameters ?? [:]
         }
@@ -60,8 +59,8 @@ struct RPCParameters: Sendable {
 
     /// A value as it came.
     subscript(name: String) -> JSONText? {
-        guard case .object(let members) = self.content else { return nil }
-        return members.last { $0.name.says(name) }?.value
+        guard case .object(let text, let members) = self.content else { return nil }
+        return members.last { text.says(name, at: $0.name) }.map { text[$0.value] }
     }
 }
 
@@ -90,7 +89,11 @@ struct RPCAttachment: Sendable {
         var failure: RPCFailure?
         text.forEachMember { name, value in
             guard failure == nil else { return }
-            do throws(RPCFailure) { try self.read(name.string ?? "", value) } catch { failure = error }
+            do throws(RPCFailure) {
+                try self.read(text[name].string ?? "", text[value])
+            } catch {
+                failure = error
+            }
         }
         if let failure { throw failure }
     }
