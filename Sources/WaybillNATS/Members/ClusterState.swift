@@ -32,6 +32,8 @@ struct ClusterState: Sendable {
         case learned(NodeID)
         /// A node has left.
         case left(Member)
+        /// A node that was there says that it is there now: what it was asked before may be lost.
+        case returned(Member)
     }
 
     private(set) var members: [NodeID: Member] = [:]
@@ -63,6 +65,7 @@ struct ClusterState: Sendable {
         member.lastHeard = now
         member.interval = .milliseconds(announcement.interval)
         var actions: [Action] = []
+        if announcement.kind == .hello, let known = self.members[id] { actions.append(.returned(known)) }
         switch announcement.kind {
         case .hello, .state:
             // The same epoch is the same state: a node that joins is told what its own announcement told.

@@ -24,6 +24,8 @@ extension ClusterCore {
             self.isConnected = false
             self.configuration.logger.notice("the connection is lost", metadata: ["reason": "\(reason)"])
             self.loseAll("the connection to the server is lost: \(reason)")
+        case .problem(let text):
+            self.configuration.logger.warning("the server objects", metadata: ["reason": "\(text)"])
         case .lameDuck: self.configuration.logger.notice("the server is about to shut down")
         }
     }
@@ -110,6 +112,7 @@ extension ClusterCore {
             case .answer(let node): self.announce(.state, to: node)
             case .learned(let node): self.refreshed(node)
             case .left(let member): self.noteLeft(member)
+            case .returned(let member): self.lose(member, "has lost its connection for a moment")
             }
         }
     }

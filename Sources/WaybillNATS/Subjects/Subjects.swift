@@ -17,7 +17,6 @@ struct Subjects: Sendable {
     let longPublications: String
 
     private let inboxPrefix: String
-    private let alivePrefix: String
     private let nodePrefix: String
     private let callPrefix: String
     private let publicationPrefix: String
@@ -27,7 +26,6 @@ struct Subjects: Sendable {
         self.nodes = "\(prefix).nodes"
         self.longPublications = "\(prefix).long"
         self.inboxPrefix = "\(prefix).inbox."
-        self.alivePrefix = "\(prefix).alive."
         self.nodePrefix = "\(prefix).node."
         self.callPrefix = "\(prefix).call."
         self.publicationPrefix = "\(prefix).pub."
@@ -41,12 +39,6 @@ struct Subjects: Sendable {
         guard subject.begins(with: self.nodes) else { return false }
         let rest = subject.utf8.span.extracting(droppingFirst: self.nodes.utf8.count)
         return rest.isEmpty || rest[0] == UInt8(ascii: ".")
-    }
-
-    /// Where a connection hears of its server that there is none who listens to `question`, which means that
-    /// there is a server.
-    func alive(_ id: NodeID) -> (question: String, answer: String) {
-        ("\(self.alivePrefix)\(id).question", "\(self.alivePrefix)\(id)")
     }
 
     /// Where it is said that a node cannot be asked, since there is none.

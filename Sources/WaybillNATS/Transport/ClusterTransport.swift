@@ -61,6 +61,8 @@ package enum TransportEvent: Sendable {
     case overflow
     case connected
     case disconnected(String)
+    /// The server has objected to something, such as a subject that the user may not subscribe to.
+    case problem(String)
     /// The server is about to shut down, and clients go to another one.
     case lameDuck
 

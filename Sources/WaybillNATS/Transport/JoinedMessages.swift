@@ -32,6 +32,9 @@ struct OutgoingMessage: Sendable {
         self.bytes = payload
     }
 
+    /// How many bytes it has with those that have joined it.
+    var size: Int { self.bytes.count + TransportMessage.size(of: self.headers) }
+
     var payload: [UInt8] { self.count == 1 ? self.bytes : self.bytes + CollectionOfOne(UInt8(ascii: "]")) }
 
     /// Whether a later message can go out with this one.

@@ -14,8 +14,7 @@ internal import Glibc
 @safe
 final class NATSClient: @unchecked Sendable {
     private let connection: OpaquePointer
-    let events: NATSEvents
-    private let alive: (question: String, answer: String)
+    private let events: NATSEvents
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
     /// Those that have ended and may have messages that were not delivered yet.
     private var draining: [OpaquePointer] = unsafe []
@@ -25,11 +24,9 @@ final class NATSClient: @unchecked Sendable {
         _ servers: [String],
         _ security: NATSTransport.Security,
         _ events: NATSEvents,
-        _ socket: NATSSocket,
-        _ alive: (question: String, answer: String)
+        _ socket: NATSSocket
     ) throws(RoutingError) {
         self.events = events
-        self.alive = alive
         // One thread for all subscriptions, so that the order of messages holds among them.
         _ = nats_SetMessageDeliveryPoolSize(1)
         var options: OpaquePointer?
@@ -49,10 +46,6 @@ final class NATSClient: @unchecked Sendable {
             throw RoutingError(code, message: "no server of NATS can be used: \(text)")
         }
         unsafe self.connection = connection
-        var subscription: OpaquePointer?
-        let ignore: natsMsgHandler = { _, _, message, _ in unsafe natsMsg_Destroy(message) }
-        _ = unsafe natsConnection_Subscribe(&subscription, connection, alive.answer, ignore, nil)
-        unsafe self.subscriptions[alive.answer] = subscription
     }
 
     private static func configure(
@@ -72,10 +65,11 @@ final class NATSClient: @unchecked Sendable {
             // What is written waits for a thread of libnats otherwise, and that for a millisecond.
             natsOptions_SetSendAsap(options, true),
             natsOptions_SetTimeout(options, 2000),
-            // ``NATSWorker`` connects again, and ``Liveness`` finds a server that does not answer: libnats
-            // would close the socket on threads of its own.
+            // ``NATSWorker`` connects again, and ``Liveness`` finds a server that does not answer to what is
+            // sent here: libnats would close the socket on threads of its own.
             natsOptions_SetAllowReconnect(options, false),
-            natsOptions_SetPingInterval(options, 0),
+            natsOptions_SetPingInterval(options, Liveness.interval / 1_000_000),
+            natsOptions_SetMaxPingsOut(options, .max),
             natsOptions_SetIOBufSize(options, 1 << 16),
             socket.configure(options),
             natsOptions_SetMaxPendingMsgs(options, 1 << 20),
@@ -93,9 +87,7 @@ final class NATSClient: @unchecked Sendable {
         if let file = security.credentialsFile {
             unsafe steps.append(natsOptions_SetUserCredentialsFromFiles(options, file, nil))
         }
-        if security.usesTLS || servers.contains(where: { ServerURL($0)?.isEncrypted == true }) {
-            unsafe steps.append(natsOptions_SetSecure(options, true))
-        }
+        if security.usesTLS { unsafe steps.append(natsOptions_SetSecure(options, true)) }
         if let file = security.certificateAuthorityFile {
             unsafe steps.append(natsOptions_LoadCATrustedCertificates(options, file))
         }
@@ -154,17 +146,22 @@ final class NATSClient: @unchecked Sendable {
     func subscribe(_ subject: String, _ queue: String?) {
         var subscription: OpaquePointer?
         let events = unsafe Unmanaged.passUnretained(self.events).toOpaque()
-        if let queue {
-            _ = unsafe natsConnection_QueueSubscribe(
-                &subscription,
-                self.connection,
-                subject,
-                queue,
-                takeMessage,
-                events
-            )
-        } else {
-            _ = unsafe natsConnection_Subscribe(&subscription, self.connection, subject, takeMessage, events)
+        let status =
+            if let queue {
+                unsafe natsConnection_QueueSubscribe(
+                    &subscription,
+                    self.connection,
+                    subject,
+                    queue,
+                    takeMessage,
+                    events
+                )
+            } else {
+                unsafe natsConnection_Subscribe(&subscription, self.connection, subject, takeMessage, events)
+            }
+        if status != NATS_OK {
+            let text = unsafe String(cString: natsStatus_GetText(status))
+            self.events.append(.problem("\(subject) could not be subscribed to: \(text)"))
         }
         unsafe self.subscriptions[subject] = subscription
     }
@@ -213,17 +210,6 @@ final class NATSClient: @unchecked Sendable {
         unsafe natsConnection_Status(self.connection) == NATS_CONN_STATUS_CONNECTED
     }
 
-    /// Has the server send something, if it is there.
-    func ask() {
-        _ = unsafe natsConnection_PublishRequest(
-            self.connection,
-            self.alive.question,
-            self.alive.answer,
-            nil,
-            0
-        )
-    }
-
     /// Reads what has come, and hands it to the thread that delivers it.
     func read() { unsafe natsConnection_ProcessReadEvent(self.connection) }
 
@@ -231,11 +217,7 @@ final class NATSClient: @unchecked Sendable {
     func write() { unsafe natsConnection_ProcessWriteEvent(self.connection) }
 
     /// Why the connection is lost.
-    var lastError: String {
-        var text: UnsafePointer<CChar>?
-        let status = unsafe natsConnection_GetLastError(self.connection, &text)
-        return unsafe String(cString: natsStatus_GetText(status))
-    }
+    var lastError: String { unsafe errorText(self.connection) }
 
     /// The URLs of the servers that the server knows of.
     var discoveredServers: [String] {
@@ -253,13 +235,16 @@ final class NATSClient: @unchecked Sendable {
         }
     }
 
+    /// Closes the connection, whose socket has to be at its end: libnats would wait for the server to have
+    /// what is not written, on the thread that would have to write it.
     func close() {
+        unsafe natsConnection_Close(self.connection)
         for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }
         for subject in unsafe Array(self.subscriptions.keys) {
             unsafe natsSubscription_Destroy(self.subscriptions[subject])
         }
+        unsafe self.draining = []
         unsafe self.subscriptions = [:]
-        unsafe natsConnection_Close(self.connection)
     }
 
     // A flush may have it for a moment after it is closed.
@@ -325,12 +310,23 @@ private func noteLameDuck(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?
 }
 
 private func noteError(
-    _: OpaquePointer?,
+    _ connection: OpaquePointer?,
     _: OpaquePointer?,
     _ status: natsStatus,
     _ closure: UnsafeMutableRawPointer?
 ) {
-    if status == NATS_SLOW_CONSUMER { unsafe events(closure)?.append(.overflow) }
+    guard let events = unsafe events(closure) else { return }
+    if status == NATS_SLOW_CONSUMER { return events.noteOverflow() }
+    events.append(TransportEvent.problem(unsafe errorText(connection)))
+}
+
+/// What was wrong with a connection last.
+private func errorText(_ connection: OpaquePointer?) -> String {
+    var text: UnsafePointer<CChar>?
+    let status = unsafe natsConnection_GetLastError(connection, &text)
+    // The text is the connection's, which its caller has.
+    let own = unsafe text.map { unsafe String(cString: $0) } ?? ""
+    return own.isEmpty ? unsafe String(cString: natsStatus_GetText(status)) : own
 }
 
 private func noteClosed(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {

@@ -14,6 +14,9 @@ enum NATSCommand: Sendable {
     /// What another one was taken out of, while it is changed.
     case nothing
 
+    /// About as many bytes as it writes.
+    var size: Int { if case .publish(let message) = self { message.size } else { 256 } }
+
     /// Has a message go out with this one, if it can.
     fileprivate mutating func take(_ next: OutgoingMessage, limit: Int) -> Bool {
         guard case .publish(var message) = self, message.takes(next, limit: limit) else { return false }
@@ -39,7 +42,14 @@ final class NATSConnection: ClusterTransport {
     private let commands = MessageRing<NATSCommand>(countLimit: 1 << 16, byteLimit: 64 << 20)
     private let limit = Atomic(1 << 20)
     /// The thread, while there is one.
-    private let thread = Locked<(socket: NATSSocket, loop: EventLoop)?>(nil)
+    private let thread = Locked<Thread?>(nil)
+
+    private struct Thread: Sendable {
+        let socket: NATSSocket
+        let loop: EventLoop
+        /// A thread of libnats may be about to call it when the connection is closed.
+        let events: NATSEvents
+    }
 
     init(
         _ servers: [String],
@@ -65,19 +75,21 @@ final class NATSConnection: ClusterTransport {
             allowsPlaintext: self.security.allowsPlaintext
         )
         if let objection = servers.objection { throw objection }
+        if self.commands.isClosed { throw RoutingError(.refused, message: "a transport is opened once") }
+        var security = self.security
+        security.usesTLS = servers.usesTLS
         let socket = try NATSSocket()
         let events = NATSEvents(on: eventLoop, of: self.subjects, receive)
-        let alive = self.subjects.alive(.random())
         let result = await withCheckedContinuation { continuation in
-            LoopThread.start(name: "nats") {
+            LoopThread.start(name: "nats") { [security] in
                 do throws(RoutingError) {
                     let makeClient = { (servers: [String]) throws(RoutingError) in
-                        let client = try NATSClient(servers, self.security, events, socket, alive)
+                        let client = try NATSClient(servers, security, events, socket)
                         self.limit.store(client.payloadLimit, ordering: .relaxed)
                         return client
                     }
                     let client = try makeClient(servers.all)
-                    self.thread.withLock { $0 = (socket, eventLoop) }
+                    self.thread.withLock { $0 = Thread(socket: socket, loop: eventLoop, events: events) }
                     continuation.resume(returning: Result<Void, RoutingError>.success(()))
                     var worker = NATSWorker(client, servers, self.commands, events, socket, makeClient)
                     worker.run(self.idlePolicy)
@@ -112,16 +124,20 @@ final class NATSConnection: ClusterTransport {
     }
 
     func flush() async {
-        await withCheckedContinuation { continuation in
-            if !self.enqueue(.flush { continuation.resume() }, isUrgent: true) { continuation.resume() }
-        }
+        await self.perform { .flush($0) }
     }
 
     func close() async {
+        await self.perform { .close($0) }
+        _ = self.commands.close()
+    }
+
+    /// Waits until the thread has done something, if there is one.
+    private func perform(_ command: (@escaping @Sendable () -> Void) -> NATSCommand) async {
+        guard self.thread.withLock({ $0 != nil }) else { return }
         await withCheckedContinuation { continuation in
-            guard self.thread.withLock({ $0 != nil }),
-                self.enqueue(.close { continuation.resume() }, isUrgent: true)
-            else { return continuation.resume() }
+            let isQueued = self.enqueue(command { continuation.resume() }, isUrgent: true)
+            if !isQueued { continuation.resume() }
         }
     }
 
@@ -143,10 +159,10 @@ final class NATSConnection: ClusterTransport {
 
     /// Wakes the thread up; one that has yet to begin looks for itself.
     private func wakeUp() {
-        guard let (socket, loop) = self.thread.withLock({ $0 }) else { return }
-        guard loop.isInEventLoop else { return socket.wakeUp() }
+        guard let thread = self.thread.withLock({ $0 }) else { return }
+        guard thread.loop.isInEventLoop else { return thread.socket.wakeUp() }
         // What the loop sends besides in its turn is written with it.
-        loop.execute { socket.wakeUp() }
+        thread.loop.execute { thread.socket.wakeUp() }
     }
 }
 #endif

@@ -1,5 +1,6 @@
 #if NATS
 internal import CNATS
+internal import Synchronization
 internal import WaybillEventLoop
 
 /// What comes from libnats' threads, on its way to a loop.
@@ -15,6 +16,8 @@ final class NATSEvents: Sendable {
 
     private let ring: MessageRing<Entry>
     private let readMessages = Locked(ReadMessages())
+    /// Whether the loop is about to be told that it is too slow.
+    private let isOverflowing = Atomic(false)
     private let eventLoop: EventLoop
     private let subjects: Subjects
     private let receive: @Sendable (TransportEvent) -> Void
@@ -44,6 +47,8 @@ final class NATSEvents: Sendable {
         self.readMessages.withLock { $0.add(address, size: size) }
     }
 
+    deinit { self.giveBackAll() }
+
     /// Takes what has come, on a thread of the connection.
     func append(_ message: TransportMessage) {
         guard self.subjects.mayBeSeveral(message.subject) else {
@@ -51,7 +56,6 @@ final class NATSEvents: Sendable {
             return
         }
         for part in message.parts {
-            // That they are too many is said once.
             guard self.append(.message(part), size: part.payload.count, isUrgent: false) else { return }
         }
     }
@@ -70,10 +74,15 @@ final class NATSEvents: Sendable {
             self.eventLoop.execute { self.drain() }
             return true
         case .full:
-            self.append(.overflow)
+            self.noteOverflow()
             return false
         case .closed: return false
         }
+    }
+
+    /// Says once, until the loop has heard it, that it is too slow.
+    func noteOverflow() {
+        if !self.isOverflowing.exchange(true, ordering: .acquiringAndReleasing) { self.append(.overflow) }
     }
 
     /// Has nothing received any more.
@@ -99,7 +108,9 @@ final class NATSEvents: Sendable {
         var rest = entries
         repeat {
             switch rest.removeFirst() {
-            case .event(let event): self.receive(event)
+            case .event(let event):
+                if case .overflow = event { self.isOverflowing.store(false, ordering: .releasing) }
+                self.receive(event)
             case .marker(let body): body()
             }
             // Beyond the loop's own budget, each message would cost a task that waits for the loop to poll.

@@ -53,11 +53,18 @@ final class NATSSocket: Sendable {
     /// Whether bytes wait to be written.
     var isWriteWanted: Bool { self.state.withLock { $0.isWriteWanted } }
 
+    /// Ends the connection for both sides: nothing is written any more, and reading comes to an end.
+    func shutDown() {
+        self.state.withLock { state in
+            if let descriptor = state.descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
     /// Calls the thread, and wakes it up if it waits; from any thread.
     func wakeUp() {
         self.isCalled.store(true, ordering: .sequentiallyConsistent)
         guard self.isWaiting.exchange(false, ordering: .sequentiallyConsistent) else { return }
-        // Fails only if there are wake-ups in the pipe already.
+        // Fails only if there are many that have not been read.
         _ = unsafe write(self.wakeUps.writer, [1], 1)
     }
 
@@ -72,7 +79,10 @@ final class NATSSocket: Sendable {
         var timeout = milliseconds
         if timeout > 0 {
             self.isWaiting.store(true, ordering: .sequentiallyConsistent)
-            if self.isCalled.load(ordering: .sequentiallyConsistent) { timeout = 0 }
+            if self.isCalled.load(ordering: .sequentiallyConsistent) {
+                self.isWaiting.store(false, ordering: .sequentiallyConsistent)
+                timeout = 0
+            }
         }
         let (descriptor, isWriteWanted) = self.state.withLock { ($0.descriptor, $0.isWriteWanted) }
         // A descriptor below zero is not polled.
@@ -87,7 +97,9 @@ final class NATSSocket: Sendable {
         var places = polled.mutableSpan
         // There are as many as it is said.
         _ = unsafe places.withUnsafeMutableBufferPointer { unsafe poll($0.baseAddress, 2, timeout) }
-        if milliseconds > 0, !self.isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
+        if timeout > 0 { self.isWaiting.store(false, ordering: .sequentiallyConsistent) }
+        // One that comes too late for this call ends the next one for nothing, and is read then.
+        if polled[1].revents != 0 {
             var bytes: (UInt64, UInt64) = (0, 0)
             _ = unsafe read(self.wakeUps.reader, &bytes, 16)
         }
@@ -98,7 +110,29 @@ final class NATSSocket: Sendable {
 
     // What libnats says.
 
-    fileprivate func attach(_ descriptor: Int32) { self.state.withLock { $0.descriptor = descriptor } }
+    fileprivate func attach(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        Self.limitPatience(descriptor)
+        self.state.withLock { $0.descriptor = descriptor }
+    }
+
+    /// Has the system give up a path on which nothing arrives: with TLS, libnats waits in the middle of a
+    /// record for as long as the socket is there.
+    private static func limitPatience(_ descriptor: Int32) {
+        func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+            var value = value
+            // The value has as many bytes as it is said.
+            _ = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
+        set(SOL_SOCKET, SO_KEEPALIVE, 1)
+        #if os(Linux)
+        let protocolLevel = Int32(IPPROTO_TCP)
+        set(protocolLevel, TCP_KEEPIDLE, 1)
+        set(protocolLevel, TCP_KEEPINTVL, 1)
+        set(protocolLevel, TCP_KEEPCNT, 3)
+        set(protocolLevel, TCP_USER_TIMEOUT, 3000)
+        #endif
+    }
 
     fileprivate func detach() { self.state.withLock { $0 = State() } }
 

@@ -25,10 +25,19 @@ struct NATSWorker {
     private var client: NATSClient?
     /// What is subscribed to, with the queue of each.
     private var subscriptions: [String: String?] = [:]
+    /// What was taken out of the ring, and has to wait for the socket.
+    private var rest: ArraySlice<NATSCommand> = []
+    /// Whether the socket has not taken all that was written.
+    private var isFull = false
     private var liveness = Liveness(at: MonotonicTime.now)
-    /// When to connect again.
+    /// The servers that have not been tried since the connection was lost, and when to try one.
+    private var untried: [String] = []
     private var retryAt: Int64 = 0
+    private var isRefused = false
     private var isClosed = false
+
+    /// How many bytes wait to be written at most before they are.
+    private static let writeSize = 1 << 18
 
     init(
         _ client: NATSClient,
@@ -60,31 +69,44 @@ struct NATSWorker {
             if self.isClosed { return }
             // An answer to what was just read, or the next request of the caller, is about to come.
             let isLooking = MonotonicTime.now - workedAt < idlePolicy.nanoseconds
-            let ready = self.socket.wait(isLooking ? 0 : self.timeLeft)
+            let hasWork = isBehind && !self.socket.isWriteWanted
+            let ready = self.socket.wait(isLooking || hasWork ? 0 : self.timeLeft)
             if ready.canRead {
                 self.client?.read()
                 workedAt = MonotonicTime.now
-            } else if isLooking {
+            } else if isLooking, !hasWork {
                 // The thread that is about to call may wait for this very core.
                 sched_yield()
             }
-            if ready.canWrite { self.client?.write() }
-            self.look(hasRead: ready.canRead)
+            // That the socket takes bytes again is a sign of life, that it takes them is none.
+            let hasMoved = ready.canRead || ready.canWrite && self.isFull
+            if ready.canWrite { self.write() }
+            self.look(hasMoved: hasMoved)
         }
     }
 
-    /// Performs all commands, unless the socket does not take what they write: then they wait in the ring,
-    /// which is bounded.
+    /// Performs the commands that wait, unless the socket does not take what they write: the others wait for
+    /// it, and more of them in the ring, which is bounded.
     ///
     /// - Returns: whether some may be left.
     private mutating func performCommands() -> Bool {
-        while !self.socket.isWriteWanted {
-            let commands = self.commands.takeAll()
-            if commands.isEmpty { return false }
-            for command in commands { self.perform(command) }
-            if self.socket.isWriteWanted { self.client?.write() }
+        if self.rest.isEmpty { self.rest = self.commands.takeAll()[...] }
+        if self.rest.isEmpty { return false }
+        var size = 0
+        while let command = self.rest.popFirst() {
+            size += command.size
+            self.perform(command)
+            guard size > Self.writeSize || self.rest.isEmpty else { continue }
+            if self.socket.isWriteWanted { self.write() }
+            if self.isFull { break }
+            size = 0
         }
         return true
+    }
+
+    private mutating func write() {
+        self.client?.write()
+        self.isFull = self.socket.isWriteWanted
     }
 
     private mutating func perform(_ command: NATSCommand) {
@@ -116,14 +138,20 @@ struct NATSWorker {
     private mutating func close(then body: () -> Void) {
         if self.isClosed { return body() }
         self.isClosed = true
-        let rest = self.commands.close()
-        for command in rest { self.perform(command) }
-        if self.socket.isWriteWanted { self.client?.write() }
+        for command in self.rest + self.commands.close() { self.perform(command) }
+        self.rest = []
+        let limit = MonotonicTime.now + Self.patience
+        while let client = self.client, self.socket.isWriteWanted, MonotonicTime.now < limit {
+            client.write()
+            if self.socket.wait(10).canRead { client.read() }
+        }
         self.events.close()
-        self.client?.close()
-        self.client = nil
+        self.endConnection()
         body()
     }
+
+    /// How long what is written last may take, in nanoseconds.
+    private static let patience: Int64 = 1_000_000_000
 }
 
 // What becomes of the connection.
@@ -134,69 +162,84 @@ extension NATSWorker {
         return Int32(clamping: max(1, (next - MonotonicTime.now) / 1_000_000 + 1))
     }
 
-    private mutating func look(hasRead: Bool) {
+    private mutating func look(hasMoved: Bool) {
         guard let client = self.client else {
             if MonotonicTime.now >= self.retryAt { self.connect() }
             return
         }
-        guard self.socket.isAttached else { return self.lose(client, client.lastError) }
-        switch self.liveness.check(at: MonotonicTime.now, hasRead: hasRead) {
-        case .good: break
-        case .unsure:
-            client.ask()
-            client.write()
-        case .bad: self.lose(client, "the server does not answer")
+        guard self.socket.isAttached else { return self.lose(client.lastError) }
+        if self.liveness.isSilent(at: MonotonicTime.now, hasMoved: hasMoved) {
+            self.lose("the server does not answer")
         }
     }
 
-    private mutating func lose(_ client: NATSClient, _ reason: String) {
-        self.servers.add(client.discoveredServers)
-        client.close()
-        self.client = nil
+    private mutating func lose(_ reason: String) {
+        self.servers.setDiscovered(self.client?.discoveredServers ?? [])
+        self.endConnection()
         self.events.append(.disconnected(reason))
         self.retryLater()
     }
 
-    private mutating func connect() {
-        guard let client = try? self.makeClient(self.servers.all) else { return self.retryLater() }
-        for (subject, queue) in self.subscriptions { client.subscribe(subject, queue) }
-        client.write()
-        self.client = client
-        self.liveness = Liveness(at: MonotonicTime.now)
-        self.events.append(.connected)
+    private mutating func endConnection() {
+        guard let client = self.client.take() else { return }
+        self.socket.shutDown()
+        // What has come is read, up to the end, at which libnats closes the socket.
+        while self.socket.isAttached { client.read() }
+        client.close()
     }
 
-    /// Nodes that have lost one server do not come back to it at once.
+    /// Tries one server; the others have to wait for what is to be done meanwhile.
+    private mutating func connect() {
+        if self.untried.isEmpty { self.untried = self.servers.all.shuffled() }
+        do {
+            let client = try self.makeClient([self.untried.removeFirst()])
+            // What was asked for while there was no server has failed: it must not be sent late.
+            while self.performCommands() {}
+            self.client = client
+            self.isFull = false
+            for (subject, queue) in self.subscriptions { client.subscribe(subject, queue) }
+            self.untried = []
+            self.isRefused = false
+            self.liveness = Liveness(at: MonotonicTime.now)
+            self.events.append(.connected)
+        } catch {
+            if error.code == .refused, !self.isRefused { self.events.append(.problem(error.message)) }
+            self.isRefused = error.code == .refused
+            self.retryLater()
+        }
+    }
+
+    /// Nodes that have lost one server do not come to the next all at once, and one that is refused not all
+    /// the time.
     private mutating func retryLater() {
-        self.retryAt = MonotonicTime.now + .random(in: 100_000_000...150_000_000)
+        let delay: Int64 = self.isRefused ? 2_000_000_000 : self.untried.isEmpty ? 100_000_000 : 0
+        self.retryAt = MonotonicTime.now + delay + .random(in: 0...50_000_000)
     }
 }
 
-/// What is known of a server by what comes from it, as a value that asks nothing itself.
+/// Whether a server is silent, which answers a `PING` in each interval; a value that asks nothing itself.
 struct Liveness {
-    /// In nanoseconds.
-    static let interval: Int64 = 1_000_000_000
-
-    enum Answer {
-        case good
-        /// It should be asked: nothing was heard of it for a while, or it is time to.
-        case unsure
-        /// It was asked, and has said nothing since.
-        case bad
-    }
+    /// In nanoseconds; three of them are less than the time after which a node is lost that is not heard of.
+    static let interval: Int64 = 600_000_000
 
     private(set) var nextCheck: Int64
-    private var isAsked = false
+    private var hasMoved = true
+    private var wasSilent = false
 
     init(at now: Int64) { self.nextCheck = now + Self.interval }
 
-    mutating func check(at now: Int64, hasRead: Bool) -> Answer {
-        if hasRead { self.isAsked = false }
-        guard now >= self.nextCheck else { return .good }
+    /// Notes whether bytes have moved, and says whether none have for two intervals: then what was asked in
+    /// the first has not been answered in the second.
+    mutating func isSilent(at now: Int64, hasMoved: Bool) -> Bool {
+        if hasMoved { self.hasMoved = true }
+        guard now >= self.nextCheck else { return false }
+        // A process that stood still has asked nothing.
+        let isLate = now - self.nextCheck >= Self.interval
+        let isSilent = !self.hasMoved && self.wasSilent && !isLate
+        self.wasSilent = !self.hasMoved && !isLate
+        self.hasMoved = false
         self.nextCheck = now + Self.interval
-        if self.isAsked { return .bad }
-        self.isAsked = true
-        return .unsure
+        return isSilent
     }
 }
 #endif

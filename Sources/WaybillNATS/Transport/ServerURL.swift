@@ -48,25 +48,27 @@ struct ServerURL: Sendable, Equatable {
 /// The servers that a connection may use: those that it was told of, and those that these know of.
 struct ServerList {
     private let told: [String]
-    private let usesTLS: Bool
+    /// Whether each connection is to be encrypted.
+    let usesTLS: Bool
     private let allowsPlaintext: Bool
     private var discovered: [String] = []
 
     init(_ told: [String], usesTLS: Bool, allowsPlaintext: Bool) {
         self.told = told
-        self.usesTLS = usesTLS
+        // One of them has all connections encrypted.
+        self.usesTLS = usesTLS || told.contains { ServerURL($0)?.isEncrypted == true }
         self.allowsPlaintext = allowsPlaintext
     }
 
     /// The URLs of all.
-    var all: [String] { self.told + self.discovered }
+    var all: [String] { self.told + self.discovered.filter { !self.told.contains($0) } }
 
-    /// Takes servers that others know of, which are to be connected to by the same rules, as the same user.
-    mutating func add(_ servers: [String]) {
+    /// Takes the servers that the latest one knew of, which are to be connected to by the same rules, as the
+    /// same user.
+    mutating func setDiscovered(_ servers: [String]) {
         let user = self.told.lazy.compactMap { ServerURL($0)?.user }.first
-        for server in servers where self.objection(to: server) == nil {
-            let url = user.map { server.replacing("://", with: "://\($0)@", maxReplacements: 1) } ?? server
-            if !self.all.contains(where: { $0 == url || $0 == server }) { self.discovered.append(url) }
+        self.discovered = servers.filter { self.objection(to: $0) == nil }.map { server in
+            user.map { server.replacing("://", with: "://\($0)@", maxReplacements: 1) } ?? server
         }
     }
 

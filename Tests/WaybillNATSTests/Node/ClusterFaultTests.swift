@@ -49,6 +49,39 @@ struct ClusterFaultTests {
         }
     }
 
+    @Test func `what a node was asked before it lost its connection is lost`() async throws {
+        try await withCluster(.memory) { cluster in
+            let (started, ended) = (Gate(), Gate())
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/one") { _ in 1 }
+                try bus.register("app://far/blocked") { _ async -> Int in
+                    started.reach()
+                    await ended.reached()
+                    return 1
+                }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/blocked"))
+            let call = Task { try await near.bus.route("app://far/blocked", as: Int.self) }
+            await started.reached()
+            let transport = try #require(far.transport)
+            transport.take(.disconnected("a test"))
+            cluster.memory.silence(transport.client, true)
+            ended.reach()
+            #expect(await eventually { far.bus.statistics.inFlight == 0 })
+            // It is back before another node has noticed that it was away.
+            cluster.memory.silence(transport.client, false)
+            transport.take(.connected)
+            let error = await #expect(throws: RoutingError.self) { try await call.value }
+            #expect(error?.code == .unreachable)
+            #expect(error?.message.contains("far") == true)
+            #expect(near.node.members.map(\.name) == ["far"])
+            #expect(try await near.bus.route("app://far/one", as: Int.self) == 1)
+            #expect(await near.balances())
+        }
+    }
+
     @Test func `what a node leaves without an answer is lost, and no caller waits for it`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()

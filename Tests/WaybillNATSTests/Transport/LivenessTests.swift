@@ -1,32 +1,34 @@
 #if NATS
 import Testing
+
 @testable import WaybillNATS
 
 /// How a server that is silent is told from one that has nothing to say.
 struct LivenessTests {
-    private let second = Liveness.interval
-
-    @Test func `a server is asked each second, and answers`() {
+    /// What is said of it at each time, in intervals, and whether bytes have moved.
+    private func answers(_ checks: [(time: Double, hasMoved: Bool)]) -> [Bool] {
         var liveness = Liveness(at: 0)
-        #expect(liveness.check(at: self.second - 1, hasRead: false) == .good)
-        for time in 1...5 {
-            #expect(liveness.check(at: Int64(time) * self.second, hasRead: false) == .unsure)
-            #expect(liveness.check(at: Int64(time) * self.second + 10, hasRead: true) == .good)
+        return checks.map { check in
+            liveness.isSilent(at: Int64(check.time * Double(Liveness.interval)), hasMoved: check.hasMoved)
         }
     }
 
-    @Test func `one that does not answer within a second is bad`() {
-        var liveness = Liveness(at: 0)
-        #expect(liveness.check(at: self.second, hasRead: true) == .unsure)
-        #expect(liveness.check(at: 2 * self.second - 1, hasRead: false) == .good)
-        #expect(liveness.check(at: 2 * self.second, hasRead: false) == .bad)
+    @Test func `a server that answers once in each interval is not silent`() {
+        let checks = (1...5).flatMap { [(Double($0) - 0.1, true), (Double($0), false)] }
+        #expect(!self.answers(checks).contains(true))
     }
 
-    @Test func `after the process stood still, what waits to be read counts`() {
-        var liveness = Liveness(at: 0)
-        #expect(liveness.check(at: self.second, hasRead: false) == .unsure)
-        #expect(liveness.check(at: 100 * self.second, hasRead: true) == .unsure)
-        #expect(liveness.check(at: 100 * self.second + 1, hasRead: false) == .good)
+    @Test func `one is silent that has not answered in the interval after the one in which it was asked`() {
+        #expect(
+            self.answers([(1, false), (2, false), (2.9, false), (3, false)]) == [false, false, false, true]
+        )
+    }
+
+    @Test func `a process that stood still has asked nothing`() {
+        #expect(
+            self.answers([(1, false), (2, false), (100, false), (101, false), (102, false)])
+                == [false, false, false, false, true]
+        )
     }
 }
 #endif

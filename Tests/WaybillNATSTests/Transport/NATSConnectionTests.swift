@@ -1,4 +1,5 @@
 #if NATS
+import Foundation
 import Testing
 import Waybill
 import WaybillEventLoop
@@ -74,6 +75,55 @@ struct NATSConnectionTests {
         #expect(await eventually { (try? await near.route("app://far/3", as: Int.self)) == 3 })
         #expect(taken.count == 2)
         #expect(near.statistics.inFlight == 0)
+        for run in runs { try await run.end() }
+    }
+
+    @Test func `an encrypted connection carries what is larger than its records`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-tls-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (key, certificate) = (folder.path + "/key.pem", folder.path + "/certificate.pem")
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key,
+            "-out", certificate, "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+        ]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let server = try await NATSServer(
+            arguments: ["--tls", "--tlscert", certificate, "--tlskey", key]
+        )
+        defer { server.stop() }
+        var security = NATSTransport.Security()
+        security.certificateAuthorityFile = certificate
+        let url = server.url.replacing("nats://", with: "tls://")
+        let transport = { NATSTransport(servers: [url], realm: "test", security: security) }
+        let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
+        try far.share("app://far/**")
+        try far.register("app://far/:n") { message -> String in
+            let count: Int = try message.parameters.require("n")
+            return String(repeating: "x", count: count)
+        }
+        let runs = [try await Self.run(near, transport()), try await Self.run(far, transport())]
+        #expect(await eventually { near.canRoute("app://far/1") })
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for count in [1, 100, 20_000, 300_000, 900_000] {
+                group.addTask {
+                    try await near.route("app://far/\(count)", as: String.self).utf8.count == count
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+        // What is not encrypted is refused there.
+        await #expect(throws: RoutingError.self) {
+            _ = try await Self.run(
+                MessageBus(configuration: .quiet),
+                NATSTransport(servers: [server.url], realm: "test")
+            )
+        }
         for run in runs { try await run.end() }
     }
 

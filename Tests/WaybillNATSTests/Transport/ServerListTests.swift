@@ -1,4 +1,5 @@
 import Testing
+
 @testable import WaybillNATS
 
 /// Which servers a connection may use.
@@ -15,11 +16,16 @@ struct ServerListTests {
 
     @Test func `a server that others name is used by the same rules, as the same user`() {
         var servers = ServerList(["nats://shop:secret@127.0.0.1:1"], usesTLS: false, allowsPlaintext: false)
-        servers.add(["nats://127.0.0.1:2", "nats://10.0.0.1:2", "nats://127.0.0.1:2", "nonsense://"])
-        servers.add(["nats://127.0.0.1:2"])
+        servers.setDiscovered(["nats://127.0.0.1:2", "nats://10.0.0.1:2", "nonsense://"])
         #expect(servers.all == ["nats://shop:secret@127.0.0.1:1", "nats://shop:secret@127.0.0.1:2"])
+        servers.setDiscovered(["nats://127.0.0.1:3"])
+        #expect(servers.all == ["nats://shop:secret@127.0.0.1:1", "nats://shop:secret@127.0.0.1:3"])
         var open = ServerList(["nats://10.0.0.1:1"], usesTLS: false, allowsPlaintext: true)
-        open.add(["nats://10.0.0.1:1", "nats://10.0.0.2:1"])
+        open.setDiscovered(["nats://10.0.0.1:1", "nats://10.0.0.2:1"])
         #expect(open.all == ["nats://10.0.0.1:1", "nats://10.0.0.2:1"])
+        var encrypted = ServerList(["tls://10.0.0.1:1"], usesTLS: false, allowsPlaintext: false)
+        encrypted.setDiscovered(["nats://10.0.0.2:1"])
+        #expect(encrypted.all == ["tls://10.0.0.1:1", "nats://10.0.0.2:1"])
+        #expect(encrypted.usesTLS)
     }
 }
