@@ -177,8 +177,12 @@ extension ClusterCore {
 // What every caller of requests has to say.
 extension ClusterCore {
     func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
-        // A node that has not said yet that it has the request is told when it does.
-        guard let node = self.requests[id]?.node else { return }
+        guard let node = self.requests[id]?.node else {
+            // A node that has not said yet that it has the request is told when it does, also if that is
+            // before the caller's task has come to its end.
+            if method == .cancelRequest { self.requests[id] = nil }
+            return
+        }
         self.tell(node, OutgoingCall.notification(method, id, answer), about: id)
     }
 
