@@ -1,5 +1,11 @@
 internal import WaybillRouting
 
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
 /// Walks over JSON text (RFC 8259) once, checks that it is valid, and says where the values of one level are.
 ///
 /// It decodes nothing. Foundation decodes a value where it is read as a type, which most bytes of a message
@@ -12,9 +18,12 @@ struct JSONScanner {
     private var position: Int
     private let depthLimit: Int
     private var depth = 0
+    /// Whether the text was scanned before: then only the ends of its values are looked for.
+    private let isKnown: Bool
 
-    private init(_ text: JSONText, depthLimit: Int) {
+    private init(_ text: JSONText, depthLimit: Int, isKnown: Bool = false) {
         self.bytes = text.bytes
+        self.isKnown = isKnown
         self.end = text.range.upperBound
         self.start = text.range.lowerBound
         self.position = self.start
@@ -62,9 +71,20 @@ struct JSONScanner {
         return text[start..<end]
     }
 
-    /// Calls a closure with each member of an object.
+    /// Whether arrays and objects are nested deeper than a limit, in text that is JSON.
+    static func isDeeper(_ text: JSONText, than limit: Int) -> Bool {
+        var scanner = JSONScanner(text, depthLimit: limit, isKnown: true)
+        do {
+            try scanner.skipValue()
+        } catch {
+            if case .tooDeep = error { return true }
+        }
+        return false
+    }
+
+    /// Calls a closure with each member of an object that was scanned before.
     static func members(of text: JSONText, _ body: (JSONText.Member) -> Void) throws(JSONError) {
-        var scanner = JSONScanner(text, depthLimit: .max)
+        var scanner = JSONScanner(text, depthLimit: .max, isKnown: true)
         try scanner.skipMembers(body)
     }
 
@@ -88,9 +108,9 @@ struct JSONScanner {
         guard self.take(UInt8(ascii: "}")) else { throw self.malformed }
     }
 
-    /// Calls a closure with each element of an array.
+    /// Calls a closure with each element of an array that was scanned before.
     static func elements(of text: JSONText, _ body: (JSONText) -> Void) throws(JSONError) {
-        var scanner = JSONScanner(text, depthLimit: .max)
+        var scanner = JSONScanner(text, depthLimit: .max, isKnown: true)
         scanner.position += 1
         scanner.skipSpace()
         if scanner.take(UInt8(ascii: "]")) { return }
@@ -177,6 +197,7 @@ struct JSONScanner {
 
     private mutating func skipString() throws(JSONError) {
         guard self.take(UInt8(ascii: "\"")) else { throw self.malformed }
+        if self.isKnown { return try self.skipRestOfKnownString() }
         while true {
             self.position = self.endOfPlainCharacters
             guard self.position < self.end else { throw self.malformed }
@@ -185,6 +206,34 @@ struct JSONScanner {
             if byte == UInt8(ascii: "\"") { return }
             if byte != UInt8(ascii: "\\") { throw self.malformed }
             try self.skipEscape()
+        }
+    }
+
+    /// Skips to the quotation mark that ends a string: the first before which no backslash is, or an even
+    /// number of them.
+    private mutating func skipRestOfKnownString() throws(JSONError) {
+        while true {
+            let place = self.nextQuotationMark
+            guard place < self.end else { throw self.malformed }
+            self.position = place + 1
+            var start = place
+            while self.bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
+            if (place - start).isMultiple(of: 2) { return }
+        }
+    }
+
+    private var nextQuotationMark: Int {
+        let rest = self.bytes.span.extracting(self.position..<self.end)
+        return self.position + Self.count(of: rest, before: UInt8(ascii: "\""))
+    }
+
+    /// How many bytes come before the first that has a value; all of them if none has.
+    static func count(of bytes: Span<UInt8>, before byte: UInt8) -> Int {
+        // The system's search reads no byte beyond the count.
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress, let found = unsafe memchr(start, Int32(byte), bytes.count)
+            else { return bytes.count }
+            return unsafe UnsafeRawPointer(found) - start
         }
     }
 

@@ -44,6 +44,9 @@ package struct JSONText: Sendable {
         try JSONScanner.validated(self, depthLimit: depthLimit, forEachMember: body)
     }
 
+    /// Whether arrays and objects are nested deeper than a limit; for what was scanned, or written here.
+    package func isDeeper(than limit: Int) -> Bool { JSONScanner.isDeeper(self, than: limit) }
+
     /// Part of the same bytes.
     package subscript(range: Range<Int>) -> JSONText { JSONText(bytes: self.bytes, range: range) }
 
@@ -81,8 +84,8 @@ extension JSONText {
 
     /// Whether a string has escapes.
     private var isEscaped: Bool {
-        // In a string that is JSON nothing else ends what stands for itself.
-        JSONScanner.plainCount(self.bytes.span.extracting(self.content)) < self.content.count
+        let content = self.bytes.span.extracting(self.content)
+        return JSONScanner.count(of: content, before: UInt8(ascii: "\\")) < content.count
     }
 
     /// Whether the value is a JSON string that says a text.

@@ -72,6 +72,33 @@ struct JSONTextTests {
         #expect(try EncodedValues.decode(self.text("[1]"), as: [any Sendable].self)?.count == 1)
     }
 
+    @Test
+    func `values end where they do, whatever texts say`() throws {
+        var generator = SystemRandomNumberGenerator()
+        let parts = ["\\", "\"", "\\\"", "a", "é", "\n", "]", "}", ",", ":", "many plain characters"]
+        for _ in 0..<500 {
+            let texts = (0..<6).map { _ in
+                (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+                    parts.randomElement(using: &generator) ?? ""
+                }.joined()
+            }
+            let object: [String: any Sendable] = [
+                "k\(texts[0])": texts[1], "a\(texts[2])": [texts[3], ["b": texts[4]]] as [any Sendable],
+                "c": texts[5],
+            ]
+            let bytes = try JSONWriter.encoded(object)
+            let text = try JSONText(validating: bytes)
+            #expect(text.members?.count == 3)
+            #expect(text.member(named: "k\(texts[0])")?.string == texts[1])
+            #expect(text.member(named: "c")?.string == texts[5])
+            let list = text.member(named: "a\(texts[2])")?.elements
+            #expect(list?.count == 2 && list?.first?.string == texts[3])
+            #expect(list?.last?.member(named: "b")?.string == texts[4])
+            let read = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
+            #expect(read?["c"] as? String == texts[5])
+        }
+    }
+
     @Test(arguments: [
         ("\"\"", ""), ("\"é\"", "é"), ("\"\\u00e9\\ud83d\\ude00\\n\"", "é😀\n"),
         ("\"a\\\"b\\\\c\\b\\f\\n\\r\\t\\/\"", "a\"b\\c\u{8}\u{c}\n\r\t/"),
