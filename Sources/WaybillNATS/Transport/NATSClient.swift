@@ -145,7 +145,9 @@ final class NATSClient: @unchecked Sendable {
 
     func subscribe(_ subject: String, _ queue: String?) {
         var subscription: OpaquePointer?
-        let events = unsafe Unmanaged.passUnretained(self.events).toOpaque()
+        // ``noteComplete`` releases it, after the last message.
+        let box = unsafe Unmanaged.passRetained(self.events)
+        let events = unsafe box.toOpaque()
         let status =
             if let queue {
                 unsafe natsConnection_QueueSubscribe(
@@ -159,10 +161,13 @@ final class NATSClient: @unchecked Sendable {
             } else {
                 unsafe natsConnection_Subscribe(&subscription, self.connection, subject, takeMessage, events)
             }
-        if status != NATS_OK {
+        guard status == NATS_OK else {
+            unsafe box.release()
             let text = unsafe String(cString: natsStatus_GetText(status))
             self.events.append(.problem("\(subject) could not be subscribed to: \(text)"))
+            return
         }
+        _ = unsafe natsSubscription_SetOnCompleteCB(subscription, noteComplete, events)
         unsafe self.subscriptions[subject] = subscription
     }
 
@@ -251,11 +256,11 @@ final class NATSClient: @unchecked Sendable {
     deinit { unsafe natsConnection_Destroy(self.connection) }
 }
 
-// The callbacks of libnats, on threads of its own. Their closure is the retained ``NATSEvents`` of the
-// connection, which lives until the last of them.
+// The callbacks of libnats, on threads of its own: one for messages, and one for all else. Their closure is a
+// retained ``NATSEvents``, which the last callback of a subscription or a connection releases.
 
 private func events(_ closure: UnsafeMutableRawPointer?) -> NATSEvents? {
-    // Made of a retained object that ``noteClosed`` releases, after every other callback.
+    // Made of a retained object, which is released after this callback.
     unsafe closure.map { unsafe Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
 }
 
@@ -285,6 +290,12 @@ private func takeMessage(
         headers: headers(of: message)
     )
     events.append(taken)
+}
+
+private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
+    guard let closure = unsafe closure else { return }
+    // The last callback of the subscription: nothing of it refers to the object any more.
+    unsafe Unmanaged<NATSEvents>.fromOpaque(closure).release()
 }
 
 /// The headers of a message; of several values of one name the first.
