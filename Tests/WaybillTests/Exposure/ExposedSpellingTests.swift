@@ -65,6 +65,16 @@ struct ExposedSpellingTests {
     }
 
     @Test
+    func `what looks the same in other bytes is not`() async throws {
+        let bus = try self.makeBus()
+        try bus.register("app://caf\u{E9}") { _ in "one character" }
+        try bus.register("app://cafe\u{301}") { _ in "two characters" }
+        try bus.expose("app://caf\u{E9}")
+        #expect(await self.outcome(bus, "app://caf\u{E9}") == "one character")
+        #expect(await self.outcome(bus, "app://cafe\u{301}") == "noRoute")
+    }
+
+    @Test
     func `dots that are no segments are`() async throws {
         let bus = try self.makeBus()
         try bus.expose("app://open/**")
