@@ -59,7 +59,9 @@ extension ClusterCore {
     }
 
     private func call(_ request: ExternalRequest, _ mode: EventMode, _ message: TransportMessage) async {
-        self.tally.count(for: message.subject) { _ = self.tally.begin() }
+        if self.subjects.isCall(message.subject) {
+            self.tally.count(for: message.subject) { _ = self.tally.begin() }
+        }
         let start = ContinuousClock.now
         var failure: RoutingError?
         do throws(RoutingError) {

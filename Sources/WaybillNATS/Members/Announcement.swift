@@ -42,6 +42,9 @@ struct Announcement: Sendable, Equatable {
     /// How long an interval may be: a node must not be able to say that it lives for ever.
     static let longestInterval = 60_000
 
+    /// The last epoch that is believed: there is a next one.
+    private static let lastEpoch = 1 << 53
+
     /// The most bytes of one that is read, and the most patterns in it.
     static let limit = 8 << 20
     static let patternLimit = 100_000
@@ -54,7 +57,7 @@ struct Announcement: Sendable, Equatable {
         let values = Dictionary(members.map { ($0.name, $0.value) }) { _, last in last }
         guard let kind = values["kind"]?.string.flatMap({ Kind(rawValue: $0) }),
             let node = values["node"]?.string.flatMap({ NodeID($0) }),
-            let epoch = values["epoch"]?.int, epoch >= 0
+            let epoch = values["epoch"]?.int, (0...Self.lastEpoch).contains(epoch)
         else { return nil }
         self.init(kind, of: node)
         self.epoch = epoch

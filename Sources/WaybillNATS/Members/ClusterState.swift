@@ -32,8 +32,11 @@ struct ClusterState: Sendable {
         case learned(NodeID)
         /// A node has left.
         case left(Member)
-        /// A node that was there says that it is there now: what it was asked before may be lost.
+        /// A node that was there says that it is there now: what it was asked before is lost.
         case returned(Member)
+        /// Tell a node that was lost, and is there after all, that this one is there now: what it had asked
+        /// before is lost, and it may not have noticed anything.
+        case greet(NodeID)
     }
 
     private(set) var members: [NodeID: Member] = [:]
@@ -41,10 +44,13 @@ struct ClusterState: Sendable {
     private(set) var leaving: [NodeID: Member] = [:]
     /// Nodes that have said so at any time: a message of theirs that is late does not bring them back.
     private var departed: [NodeID] = []
+    /// Nodes that were lost, and have not been heard of since.
+    private var lost: [NodeID] = []
     private let own: NodeID
     private var directory: RouteDirectory
 
-    private static let departedLimit = 1000
+    /// How many nodes are remembered of those that are there no more.
+    private static let memoryLimit = 1000
     private static let memberLimit = 10_000
 
     init(own: NodeID, table: RouteTable<PatternShape>) {
@@ -66,6 +72,10 @@ struct ClusterState: Sendable {
         member.interval = .milliseconds(announcement.interval)
         var actions: [Action] = []
         if announcement.kind == .hello, let known = self.members[id] { actions.append(.returned(known)) }
+        if let index = self.lost.firstIndex(of: id) {
+            self.lost.remove(at: index)
+            actions.append(.greet(id))
+        }
         switch announcement.kind {
         case .hello, .state:
             // The same epoch is the same state: a node that joins is told what its own announcement told.
@@ -117,16 +127,26 @@ struct ClusterState: Sendable {
 
     /// A node takes no more requests, and goes on beating until it has answered those that it has.
     private mutating func noteLeaving(_ id: NodeID, at now: Instant) -> Member? {
-        self.departed.append(id)
-        if self.departed.count > Self.departedLimit { self.departed.removeFirst() }
-        guard var member = self.drop(id) else { return nil }
+        Self.note(id, in: &self.departed)
+        guard var member = self.remove(id) else { return nil }
         member.lastHeard = now
         self.leaving[id] = member
         return member
     }
 
+    private static func note(_ id: NodeID, in nodes: inout [NodeID]) {
+        nodes.append(id)
+        if nodes.count > Self.memoryLimit { nodes.removeFirst() }
+    }
+
     /// A node cannot be reached; it is a member again when it says something.
     mutating func drop(_ id: NodeID) -> Member? {
+        guard let member = self.remove(id) else { return nil }
+        Self.note(id, in: &self.lost)
+        return member
+    }
+
+    private mutating func remove(_ id: NodeID) -> Member? {
         guard var member = self.members.removeValue(forKey: id) else {
             return self.leaving.removeValue(forKey: id)
         }

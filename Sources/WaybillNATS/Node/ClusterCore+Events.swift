@@ -14,6 +14,11 @@ extension ClusterCore {
         case .overflow:
             self.configuration.logger.error("messages are lost: the node is too slow for them")
             self.loseAll("answers were lost, since this node is too slow for them")
+            // What the others have asked may be lost as well, and what they have said about it. They are told.
+            self.abandonSessions()
+            self.announce(.hello)
+        case .publicationOverflow:
+            self.configuration.logger.error("publications are lost: the node is too slow for them")
         case .connected:
             self.isConnected = true
             self.reconnectedAt = self.now
@@ -72,7 +77,10 @@ extension ClusterCore {
     private func noteUndelivered(_ reply: String, _ reason: TransportEvent.Undelivered) {
         if let (_, id) = self.subjects.request(in: reply) {
             switch reason {
-            case .noSubscriber: self.deliver(.finished(.failure(.unrouted)), to: id)
+            case .noSubscriber:
+                // A node that had the request is gone: no other one may get it as well.
+                let lost = self.requests[id]?.node.map { "the node \(self.name(of: $0)) is gone" }
+                self.deliver(lost.map { .lost($0) } ?? .finished(.failure(.unrouted)), to: id)
             case .notSent(let message, let reason):
                 if self.pending.contains(id) {
                     self.deliver(.lost(reason), to: id)
@@ -112,7 +120,8 @@ extension ClusterCore {
             case .answer(let node): self.announce(.state, to: node)
             case .learned(let node): self.refreshed(node)
             case .left(let member): self.noteLeft(member)
-            case .returned(let member): self.lose(member, "has lost its connection for a moment")
+            case .returned(let member): self.lose(member, "was away for a moment, and has lost what it had")
+            case .greet(let node): self.announce(.hello, to: node)
             }
         }
     }
@@ -177,6 +186,9 @@ extension ClusterCore {
     private func makeSession(_ key: Peer) -> RPCSession {
         var limits = RPCServer.Limits()
         limits.requestsInFlight = self.configuration.requestsPerNode
+        // Nothing tells when a client has gone, which subscribes to subjects of NATS if it subscribes. Nor do
+        // nodes subscribe.
+        limits.subscriptions = 0
         limits.requestsPerSecond = .max
         let (peer, subject, isNode) =
             switch key {

@@ -49,7 +49,7 @@ extension ClusterCore {
         _ shape: PatternShape
     ) async throws -> any Sendable {
         let url = message.address.text
-        guard self.isConnected else { throw self.unreachable(url, "there is no connection to a server", nil) }
+        if let obstacle = self.obstacle { throw self.unreachable(url, obstacle, nil) }
         let id = self.pending.openUnguessable()
         defer {
             self.pending.close(id)
@@ -87,7 +87,8 @@ extension ClusterCore {
     /// Where the answers to one request of this node go.
     private func inbox(_ request: Int) -> String { self.inboxPrefix + String(request) }
 
-    /// Why a message cannot be sent, if so: for a server, headers are a part of it.
+    /// Why a message cannot be sent, if so: for a server, headers are a part of it, and nodes read only so
+    /// deep.
     func objection(
         to payload: [UInt8],
         _ headers: [(name: String, value: String)],
@@ -95,11 +96,19 @@ extension ClusterCore {
     ) -> RoutingError? {
         let limit = self.transport.payloadLimit
         let size = payload.count + TransportMessage.size(of: headers)
-        guard size > limit else { return nil }
+        if size > limit {
+            return RoutingError(
+                .notTransferable,
+                url: url,
+                message: "the message has \(size) bytes, and the server takes \(limit)"
+            )
+        }
+        // The node that gets it would not read it.
+        guard JSONText(payload).isDeeper(than: JSONText.depthLimit) else { return nil }
         return RoutingError(
             .notTransferable,
             url: url,
-            message: "the message has \(size) bytes, and the server takes \(limit)"
+            message: "the values are nested deeper than \(JSONText.depthLimit), which no node reads"
         )
     }
 
@@ -107,9 +116,7 @@ extension ClusterCore {
     func publish(_ message: Message) {
         let url = message.parameters.url
         do throws(RoutingError) {
-            guard self.isConnected else {
-                throw self.unreachable(url, "there is no connection to a server", nil)
-            }
+            if let obstacle = self.obstacle { throw self.unreachable(url, obstacle, nil) }
             let timeLeft = message.deadline.map { $0 - self.now }
             let bytes = try OutgoingCall.publication(message, timeLeft: timeLeft)
             let mode = self.configuration.publicationFormat.mode
@@ -183,7 +190,11 @@ extension ClusterCore {
             if method == .cancelRequest { self.requests[id] = nil }
             return
         }
-        self.tell(node, OutgoingCall.notification(method, id, answer), about: id)
+        let bytes = OutgoingCall.notification(method, id, answer)
+        guard let error = self.objection(to: bytes, [], "") else { return self.tell(node, bytes, about: id) }
+        // The handler waits for an answer, and gets this one.
+        let failure = RPCFailure(wholly: error)
+        self.tell(node, OutgoingCall.notification(method, id, .failure(failure)), about: id)
     }
 
     func tell(_ node: NodeID, _ bytes: [UInt8], about id: Int) {

@@ -45,10 +45,15 @@ actor ClusterCore: RPCCaller {
     /// Events that came, and are being handled.
     var eventsInFlight = 0
     var isConnected = false
+    /// Why nothing can be sent, if so.
+    var obstacle: String? {
+        if self.phase == .left { return "this node has left the cluster" }
+        return self.isConnected ? nil : "there is no connection to a server"
+    }
     /// When the connection came back; nil if it has not been lost.
     var reconnectedAt: ContinuousClock.Instant?
     private var registration: Registration?
-    private var isStarted = false
+    private var phase = Phase.apart
     private var watch: ScheduledTimer?
     private var lastBeat: ContinuousClock.Instant?
 
@@ -58,6 +63,16 @@ actor ClusterCore: RPCCaller {
         case node(NodeID)
         /// A client that is no node, by where its answer goes: each of its requests is a conversation.
         case client(String)
+    }
+
+    private enum Phase {
+        /// It has not joined.
+        case apart
+        case member
+        /// It takes no more requests, and goes on sending until those that it has are answered.
+        case leaving
+        /// It sends nothing any more, since no answer would come.
+        case left
     }
 
     /// The question what some nodes share now.
@@ -108,14 +123,15 @@ actor ClusterCore: RPCCaller {
 // Joining and leaving.
 extension ClusterCore {
     func start() async throws {
-        guard !self.isStarted else { return }
-        self.isStarted = true
+        if self.phase == .left { throw RoutingError(.refused, message: "a node joins once") }
+        guard self.phase == .apart else { return }
+        self.phase = .member
         do throws(RoutingError) {
             try await self.transport.open(on: self.eventLoop) { [weak self] event in
                 self?.assumeOnLoop { $0.receive(event) }
             }
         } catch {
-            self.isStarted = false
+            self.phase = .apart
             throw error
         }
         self.isConnected = true
@@ -124,6 +140,7 @@ extension ClusterCore {
                 self?.noteRoutesChanged()
             }
         } catch {
+            self.phase = .left
             await self.transport.close()
             throw error
         }
@@ -157,6 +174,7 @@ extension ClusterCore {
     ///
     /// It beats until it has: the others know by its silence that what they have not got is lost.
     private func leave() async {
+        self.phase = .leaving
         self.announce(.bye)
         for subject in self.service?.subjects ?? [] { self.transport.unsubscribe(subject) }
         for subject in self.offer.subjects { self.transport.unsubscribe(subject) }
@@ -168,16 +186,23 @@ extension ClusterCore {
         }
         self.watch.take()?.cancel()
         self.lastBeat = nil
+        self.phase = .left
         self.loseAll("this node has left the cluster")
         self.registration.take()?.cancel()
-        for session in self.sessions.values { session.assumeOnLoop { $0.abandon() } }
-        self.sessions = [:]
+        self.abandonSessions()
         await self.transport.flush()
         await self.transport.close()
+        self.loseAll("this node has left the cluster")
+    }
+
+    /// Cancels what the others have asked for.
+    func abandonSessions() {
+        for session in self.sessions.values { session.assumeOnLoop { $0.abandon() } }
+        self.sessions = [:]
     }
 
     private var isDrained: Bool {
-        self.pending.count == 0 && self.eventsInFlight == 0
+        self.pending.count == 0 && self.refreshes.isEmpty && self.eventsInFlight == 0
             && self.sessions.values.allSatisfy { $0.assumeOnLoop { $0.isIdle } }
     }
 }
@@ -220,7 +245,8 @@ extension ClusterCore {
             self.assumeOnLoop { core in
                 // Not a store: what was changed before each call that found it true is seen from here on.
                 _ = core.isAnnouncementDue.exchange(false, ordering: .acquiringAndReleasing)
-                guard core.registration != nil, let change = core.updateOffer() else { return }
+                // A node that leaves has taken back what it offered.
+                guard core.phase == .member, let change = core.updateOffer() else { return }
                 core.send(change, to: nil)
             }
         }

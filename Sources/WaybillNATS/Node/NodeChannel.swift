@@ -45,8 +45,15 @@ final class NodeChannel: RPCChannel {
 
     func enqueue(_ body: [UInt8]) {
         guard !self.subject.isEmpty else { return }
-        _ = self.transport.publish(self.subject, reply: self.reply, body)
+        if !self.transport.publish(self.subject, reply: self.reply, body) { self.refuse(body) }
         if !self.isNode { self.onAnswer() }
+    }
+
+    /// Says that an answer waits for too many others: it is large, or it would not.
+    private func refuse(_ body: [UInt8]) {
+        guard case .result(let id, _) = RPCMessage(JSONText(body)).content else { return }
+        let failure = RPCFailure.limit("too many messages wait to be sent to the server")
+        _ = self.transport.publish(self.subject, reply: self.reply, RPCSession.answer(to: id, failure))
     }
 
     func accepted(_ id: RPCID) {
@@ -69,12 +76,19 @@ final class NodeChannel: RPCChannel {
     }
 
     func objection(to result: JSONText) -> RoutingError? {
-        // What stands around it has less than 200 bytes.
+        // What stands around it has less than 200 bytes, and four levels.
         let limit = self.transport.payloadLimit - 200
-        guard result.range.count > limit else { return nil }
+        if result.range.count > limit {
+            return RoutingError(
+                .notTransferable,
+                message: "the reply has \(result.range.count) bytes, and the server takes \(limit)"
+            )
+        }
+        let depthLimit = JSONText.depthLimit - 4
+        guard result.isDeeper(than: depthLimit) else { return nil }
         return RoutingError(
             .notTransferable,
-            message: "the reply has \(result.range.count) bytes, and the server takes \(limit)"
+            message: "the reply is nested deeper than \(depthLimit), which no node reads"
         )
     }
 

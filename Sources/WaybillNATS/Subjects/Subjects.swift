@@ -124,6 +124,9 @@ struct Subjects: Sendable {
         subject.begins(with: self.publicationPrefix) || subject == self.longPublications
     }
 
+    /// Whether a message of a subject begins something: a request does, or a publication.
+    func beginsExchange(_ subject: String) -> Bool { self.isCall(subject) || self.isPublication(subject) }
+
     /// Whether messages of a subject may come as one: publications, and what one node says of another's
     /// requests.
     func mayBeSeveral(_ subject: String) -> Bool {

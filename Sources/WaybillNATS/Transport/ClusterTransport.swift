@@ -29,6 +29,8 @@ package protocol ClusterTransport: Sendable {
 
     /// Sends a message.
     ///
+    /// What nodes say of each other and of their requests is small, and is not lost with what waits.
+    ///
     /// - Returns: False if too many messages wait to be sent already.
     func publish(
         _ subject: String,
@@ -59,6 +61,8 @@ package enum TransportEvent: Sendable {
     case undelivered(reply: String, reason: Undelivered)
     /// Messages have been lost on their way to this node, since it is too slow.
     case overflow
+    /// The same, and all of them were publications.
+    case publicationOverflow
     case connected
     case disconnected(String)
     /// The server has objected to something, such as a subject that the user may not subscribe to.

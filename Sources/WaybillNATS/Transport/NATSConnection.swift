@@ -44,11 +44,12 @@ final class NATSConnection: ClusterTransport {
     /// The thread, while there is one.
     private let thread = Locked<Thread?>(nil)
 
+    /// The most bytes of what nodes say of each other's requests and of themselves.
+    private static let smallSize = 8 << 10
+
     private struct Thread: Sendable {
         let socket: NATSSocket
         let loop: EventLoop
-        /// A thread of libnats may be about to call it when the connection is closed.
-        let events: NATSEvents
     }
 
     init(
@@ -89,7 +90,7 @@ final class NATSConnection: ClusterTransport {
                         return client
                     }
                     let client = try makeClient(servers.all)
-                    self.thread.withLock { $0 = Thread(socket: socket, loop: eventLoop, events: events) }
+                    self.thread.withLock { $0 = Thread(socket: socket, loop: eventLoop) }
                     continuation.resume(returning: Result<Void, RoutingError>.success(()))
                     var worker = NATSWorker(client, servers, self.commands, events, socket, makeClient)
                     worker.run(self.idlePolicy)
@@ -117,10 +118,13 @@ final class NATSConnection: ClusterTransport {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
         let mayJoin = self.subjects.mayJoin(to: subject, reply: reply)
+        // There are no more of these than requests and nodes.
+        let isUrgent = size <= Self.smallSize && !self.subjects.beginsExchange(subject)
         let message = OutgoingMessage(subject, reply: reply, payload, headers: headers, mayJoin: mayJoin)
-        guard mayJoin else { return self.enqueue(.publish(message), size: size) }
         let limit = self.payloadLimit
-        return self.enqueue(.publish(message), size: size) { $0.take(message, limit: limit) }
+        return self.enqueue(.publish(message), size: size, isUrgent: isUrgent) { last in
+            mayJoin && last.take(message, limit: limit)
+        }
     }
 
     func flush() async {

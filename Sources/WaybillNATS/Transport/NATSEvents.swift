@@ -18,6 +18,7 @@ final class NATSEvents: Sendable {
     private let readMessages = Locked(ReadMessages())
     /// Whether the loop is about to be told that it is too slow.
     private let isOverflowing = Atomic(false)
+    private let isLosingPublications = Atomic(false)
     private let eventLoop: EventLoop
     private let subjects: Subjects
     private let receive: @Sendable (TransportEvent) -> Void
@@ -55,8 +56,11 @@ final class NATSEvents: Sendable {
             self.append(.message(message), size: message.payload.count, isUrgent: false)
             return
         }
+        let isPublication = self.subjects.isPublication(message.subject)
         for part in message.parts {
-            guard self.append(.message(part), size: part.payload.count, isUrgent: false) else { return }
+            let size = part.payload.count
+            guard self.append(.message(part), size: size, isUrgent: false, isPublication: isPublication)
+            else { return }
         }
     }
 
@@ -67,22 +71,32 @@ final class NATSEvents: Sendable {
     ///
     /// - Returns: whether it is kept.
     @discardableResult
-    func append(_ event: TransportEvent, size: Int = 0, isUrgent: Bool = true) -> Bool {
+    func append(
+        _ event: TransportEvent,
+        size: Int = 0,
+        isUrgent: Bool = true,
+        isPublication: Bool = false
+    ) -> Bool {
         switch self.ring.append(.event(event), size: size, isUrgent: isUrgent) {
         case .queued: return true
         case .needsWakeUp:
             self.eventLoop.execute { self.drain() }
             return true
         case .full:
-            self.noteOverflow()
+            self.noteOverflow(ofPublications: isPublication)
             return false
         case .closed: return false
         }
     }
 
     /// Says once, until the loop has heard it, that it is too slow.
-    func noteOverflow() {
-        if !self.isOverflowing.exchange(true, ordering: .acquiringAndReleasing) { self.append(.overflow) }
+    func noteOverflow(ofPublications areOnlyPublications: Bool = false) {
+        if areOnlyPublications {
+            guard !self.isLosingPublications.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            self.append(.publicationOverflow)
+        } else if !self.isOverflowing.exchange(true, ordering: .acquiringAndReleasing) {
+            self.append(.overflow)
+        }
     }
 
     /// Has nothing received any more.
@@ -109,7 +123,7 @@ final class NATSEvents: Sendable {
         repeat {
             switch rest.removeFirst() {
             case .event(let event):
-                if case .overflow = event { self.isOverflowing.store(false, ordering: .releasing) }
+                self.noteTold(of: event)
                 self.receive(event)
             case .marker(let body): body()
             }
@@ -117,6 +131,14 @@ final class NATSEvents: Sendable {
         } while !rest.isEmpty && self.eventLoop.consumeDeliveryBudget() && self.eventLoop.time.instant < end
         self.eventLoop.execute { [rest] in
             if rest.isEmpty { self.drain() } else { self.receive(rest) }
+        }
+    }
+
+    private func noteTold(of event: TransportEvent) {
+        switch event {
+        case .overflow: self.isOverflowing.store(false, ordering: .releasing)
+        case .publicationOverflow: self.isLosingPublications.store(false, ordering: .releasing)
+        default: break
         }
     }
 

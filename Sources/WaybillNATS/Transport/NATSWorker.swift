@@ -196,6 +196,7 @@ extension NATSWorker {
             // What was asked for while there was no server has failed: it must not be sent late.
             while self.performCommands() {}
             self.client = client
+            if self.isClosed { return self.endConnection() }
             self.isFull = false
             for (subject, queue) in self.subscriptions { client.subscribe(subject, queue) }
             self.untried = []

@@ -44,7 +44,10 @@ extension RPCCaller {
                 let error = failure.routingError(url: url)
                 // It is not this bus that has been shut down.
                 throw error.code == .shutDown ? self.unreachable(url, error.message, nil) : error
-            case .lost(let reason): throw self.unreachable(url, reason, nil)
+            case .lost(let reason):
+                // Its handler may be there after all.
+                self.notify(.cancelRequest, id, nil)
+                throw self.unreachable(url, reason, nil)
             case .cancelled:
                 self.notify(.cancelRequest, id, nil)
                 throw CancellationError()

@@ -43,7 +43,7 @@ package struct RPCFailure: Error, Sendable {
     }
 
     /// A limit of the server that the peer has reached.
-    static func limit(_ message: String) -> Self {
+    package static func limit(_ message: String) -> Self {
         RPCFailure(code: RoutingError.Code.mailboxFull.rpcCode, message: message, name: "mailboxFull")
     }
 }

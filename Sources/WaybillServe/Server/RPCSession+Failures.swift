@@ -1,7 +1,7 @@
 internal import Logging
 internal import Waybill
 internal import WaybillJSON
-internal import WaybillRouting
+package import WaybillRouting
 
 // Errors as the peer sees them.
 extension RPCSession {
@@ -44,12 +44,15 @@ extension RPCFailure {
         )
     }
 
+    /// The most characters of a cause: a message that is too large would not arrive.
+    private static let causeLimit = 4000
+
     /// What a node of the same cluster is told of an error: all of it.
-    init(wholly error: RoutingError) {
+    package init(wholly error: RoutingError) {
         self.init(code: error.code.rpcCode, message: error.message, name: error.code.description)
         self.route = error.route
         self.module = error.module
-        self.cause = error.cause.map { "\($0)" }
+        self.cause = error.cause.map { SafeText.line("\($0)", limit: Self.causeLimit) }
     }
 
     /// What a peer is told of a frame that is no JSON.

@@ -126,7 +126,7 @@ extension RPCSession {
         self.finish(number, writer.bytes)
     }
 
-    private func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
+    func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
         self.channel.ended(id, failure)
         self.finish(number, Self.answer(to: id, failure))
@@ -146,7 +146,7 @@ extension RPCSession {
         self.channel.enqueue(Self.answer(to: id, failure))
     }
 
-    static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {
+    package static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
         writer.id(id)

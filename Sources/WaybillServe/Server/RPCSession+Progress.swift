@@ -27,10 +27,11 @@ extension RPCSession {
         writer.id(id)
         writer.name("value")
         let text = try self.encoded(value)
+        if let error = self.channel.objection(to: text) { throw error }
         writer.raw(text)
         if self.tellsTypes { writer.raw(text.typeNote) }
         writer.raw("}}")
-        guard attachment.answersProgress else {
+        guard self.isAwaited(attachment) else {
             self.channel.enqueue(writer.bytes)
             await self.channel.flush()
             return ()
@@ -41,6 +42,14 @@ extension RPCSession {
         case .failure(let error) where error.code == .noHandler: return try await noListener(value)
         case .failure(let error): throw error
         }
+    }
+
+    /// Whether a handler waits for the answer to a progress reply.
+    ///
+    /// A client of the nodes' network may be gone without a trace, so it is awaited only if it says how long.
+    private func isAwaited(_ attachment: RPCAttachment) -> Bool {
+        attachment.answersProgress
+            && (self.audience == .peers || self.tellsTypes || attachment.timeLeft != nil)
     }
 
     private func awaitAnswer(
@@ -112,7 +121,9 @@ extension RPCSession {
         do {
             var attachment = RPCAttachment()
             attachment.headers = headers
-            attachment.payload = try JSONText(encoding: value)
+            let text = try JSONText(encoding: value)
+            if let error = self.channel.objection(to: text) { throw error }
+            attachment.payload = text
             var writer = JSONWriter()
             writer.raw("{\"jsonrpc\":\"2.0\",\"method\":")
             writer.string(url)
@@ -127,6 +138,9 @@ extension RPCSession {
             self.channel.flushSoon()
         } catch {
             self.logger.notice("a value cannot be returned", metadata: self.metadata("\(error)"))
+            // The caller waits for it, and would take its absence for the handler's own decision.
+            guard let number = id.flatMap({ self.requests.number(of: $0) }) else { return }
+            self.finish(number, with: self.failure(error))
         }
     }
 }

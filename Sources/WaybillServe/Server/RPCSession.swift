@@ -162,7 +162,9 @@ extension RPCSession {
     }
 
     /// Whether nothing is owed to the peer.
-    package var isIdle: Bool { self.requests.isEmpty && self.subscriptions.isEmpty }
+    package var isIdle: Bool {
+        self.requests.isEmpty && self.subscriptions.isEmpty && self.unawaitedPublications == 0
+    }
 
     func closeIfDrained() {
         guard self.phase == .draining, self.requests.isEmpty else { return }

@@ -78,7 +78,7 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(9)).gone.isEmpty)
     }
 
-    @Test func `a node that is silent is dropped, and asked when it says something again`() {
+    @Test func `a node that is silent is dropped, and asked and greeted when it says something again`() {
         var state = Self.state()
         let node = NodeID.random()
         let start = Instant.now
@@ -86,7 +86,22 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(2)).lost.isEmpty)
         #expect(state.expire(at: start + .seconds(3)).lost.map(\.id) == [node])
         #expect(state.shape(for: "app://a") == nil)
-        #expect(state.receive(Self.announcement(.beat, node, epoch: 4), at: start) == [.ask(node)])
+        let beat = Self.announcement(.beat, node, epoch: 4)
+        #expect(state.receive(beat, at: start) == [.greet(node), .ask(node)])
+        #expect(state.receive(beat, at: start) == [.ask(node)])
+    }
+
+    @Test func `an epoch after which there is none is not believed`() throws {
+        var state = Self.state()
+        let node = NodeID.random()
+        func announcement(_ kind: String, _ epoch: Int) -> Announcement? {
+            Announcement(Array(#"{"kind":"\#(kind)","node":"\#(node)","epoch":\#(epoch)}"#.utf8))
+        }
+        #expect(announcement("state", .max) == nil && announcement("state", -1) == nil)
+        let last = try #require(announcement("state", 1 << 53))
+        #expect(state.receive(last, at: .now) == [.learned(node)])
+        let change = try #require(announcement("change", 0))
+        #expect(state.receive(change, at: .now) == [])
     }
 
     @Test func `patterns of one shape share, and of patterns in conflict one waits for the other to go`() {

@@ -126,57 +126,6 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test
-    func `a node is told that a caller has left, whenever it says that it has the request`() async throws {
-        try await withCluster(.memory) { cluster in
-            let near = try await cluster.node("near")
-            let (loop, core) = (near.bus.eventLoop, near.node.core)
-            let (subjects, far) = (Subjects(realm: "test"), NodeID.random())
-            let asked = Journal<TransportMessage>()
-            let transport = cluster.memory.transport()
-            try await transport.open(on: loop) { event in
-                guard case .message(let message) = event, !subjects.isAboutNodes(message.subject) else {
-                    return
-                }
-                asked.add(message)
-            }
-            let call = subjects.call(PatternShape(try RoutePattern("app://far/one")))
-            for subject in [subjects.members(far), subjects.node(far), call] {
-                transport.subscribe(subject, queue: nil)
-            }
-            var hello = Announcement(.hello, of: far)
-            hello.routes = ["app://far/one"]
-            cluster.memory.publish(subjects.nodes, nil, hello.bytes, from: 0)
-            #expect(await near.knows("app://far/one"))
-            // Each as another step of the loop after the caller has left, and beside it.
-            for round in 0..<400 {
-                let caller = Task {
-                    try await Probe(eventLoop: loop).run { try await near.bus.route("app://far/one") }
-                }
-                #expect(await eventually { asked.count == 2 * round + 1 })
-                let request = try #require(asked.entries.last?.reply.flatMap { subjects.request(in: $0) })
-                let claim = TransportMessage(
-                    subject: subjects.inbox(near.node.core.id, 0),
-                    reply: subjects.node(far),
-                    payload: Array(
-                        #"{"jsonrpc":"2.0","method":"$/accepted","params":{"id":\#(request.number)}}"#.utf8
-                    )
-                )
-                @Sendable func takeClaim(after turns: Int) {
-                    if turns == 0 { return core.assumeOnLoop { $0.receive(.message(claim)) } }
-                    loop.execute { takeClaim(after: turns - 1) }
-                }
-                takeClaim(after: round % 20 + 1)
-                caller.cancel()
-                await #expect(throws: RoutingError.self) { try await caller.value }
-                try #require(await eventually { asked.count == 2 * round + 2 })
-                let last = String(decoding: asked.entries.last?.payload ?? [], as: UTF8.self)
-                #expect(last.contains("$/cancelRequest"))
-            }
-            await transport.close()
-        }
-    }
-
     @Test func `a table that is out of date costs two round trips, and never a timeout`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
