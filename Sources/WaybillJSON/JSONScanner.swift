@@ -73,6 +73,11 @@ struct JSONScanner {
 
     /// Whether arrays and objects are nested deeper than a limit, in text that is JSON.
     static func isDeeper(_ text: JSONText, than limit: Int) -> Bool {
+        // Most texts open fewer of them, nested or not.
+        let bytes = text.bytes.span.extracting(text.range)
+        let objects = Self.number(of: UInt8(ascii: "{"), in: bytes, limit: limit)
+        let arrays = Self.number(of: UInt8(ascii: "["), in: bytes, limit: limit)
+        if objects + arrays <= limit { return false }
         var scanner = JSONScanner(text, depthLimit: limit, isKnown: true)
         do {
             try scanner.skipValue()
@@ -220,6 +225,17 @@ struct JSONScanner {
             while self.bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
             if (place - start).isMultiple(of: 2) { return }
         }
+    }
+
+    /// How many bytes have a value; no more are counted than one beyond a limit.
+    private static func number(of byte: UInt8, in bytes: Span<UInt8>, limit: Int) -> Int {
+        var (number, place) = (0, 0)
+        while number <= limit {
+            place += self.count(of: bytes.extracting(place..<bytes.count), before: byte) + 1
+            if place > bytes.count { break }
+            number += 1
+        }
+        return number
     }
 
     private var nextQuotationMark: Int {

@@ -72,6 +72,15 @@ struct JSONTextTests {
         #expect(try EncodedValues.decode(self.text("[1]"), as: [any Sendable].self)?.count == 1)
     }
 
+    @Test(arguments: [
+        ("7", 0), ("\"[[[\"", 0), ("[]", 1), ("[[],[]]", 2), ("{\"[{\":[1,{\"a\":[]},2]}", 4),
+        ("[[[[1]]],[[2]]]", 4),
+    ])
+    func `it is known how deep values are`(json: String, depth: Int) throws {
+        let text = try self.text(json)
+        #expect(!text.isDeeper(than: depth) && (depth == 0 || text.isDeeper(than: depth - 1)))
+    }
+
     @Test
     func `values end where they do, whatever texts say`() throws {
         var generator = SystemRandomNumberGenerator()
