@@ -15,7 +15,7 @@ extension ClusterCore {
             self.configuration.logger.error("messages are lost: the node is too slow for them")
             self.loseAll("answers were lost, since this node is too slow for them")
             // What the others have asked may be lost as well, and what they have said about it. They are told.
-            self.abandonSessions()
+            self.abandonSessions("may have lost what was said about the request, since it is too slow")
             self.announce(.hello)
         case .publicationOverflow:
             self.configuration.logger.error("publications are lost: the node is too slow for them")

@@ -103,8 +103,8 @@ extension ClusterCore {
                 message: "the message has \(size) bytes, and the server takes \(limit)"
             )
         }
-        // The node that gets it would not read it.
-        guard JSONText(payload).isDeeper(than: JSONText.depthLimit) else { return nil }
+        // The node that gets it would not read it. The data of an event in its binary mode may be no JSON.
+        guard headers.isEmpty, JSONText(payload).isDeeper(than: JSONText.depthLimit) else { return nil }
         return RoutingError(
             .notTransferable,
             url: url,
@@ -191,14 +191,16 @@ extension ClusterCore {
             return
         }
         let bytes = OutgoingCall.notification(method, id, answer)
-        guard let error = self.objection(to: bytes, [], "") else { return self.tell(node, bytes, about: id) }
+        let error = self.objection(to: bytes, [], "")
+        if error == nil, self.tell(node, bytes, about: id) { return }
         // The handler waits for an answer, and gets this one.
-        let failure = RPCFailure(wholly: error)
+        let failure = error.map { RPCFailure(wholly: $0) } ?? .limit("too much waits to be sent")
         self.tell(node, OutgoingCall.notification(method, id, .failure(failure)), about: id)
     }
 
-    func tell(_ node: NodeID, _ bytes: [UInt8], about id: Int) {
-        _ = self.transport.publish(self.subjects.node(node), reply: self.inbox(id), bytes)
+    @discardableResult
+    func tell(_ node: NodeID, _ bytes: [UInt8], about id: Int) -> Bool {
+        self.transport.publish(self.subjects.node(node), reply: self.inbox(id), bytes)
     }
 
     func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError {
@@ -227,7 +229,9 @@ extension ClusterCore {
         for (id, request) in self.requests where request.node == member.id {
             self.deliver(.lost(text), to: id)
         }
-        self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon() }
+        // It may be there after all, and wait for what it has asked since.
+        let lost = self.saying("has lost sight of the one that asked")
+        self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
         self.loseUnclaimed(of: member, text)
     }
 

@@ -189,17 +189,21 @@ extension ClusterCore {
         self.phase = .left
         self.loseAll("this node has left the cluster")
         self.registration.take()?.cancel()
-        self.abandonSessions()
+        self.abandonSessions("has left the cluster")
         await self.transport.flush()
         await self.transport.close()
         self.loseAll("this node has left the cluster")
     }
 
-    /// Cancels what the others have asked for.
-    func abandonSessions() {
-        for session in self.sessions.values { session.assumeOnLoop { $0.abandon() } }
+    /// Cancels what the others have asked for, and says so.
+    func abandonSessions(_ reason: String) {
+        let text = self.saying(reason)
+        for session in self.sessions.values { session.assumeOnLoop { $0.abandon(text) } }
         self.sessions = [:]
     }
+
+    /// A sentence about this node.
+    func saying(_ text: String) -> String { "the node \(self.configuration.name) (\(self.id)) \(text)" }
 
     private var isDrained: Bool {
         self.pending.count == 0 && self.refreshes.isEmpty && self.eventsInFlight == 0

@@ -43,17 +43,12 @@ final class NodeChannel: RPCChannel {
         self.onAnswer = onAnswer
     }
 
-    func enqueue(_ body: [UInt8]) {
-        guard !self.subject.isEmpty else { return }
-        if !self.transport.publish(self.subject, reply: self.reply, body) { self.refuse(body) }
+    @discardableResult
+    func enqueue(_ body: [UInt8]) -> Bool {
+        guard !self.subject.isEmpty else { return true }
+        let isTaken = self.transport.publish(self.subject, reply: self.reply, body)
         if !self.isNode { self.onAnswer() }
-    }
-
-    /// Says that an answer waits for too many others: it is large, or it would not.
-    private func refuse(_ body: [UInt8]) {
-        guard case .result(let id, _) = RPCMessage(JSONText(body)).content else { return }
-        let failure = RPCFailure.limit("too many messages wait to be sent to the server")
-        _ = self.transport.publish(self.subject, reply: self.reply, RPCSession.answer(to: id, failure))
+        return isTaken
     }
 
     func accepted(_ id: RPCID) {

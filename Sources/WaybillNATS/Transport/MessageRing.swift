@@ -18,6 +18,17 @@ final class MessageRing<Element: Sendable>: Sendable {
         self.byteLimit = byteLimit
     }
 
+    /// How much of the limits an element may use.
+    enum Room {
+        /// What may be lost leaves room for what is waited for.
+        case half
+        case whole
+        /// What is small, and ends a wait.
+        case fourfold
+        /// What is about the ring's own use.
+        case any
+    }
+
     /// What becomes of an element.
     enum Admission {
         /// The other thread takes it with those before.
@@ -33,25 +44,38 @@ final class MessageRing<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - element: The element.
     ///   - size: Its bytes.
-    ///   - isUrgent: Whether it is taken although the ring is full.
+    ///   - room: How much of the limits it may use.
     ///   - join: Puts it into the last element that waits, if it can.
     /// - Returns: What became of it.
     func append(
         _ element: Element,
         size: Int,
-        isUrgent: Bool = false,
+        room: Room = .whole,
         joining join: (_ last: inout Element) -> Bool = { _ in false }
     ) -> Admission {
         self.state.withLock { state in
             if state.isClosed { return .closed }
-            let isFull = state.elements.count >= self.countLimit || state.bytes + size > self.byteLimit
-            if isFull, !isUrgent, !state.elements.isEmpty { return .full }
+            if !self.has(room, for: size, beside: state), !state.elements.isEmpty { return .full }
             state.bytes += size
             if let last = state.elements.indices.last, join(&state.elements[last]) { return .queued }
             state.elements.append(element)
             defer { state.isScheduled = true }
             return state.isScheduled ? .queued : .needsWakeUp
         }
+    }
+
+    private func has(_ room: Room, for size: Int, beside state: State) -> Bool {
+        // In halves.
+        let scale =
+            switch room {
+            case .half: 1
+            case .whole: 2
+            case .fourfold: 8
+            case .any: Int.max
+            }
+        if scale == .max { return true }
+        return state.elements.count < self.countLimit * scale / 2
+            && state.bytes + size <= self.byteLimit * scale / 2
     }
 
     /// Takes all elements; without any, the next one needs a wake-up.

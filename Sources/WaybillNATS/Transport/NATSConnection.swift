@@ -103,10 +103,10 @@ final class NATSConnection: ClusterTransport {
     }
 
     func subscribe(_ subject: String, queue: String?) {
-        self.enqueue(.subscribe(subject, queue: queue), isUrgent: true)
+        self.enqueue(.subscribe(subject, queue: queue), room: .any)
     }
 
-    func unsubscribe(_ subject: String) { self.enqueue(.unsubscribe(subject), isUrgent: true) }
+    func unsubscribe(_ subject: String) { self.enqueue(.unsubscribe(subject), room: .any) }
 
     func publish(
         _ subject: String,
@@ -118,13 +118,18 @@ final class NATSConnection: ClusterTransport {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
         let mayJoin = self.subjects.mayJoin(to: subject, reply: reply)
-        // There are no more of these than requests and nodes.
-        let isUrgent = size <= Self.smallSize && !self.subjects.beginsExchange(subject)
         let message = OutgoingMessage(subject, reply: reply, payload, headers: headers, mayJoin: mayJoin)
         let limit = self.payloadLimit
-        return self.enqueue(.publish(message), size: size, isUrgent: isUrgent) { last in
+        let room = self.room(for: subject, size: size)
+        return self.enqueue(.publish(message), size: size, room: room) { last in
             mayJoin && last.take(message, limit: limit)
         }
+    }
+
+    private func room(for subject: String, size: Int) -> MessageRing<NATSCommand>.Room {
+        // A node says so much about itself only when that changes, or it is asked.
+        if self.subjects.isAboutNodes(subject) { return .any }
+        return size <= Self.smallSize && !self.subjects.beginsExchange(subject) ? .fourfold : .whole
     }
 
     func flush() async {
@@ -140,7 +145,7 @@ final class NATSConnection: ClusterTransport {
     private func perform(_ command: (@escaping @Sendable () -> Void) -> NATSCommand) async {
         guard self.thread.withLock({ $0 != nil }) else { return }
         await withCheckedContinuation { continuation in
-            let isQueued = self.enqueue(command { continuation.resume() }, isUrgent: true)
+            let isQueued = self.enqueue(command { continuation.resume() }, room: .any)
             if !isQueued { continuation.resume() }
         }
     }
@@ -149,10 +154,10 @@ final class NATSConnection: ClusterTransport {
     private func enqueue(
         _ command: NATSCommand,
         size: Int = 0,
-        isUrgent: Bool = false,
+        room: MessageRing<NATSCommand>.Room = .whole,
         joining join: (inout NATSCommand) -> Bool = { _ in false }
     ) -> Bool {
-        switch self.commands.append(command, size: size, isUrgent: isUrgent, joining: join) {
+        switch self.commands.append(command, size: size, room: room, joining: join) {
         case .queued: return true
         case .needsWakeUp:
             self.wakeUp()

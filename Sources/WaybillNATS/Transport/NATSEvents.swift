@@ -77,7 +77,8 @@ final class NATSEvents: Sendable {
         isUrgent: Bool = true,
         isPublication: Bool = false
     ) -> Bool {
-        switch self.ring.append(.event(event), size: size, isUrgent: isUrgent) {
+        let room: MessageRing<Entry>.Room = isUrgent ? .any : isPublication ? .half : .whole
+        switch self.ring.append(.event(event), size: size, room: room) {
         case .queued: return true
         case .needsWakeUp:
             self.eventLoop.execute { self.drain() }
@@ -104,7 +105,7 @@ final class NATSEvents: Sendable {
 
     /// Calls a closure on the loop, after what has come before has been received.
     func drain(then body: @escaping @Sendable () -> Void) {
-        switch self.ring.append(.marker(body), size: 0, isUrgent: true) {
+        switch self.ring.append(.marker(body), size: 0, room: .any) {
         case .queued, .full: break
         case .needsWakeUp: self.eventLoop.execute { self.drain() }
         case .closed: self.eventLoop.execute(body)

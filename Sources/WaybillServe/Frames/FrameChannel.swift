@@ -49,9 +49,11 @@ final class FrameChannel: RPCChannel {
     }
 
     /// Appends a message to what is written next.
-    func enqueue(_ body: [UInt8]) {
+    @discardableResult
+    func enqueue(_ body: [UInt8]) -> Bool {
         let framing = self.reader.framing ?? .lines
         self.writer.assumeOnLoop { $0.enqueue(body, framing) }
+        return true
     }
 
     /// Writes what is enqueued; waits while the peer takes too little.

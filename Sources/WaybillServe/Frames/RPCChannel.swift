@@ -9,7 +9,10 @@ package protocol RPCChannel: AnyObject {
     var isClosed: Bool { get }
 
     /// Appends a message to what is sent next.
-    func enqueue(_ body: [UInt8])
+    ///
+    /// - Returns: False if too much waits already, and the message is not sent.
+    @discardableResult
+    func enqueue(_ body: [UInt8]) -> Bool
 
     /// Sends what is enqueued; waits while the peer takes too little.
     nonisolated(nonsending) func flush() async

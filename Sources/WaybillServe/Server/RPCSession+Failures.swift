@@ -45,7 +45,7 @@ extension RPCFailure {
     }
 
     /// The most characters of a cause: a message that is too large would not arrive.
-    private static let causeLimit = 4000
+    private static let causeLimit = 1000
 
     /// What a node of the same cluster is told of an error: all of it.
     package init(wholly error: RoutingError) {

@@ -100,7 +100,8 @@ extension RPCSession {
             }
             if self.tasks.removeValue(forKey: number) != nil { self.channel.flushSoon() }
         }
-        guard let id = self.requests.id(of: number) else { return }
+        // It is over, or has failed although its handler goes on.
+        guard let id = self.requests.id(of: number) else { return task.cancel() }
         self.tasks[number] = task
         self.channel.accepted(id)
     }
@@ -134,9 +135,16 @@ extension RPCSession {
 
     private func finish(_ number: ServedRequests.Number, _ answer: [UInt8]) {
         self.ledger.note { $0.answers += 1 }
-        self.enqueue(self.requests.finish(number, answer))
+        // A batch has no ID of its own.
+        let id = self.requests.batch(of: number) == nil ? self.requests.id(of: number) : nil
+        if let answer = self.requests.finish(number, answer), !self.channel.enqueue(answer) {
+            self.enqueueAnswer(to: id ?? .null, Self.overflow)
+        }
         self.closeIfDrained()
     }
+
+    /// Of what is sent instead of what there is no room for.
+    static let overflow = RPCFailure.limit("too much waits to be sent")
 
     private func enqueue(_ answer: [UInt8]?) {
         if let answer { self.channel.enqueue(answer) }

@@ -32,7 +32,7 @@ extension RPCSession {
         if self.tellsTypes { writer.raw(text.typeNote) }
         writer.raw("}}")
         guard self.isAwaited(attachment) else {
-            self.channel.enqueue(writer.bytes)
+            guard self.channel.enqueue(writer.bytes) else { throw Self.overflow.routingError(url: "") }
             await self.channel.flush()
             return ()
         }
@@ -67,7 +67,9 @@ extension RPCSession {
             self.awaitedAnswers[number] = AwaitedAnswer(continuation: continuation, timer: timer)
             if Task.isCancelled { self.giveUpAnswer(to: number, .cancelled) }
             // Sent once the answer has a place to go to.
-            self.channel.enqueue(progress)
+            if !self.channel.enqueue(progress) {
+                self.resume(number, with: .failure(Self.overflow.routingError(url: "")))
+            }
             self.channel.flushSoon()
         } onCancel: {
             self.eventLoop.execute { self.assumeOnLoop { $0.giveUpAnswer(to: number, .cancelled) } }
@@ -134,13 +136,16 @@ extension RPCSession {
             }
             writer.attachment(attachment, isFirst: id == nil)
             writer.raw("}}")
-            self.channel.enqueue(writer.bytes)
+            // With what stands around the value, headers among it.
+            if let error = self.channel.objection(to: JSONText(writer.bytes)) { throw error }
+            guard self.channel.enqueue(writer.bytes) else { throw Self.overflow }
             self.channel.flushSoon()
         } catch {
             self.logger.notice("a value cannot be returned", metadata: self.metadata("\(error)"))
             // The caller waits for it, and would take its absence for the handler's own decision.
             guard let number = id.flatMap({ self.requests.number(of: $0) }) else { return }
             self.finish(number, with: self.failure(error))
+            self.tasks[number]?.cancel()
         }
     }
 }

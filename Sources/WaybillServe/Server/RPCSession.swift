@@ -147,6 +147,13 @@ package actor RPCSession: LoopBound {
         self.subscriptions = [:]
     }
 
+    /// What the peer has asked for is lost: cancels it, and says so, since the peer may be there.
+    package func abandon(_ reason: String) {
+        let error = RoutingError(.unreachable, message: reason)
+        for number in self.requests.all { self.finish(number, with: RPCFailure(wholly: error)) }
+        self.abandon()
+    }
+
     func metadata(_ reason: String) -> Logger.Metadata {
         ["reason": "\(reason)", "peer": "\(self.channel.peer)"]
     }

@@ -61,6 +61,12 @@ struct ServedRequests: Sendable {
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
 
+    /// The batch that a request came in, if it did.
+    func batch(of number: Number) -> Int? { self.requests[number]?.batch }
+
+    /// All that are in flight.
+    var all: [Number] { self.requests.keys.sorted() }
+
     /// Begins a batch of a number of messages, notifications included.
     mutating func beginBatch(of count: Int) -> Int {
         self.lastNumber += 1

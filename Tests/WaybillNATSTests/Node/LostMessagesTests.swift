@@ -172,6 +172,45 @@ struct LostMessagesTests {
         }
     }
 
+    @Test func `what a node had that is too slow is answered, to nodes and to clients that are none`()
+        async throws
+    {
+        try await withCluster(.memory) { cluster in
+            let (started, cancelled) = (Tally(), Tally())
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/stuck") { _ in
+                    started.add()
+                    let gate = Gate()
+                    await withTaskCancellationHandler {
+                        await gate.wait()
+                    } onCancel: {
+                        cancelled.add()
+                        gate.open()
+                    }
+                }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/stuck"))
+            let answers = Journal<String>()
+            cluster.memory.observe { subject, _, payload in
+                if subject == "_INBOX.1" { answers.add(String(decoding: payload, as: UTF8.self)) }
+            }
+            let call = Task { await failure { try await near.bus.route("app://far/stuck") } }
+            let request = #"{"jsonrpc":"2.0","id":1,"method":"app://far/stuck"}"#
+            let subject = Subjects(realm: "test").call(PatternShape(try RoutePattern("app://far/stuck")))
+            cluster.memory.publish(subject, "_INBOX.1", Array(request.utf8), from: 0)
+            #expect(await eventually { started.count == 2 })
+            try #require(far.transport).take(.overflow)
+            #expect(await call.value?.code == .unreachable)
+            #expect(await eventually { answers.entries.last?.contains("unreachable") == true })
+            #expect(await eventually { cancelled.count == 2 })
+            cluster.memory.observe(nil)
+            #expect(await near.balances())
+            #expect(await far.balances())
+        }
+    }
+
     @Test func `a node that is too slow for its requests says so to those that have sent them`() async throws
     {
         try await withCluster(.memory) { cluster in
@@ -370,9 +409,35 @@ struct UntransferableTests {
             #expect(await near.knows("app://far/slow"))
             let call = Task { await failure { try await near.bus.route("app://far/slow", as: String.self) } }
             await started.wait()
-            cluster.memory.fill(try #require(far.transport).client, true)
+            let client = try #require(far.transport).client
+            cluster.memory.fill(client, true)
             end.open()
             #expect(await call.value?.code == .mailboxFull)
+            // So does a progress reply, and with it what its handler makes of that.
+            try far.bus.register("app://far/report") { message -> String in
+                let text = String(repeating: "x", count: 100_000)
+                return Self.codes(
+                    of: await failure { try await message.reply(with: text, expecting: Int.self) }
+                )
+            }
+            #expect(await near.knows("app://far/report"))
+            let codes: String = try await near.bus.route("app://far/report") { (_: String) in 1 }
+            #expect(codes == "refused, since mailboxFull")
+            // And a value for a return URL, whose handler is cancelled with the call.
+            try near.bus.register("app://own") { _ in }
+            let over = Gate()
+            try far.bus.register("app://far/return") { message in
+                message.sendReturn(String(repeating: "x", count: 100_000))
+                while await message.reply(with: 1) {}
+                over.open()
+            }
+            #expect(await near.knows("app://far/return"))
+            let error = await failure {
+                try await near.bus.route("app://far/return#app://own") { (_: Int) in }
+            }
+            #expect(error?.code == .mailboxFull)
+            await over.wait()
+            cluster.memory.fill(client, false)
             try await near.bus.route("app://far/take")
         }
     }

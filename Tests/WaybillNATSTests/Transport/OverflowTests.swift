@@ -14,8 +14,14 @@ struct MessageRingTests {
         #expect(ring.append(1, size: 10) == .needsWakeUp)
         #expect(ring.append(2, size: 10) == .queued)
         #expect(ring.append(3, size: 10) == .full)
-        #expect(ring.append(4, size: 0, isUrgent: true) == .queued)
+        #expect(ring.append(4, size: 0, room: .any) == .queued)
         #expect(ring.takeAll() == [1, 2, 4])
+        #expect(ring.append(1, size: 0) == .queued)
+        #expect(ring.append(2, size: 0, room: .half) == .full)
+        #expect(ring.append(2, size: 0) == .queued)
+        for number in 3...8 { #expect(ring.append(number, size: 0, room: .fourfold) == .queued) }
+        #expect(ring.append(9, size: 0, room: .fourfold) == .full)
+        #expect(ring.takeAll() == Array(1...8))
         #expect(ring.append(5, size: 90) == .queued)
         #expect(ring.append(6, size: 90) == .full)
         #expect(ring.takeAll() == [5])
@@ -151,6 +157,33 @@ struct OverflowTests {
         #expect(counts.withLock { $0.messages } == 10)
         events.append(.message(message), isUrgent: false)
         #expect(await eventually { counts.withLock { $0.messages } == 11 })
+        await loop.shutDown()
+    }
+
+    @Test func `publications leave room for what is waited for`() async throws {
+        let loop = EventLoop(name: "slow")
+        let heard = Journal<String>()
+        let subjects = Subjects(realm: "test")
+        let events = NATSEvents(on: loop, of: subjects, countLimit: 10) { event in
+            switch event {
+            case .message(let message): heard.add(message.subject)
+            case .publicationOverflow: heard.add("lost")
+            case .overflow: heard.add("all may be lost")
+            default: break
+            }
+        }
+        let (blocked, release) = (Gate(), Gate())
+        loop.execute {
+            blocked.reach()
+            release.block()
+        }
+        await blocked.reached()
+        let subject = subjects.publication(try Address("app://news"))
+        for _ in 0..<100 { events.append(TransportMessage(subject: subject, reply: nil, payload: [])) }
+        for _ in 0..<4 { events.append(TransportMessage(subject: "a", reply: nil, payload: [])) }
+        release.open()
+        let expected = Array(repeating: subject, count: 5) + ["lost"] + Array(repeating: "a", count: 4)
+        #expect(await eventually { heard.entries == expected }, "\(heard.entries)")
         await loop.shutDown()
     }
 
