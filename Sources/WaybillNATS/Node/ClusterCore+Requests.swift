@@ -194,7 +194,7 @@ extension ClusterCore {
         let error = self.objection(to: bytes, [], "")
         if error == nil, self.tell(node, bytes, about: id) { return }
         // The handler waits for an answer, and gets this one.
-        let failure = error.map { RPCFailure(wholly: $0) } ?? .limit("too much waits to be sent")
+        let failure = error.map { RPCFailure(wholly: $0) } ?? .overflow
         self.tell(node, OutgoingCall.notification(method, id, .failure(failure)), about: id)
     }
 

@@ -192,7 +192,6 @@ extension ClusterCore {
         self.abandonSessions("has left the cluster")
         await self.transport.flush()
         await self.transport.close()
-        self.loseAll("this node has left the cluster")
     }
 
     /// Cancels what the others have asked for, and says so.

@@ -43,9 +43,12 @@ package struct RPCFailure: Error, Sendable {
     }
 
     /// A limit of the server that the peer has reached.
-    package static func limit(_ message: String) -> Self {
+    static func limit(_ message: String) -> Self {
         RPCFailure(code: RoutingError.Code.mailboxFull.rpcCode, message: message, name: "mailboxFull")
     }
+
+    /// What is sent instead of what there is no room for.
+    package static let overflow = Self.limit("too much waits to be sent")
 }
 
 extension RoutingError.Code {

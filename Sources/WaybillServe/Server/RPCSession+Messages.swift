@@ -124,27 +124,23 @@ extension RPCSession {
         if self.tellsTypes { writer.raw(result.typeNote) }
         writer.raw("}")
         self.channel.ended(id, nil)
-        self.finish(number, writer.bytes)
+        self.finish(number, id, writer.bytes)
     }
 
     func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
         self.channel.ended(id, failure)
-        self.finish(number, Self.answer(to: id, failure))
+        self.finish(number, id, Self.answer(to: id, failure))
     }
 
-    private func finish(_ number: ServedRequests.Number, _ answer: [UInt8]) {
+    private func finish(_ number: ServedRequests.Number, _ id: RPCID, _ answer: [UInt8]) {
         self.ledger.note { $0.answers += 1 }
-        // A batch has no ID of its own.
-        let id = self.requests.batch(of: number) == nil ? self.requests.id(of: number) : nil
-        if let answer = self.requests.finish(number, answer), !self.channel.enqueue(answer) {
-            self.enqueueAnswer(to: id ?? .null, Self.overflow)
+        if let text = self.requests.finish(number, answer), !self.channel.enqueue(text) {
+            // A batch has no ID of its own.
+            self.enqueueAnswer(to: text.first == UInt8(ascii: "[") ? .null : id, .overflow)
         }
         self.closeIfDrained()
     }
-
-    /// Of what is sent instead of what there is no room for.
-    static let overflow = RPCFailure.limit("too much waits to be sent")
 
     private func enqueue(_ answer: [UInt8]?) {
         if let answer { self.channel.enqueue(answer) }
@@ -154,7 +150,7 @@ extension RPCSession {
         self.channel.enqueue(Self.answer(to: id, failure))
     }
 
-    package static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {
+    static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
         writer.id(id)

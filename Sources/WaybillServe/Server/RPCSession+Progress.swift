@@ -32,7 +32,7 @@ extension RPCSession {
         if self.tellsTypes { writer.raw(text.typeNote) }
         writer.raw("}}")
         guard self.isAwaited(attachment) else {
-            guard self.channel.enqueue(writer.bytes) else { throw Self.overflow.routingError(url: "") }
+            guard self.channel.enqueue(writer.bytes) else { throw RPCFailure.overflow.routingError(url: "") }
             await self.channel.flush()
             return ()
         }
@@ -68,7 +68,7 @@ extension RPCSession {
             if Task.isCancelled { self.giveUpAnswer(to: number, .cancelled) }
             // Sent once the answer has a place to go to.
             if !self.channel.enqueue(progress) {
-                self.resume(number, with: .failure(Self.overflow.routingError(url: "")))
+                self.resume(number, with: .failure(RPCFailure.overflow.routingError(url: "")))
             }
             self.channel.flushSoon()
         } onCancel: {
@@ -123,9 +123,7 @@ extension RPCSession {
         do {
             var attachment = RPCAttachment()
             attachment.headers = headers
-            let text = try JSONText(encoding: value)
-            if let error = self.channel.objection(to: text) { throw error }
-            attachment.payload = text
+            attachment.payload = try JSONText(encoding: value)
             var writer = JSONWriter()
             writer.raw("{\"jsonrpc\":\"2.0\",\"method\":")
             writer.string(url)
@@ -138,7 +136,7 @@ extension RPCSession {
             writer.raw("}}")
             // With what stands around the value, headers among it.
             if let error = self.channel.objection(to: JSONText(writer.bytes)) { throw error }
-            guard self.channel.enqueue(writer.bytes) else { throw Self.overflow }
+            guard self.channel.enqueue(writer.bytes) else { throw RPCFailure.overflow }
             self.channel.flushSoon()
         } catch {
             self.logger.notice("a value cannot be returned", metadata: self.metadata("\(error)"))

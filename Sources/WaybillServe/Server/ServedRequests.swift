@@ -61,9 +61,6 @@ struct ServedRequests: Sendable {
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
 
-    /// The batch that a request came in, if it did.
-    func batch(of number: Number) -> Int? { self.requests[number]?.batch }
-
     /// All that are in flight.
     var all: [Number] { self.requests.keys.sorted() }
 

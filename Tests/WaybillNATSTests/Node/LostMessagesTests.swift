@@ -81,6 +81,24 @@ private struct StuckHandler {
 /// What becomes of callers and handlers when one of the messages between them does not arrive.
 @Suite(.timeLimit(.minutes(1)))
 struct LostMessagesTests {
+    /// Two nodes, of which the far one has a handler for `app://far/stuck`.
+    private static func withStuckHandler(
+        _ body: (
+            _ near: TestCluster.Node, _ far: TestCluster.Node, StuckHandler, TestCluster
+        ) async throws -> Void
+    ) async throws {
+        try await withCluster(.memory) { cluster in
+            let stuck = StuckHandler()
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**")
+                try stuck.register("app://far/stuck", at: bus)
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/stuck"))
+            try await body(near, far, stuck, cluster)
+        }
+    }
+
     @Test
     func `a node is told that a caller has left, whenever it says that it has the request`() async throws {
         try await withCluster(.memory) { cluster in
@@ -161,14 +179,7 @@ struct LostMessagesTests {
     }
 
     @Test func `a handler ends with the caller that has lost its answers`() async throws {
-        try await withCluster(.memory) { cluster in
-            let stuck = StuckHandler()
-            let far = try await cluster.node("far") { bus in
-                try bus.share("app://far/**")
-                try stuck.register("app://far/stuck", at: bus)
-            }
-            let near = try await cluster.node("near")
-            #expect(await near.knows("app://far/stuck"))
+        try await Self.withStuckHandler { near, far, stuck, _ in
             let call = Task { await failure { try await near.bus.route("app://far/stuck") } }
             #expect(await eventually { stuck.started.count == 1 })
             try #require(near.transport).take(.overflow)
@@ -181,14 +192,7 @@ struct LostMessagesTests {
     @Test func `what a node had that is too slow is answered, to nodes and to clients that are none`()
         async throws
     {
-        try await withCluster(.memory) { cluster in
-            let stuck = StuckHandler()
-            let far = try await cluster.node("far") { bus in
-                try bus.share("app://far/**")
-                try stuck.register("app://far/stuck", at: bus)
-            }
-            let near = try await cluster.node("near")
-            #expect(await near.knows("app://far/stuck"))
+        try await Self.withStuckHandler { near, far, stuck, cluster in
             let answers = Journal<String>()
             cluster.memory.observe { subject, _, payload in
                 if subject == "_INBOX.1" { answers.add(String(decoding: payload, as: UTF8.self)) }
