@@ -136,7 +136,7 @@ extension BusCore {
                 fileID: #fileID,
                 line: #line
             )
-            connections.cluster = connection
+            connections.cluster = (connection, cluster)
             return connection.id
         }
         self.registry.observe(onChange)
@@ -153,12 +153,14 @@ extension BusCore {
 
     /// Publishes a request to the subscribers of other nodes, unless it came from one.
     ///
+    /// - Parameters:
+    ///   - request: what is published.
+    ///   - address: its address, if that is known.
     /// - Returns: whether another node has subscribers that may take it.
     @inline(never)
-    func publishToNodes(_ request: Request) -> Bool {
-        guard request.extras?.external?.audience != .nodes,
-            let cluster = self.registry.connections.cluster?.connector as? any Cluster,
-            let address = try? self.address(of: request.url)
+    func publishToNodes(_ request: Request, _ address: Address?) -> Bool {
+        guard request.extras?.external?.audience != .nodes, let cluster = self.registry.cluster,
+            let address = address ?? (try? self.address(of: request.url))
         else { return false }
         let parameters = Parameters(address: address)
         return cluster.publish(request.message(id: self.nextID(), parameters: parameters))

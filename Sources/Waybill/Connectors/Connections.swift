@@ -7,12 +7,14 @@ struct Connections: Sendable {
     private var lastID = 0
 
     /// What takes the URLs that neither a route nor the connector of their scheme takes, if the bus has
-    /// joined a cluster.
-    var cluster: Connection?
+    /// joined a cluster, and the cluster itself.
+    var cluster: (connection: Connection, nodes: any Cluster)?
 
     /// All of them, in the order of their making.
     var all: [Connection] {
-        (Array(self.connections.values) + (self.cluster.map { [$0] } ?? [])).sorted { $0.id < $1.id }
+        (Array(self.connections.values) + (self.cluster.map { [$0.connection] } ?? [])).sorted {
+            $0.id < $1.id
+        }
     }
 
     /// The schemes that are connected.
@@ -38,7 +40,7 @@ struct Connections: Sendable {
     mutating func remove(where isMeant: (Connection) -> Bool) -> [Connection] {
         let removed = self.all.filter(isMeant)
         for connection in removed {
-            if connection.id == self.cluster?.id {
+            if connection.id == self.cluster?.connection.id {
                 self.cluster = nil
             } else {
                 self.connections[connection.scheme] = nil
@@ -112,8 +114,8 @@ extension RouteTable where Handler == Waybill.Handler {
         if let connection = connections[address.scheme] {
             return ResolvedRoute(handler: connection.handler, parameters: Parameters(address: address))
         }
-        if let cluster = connections.cluster, cluster.connector.canRoute(address) {
-            return ResolvedRoute(handler: cluster.handler, parameters: Parameters(address: address))
+        if let (connection, nodes) = connections.cluster, nodes.canRoute(address) {
+            return ResolvedRoute(handler: connection.handler, parameters: Parameters(address: address))
         }
         throw self.lost(address, connections, failure)
     }
@@ -128,7 +130,7 @@ extension RouteTable where Handler == Waybill.Handler {
             url = connected
         }
         guard let address = try? self.address(of: url),
-            let connection = connections[address.scheme] ?? connections.cluster
+            let connection = connections[address.scheme] ?? connections.cluster?.connection
         else { return .unreachable }
         return .connection(connection, address)
     }
@@ -144,7 +146,7 @@ extension RouteTable where Handler == Waybill.Handler {
         let scheme = address.scheme
         let name = scheme.onShortLine
         let failure = (failure ?? self.noRoute(for: address)).suggesting(
-            (connections.cluster?.connector as? any Cluster)?.suggestions(for: address) ?? []
+            connections.cluster?.nodes.suggestions(for: address) ?? []
         )
         guard !self.hasRoutes(ofScheme: scheme), connections.cluster == nil else { return failure }
         let known = self.schemesWithRoutes.union(connections.schemes).sorted()

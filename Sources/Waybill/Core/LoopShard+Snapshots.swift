@@ -60,23 +60,56 @@ extension LoopShard {
 }
 
 extension LoopShard {
-    /// The subscribers of a URL, as they are now.
-    func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
+    /// The subscribers of a URL, as they are now, and its address if it has none.
+    func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         let generation = self.topics.generation.load(ordering: .acquiring)
         // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
         if unsafe self.topicSnapshot.withUnsafeObject({ $0.generation }) != generation {
             guard let snapshot = self.topics.snapshotIfWorthIt() else {
-                return try self.topics.matched(of: url)
+                let matched = try self.topics.matched(of: url)
+                return (matched, matched.isEmpty ? try self.address(of: url) : nil)
             }
             self.use(snapshot)
         }
-        return try self.topicSnapshot.load().matched(of: url)
+        // For the same reason.
+        if !url.isEmpty, unsafe self.latestTopic.withUnsafeObject({ $0.url.hasSameBytes(as: url) }) {
+            let latest = self.latestTopic.load()
+            return (latest.matched, latest.address)
+        }
+        let matched = try self.topicSnapshot.load().matched(of: url)
+        let address = matched.isEmpty ? try self.address(of: url) : nil
+        self.latestTopic.store(LatestTopic(url: url, matched: matched, address: address))
+        return (matched, address)
+    }
+
+    private func address(of url: String) throws(RoutingError) -> Address {
+        try self.registry.read { table throws(RoutingError) in try table.address(of: url) }
     }
 
     func use(_ snapshot: TopicSnapshot) {
         let old = self.topicSnapshot.load()
+        let oldLatest = self.latestTopic.load()
         self.topicSnapshot.store(snapshot)
+        self.latestTopic.store(.none)
         // Releasing the last reference to a subscriber may use the bus, and so this shard.
         _ = consume old
+        _ = consume oldLatest
+    }
+}
+
+/// A URL and its subscribers.
+final class LatestTopic: Sendable {
+    let url: String
+    let matched: MatchedSubscribers
+    /// The URL's address, if it has none.
+    let address: Address?
+
+    /// No URL is empty.
+    static let none = LatestTopic(url: "", matched: MatchedSubscribers(), address: nil)
+
+    init(url: String, matched: MatchedSubscribers, address: Address?) {
+        self.url = url
+        self.matched = matched
+        self.address = address
     }
 }

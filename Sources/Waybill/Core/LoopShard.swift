@@ -15,6 +15,8 @@ final class LoopShard: Sendable {
     let snapshot: LoopLocal<RouteSnapshot>
     let topics: Topics
     let topicSnapshot: LoopLocal<TopicSnapshot>
+    /// The URL that was looked up last in that snapshot: what is published often is published to few of them.
+    let latestTopic: LoopLocal<LatestTopic>
     private let empty: RouteSnapshot
 
     /// Snapshots that were replaced while a handler of theirs may have been called in place, until the loop
@@ -66,6 +68,7 @@ final class LoopShard: Sendable {
         self.pinned = LoopLocal(nil, on: eventLoop)
         self.topics = topics
         self.topicSnapshot = LoopLocal(Topics.empty, on: eventLoop)
+        self.latestTopic = LoopLocal(.none, on: eventLoop)
     }
 
     /// Whether the calling thread runs the shard's loop.

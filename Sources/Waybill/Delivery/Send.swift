@@ -156,6 +156,6 @@ extension BusCore {
     ///
     /// - Throws: `invalidURL`.
     func address(of url: String) throws(RoutingError) -> Address {
-        try self.currentConfiguration.address(url)
+        try self.registry.read { table throws(RoutingError) in try table.address(of: url) }
     }
 }

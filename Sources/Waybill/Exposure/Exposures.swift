@@ -12,8 +12,17 @@ final class Exposures: Sendable {
     private struct State {
         var table: ExposureTable
         /// How often the table has changed.
-        var generation = 0
+        private(set) var generation = 0
         var visible: VisibleRoutes?
+        /// The URL that was looked up last: a peer publishes often to few of them.
+        var latest: (url: String, operations: ExposedOperations)?
+
+        /// What every change does.
+        mutating func outdate() {
+            self.generation += 1
+            self.visible = nil
+            self.latest = nil
+        }
     }
 
     init(_ configuration: MessageBus.Configuration) {
@@ -23,8 +32,7 @@ final class Exposures: Sendable {
     func insert(_ pattern: String, _ operations: ExposedOperations) throws(RoutingError) -> ExposureTable.ID {
         try self.state.withLock { state throws(RoutingError) in
             let id = try state.table.insert(pattern, operations)
-            state.generation += 1
-            state.visible = nil
+            state.outdate()
             return id
         }
     }
@@ -32,16 +40,14 @@ final class Exposures: Sendable {
     func remove(_ id: ExposureTable.ID) {
         self.state.withLock { state in
             state.table.remove(id)
-            state.generation += 1
-            state.visible = nil
+            state.outdate()
         }
     }
 
     func setDefaultScheme(_ scheme: String) {
         self.state.withLock { state in
             state.table.setDefaultScheme(scheme)
-            state.generation += 1
-            state.visible = nil
+            state.outdate()
         }
     }
 
@@ -49,7 +55,12 @@ final class Exposures: Sendable {
     ///
     /// - Throws: `invalidURL`.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
-        try self.state.withLock { state throws(RoutingError) in try state.table.operations(at: url) }
+        try self.state.withLock { state throws(RoutingError) in
+            if let latest = state.latest, latest.url.hasSameBytes(as: url) { return latest.operations }
+            let operations = try state.table.operations(at: url)
+            state.latest = (url, operations)
+            return operations
+        }
     }
 
     /// The patterns, with their operations, as they are now.

@@ -357,7 +357,9 @@ extension BusCore {
     /// Whether a return URL that a peer gave may be used; one that a node gave may lead to another node.
     private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
         guard let found = try? self.find(request, on: nil) else { return false }
-        if audience == .nodes, found.handler === self.registry.connections.cluster?.handler { return true }
+        if audience == .nodes, found.handler === self.registry.connections.cluster?.connection.handler {
+            return true
+        }
         return self.isExposedForReturns(request.url, to: audience)
     }
 }

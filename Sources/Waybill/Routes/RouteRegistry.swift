@@ -103,6 +103,9 @@ final class RouteRegistry: Sendable {
     /// The connectors as they are now.
     var connections: Connections { self.state.withLock { $0.connections } }
 
+    /// The cluster that the bus has joined.
+    var cluster: (any Cluster)? { self.state.withLock { $0.connections.cluster?.nodes } }
+
     /// Looks a URL up in the routes and connectors as they are now, from any thread.
     ///
     /// - Throws: `invalidURL`, or `noRoute` with a suggestion.

@@ -46,11 +46,12 @@ extension BusCore {
         isExternal: Bool
     ) throws(RoutingError) -> Publication? {
         if let error = self.objection(to: request) { throw error }
-        let matched = try self.matched(of: request.url)
-        if matched.isEmpty { _ = try self.address(of: request.url) }
+        let (matched, address) = try self.matched(of: request.url)
         if isExternal { request = self.keepingPath(request, to: matched.parameters) }
         var isElsewhere = false
-        if self.publishesToNodes.load(ordering: .relaxed) { isElsewhere = self.publishToNodes(request) }
+        if self.publishesToNodes.load(ordering: .relaxed) {
+            isElsewhere = self.publishToNodes(request, address)
+        }
         if matched.isEmpty {
             if !isElsewhere, self.uncaught.withLock({ $0?.includesPublished }) == true,
                 let message = self.unmatched(request, id: self.nextID())
@@ -86,9 +87,11 @@ extension BusCore {
         return publication.taken
     }
 
-    private func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
-        guard let shard = self.currentShard else { return try self.topics.matched(of: url) }
-        return try shard.matched(of: url)
+    /// The subscribers of a URL, and its address if it has none.
+    private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
+        if let shard = self.currentShard { return try shard.matched(of: url) }
+        let matched = try self.topics.matched(of: url)
+        return (matched, matched.isEmpty ? try self.address(of: url) : nil)
     }
 
     /// Gives the message to the subscribers, one after the other; none of them can suspend the caller.

@@ -30,7 +30,7 @@ extension MessageBus {
 
     /// The cluster that the bus has joined, as its node sees it; nil if it has joined none.
     package var cluster: ClusterView? {
-        (self.core.registry.connections.cluster?.connector as? any Cluster)?.view
+        self.core.registry.cluster?.view
     }
 
     /// Routes what an operator asks for.

@@ -199,7 +199,7 @@ extension Parameters {
 
     /// Whether a value of the path has the name of one that is passed.
     package func pathHasName(in passed: PassedValues) -> Bool {
-        self.names?.names.contains { passed[$0] != nil } ?? false
+        self.names?.names.contains { passed.has($0) } ?? false
     }
 
     /// The values of the query alone; the conventions choose among several of one name.

@@ -62,6 +62,15 @@ package final class PassedValues: Sendable {
         return self.older?[name]
     }
 
+    /// Whether there is a value of a name.
+    func has(_ name: String) -> Bool {
+        switch self.kind {
+        case .value, .number: if self.name == name { return true }
+        case .dictionary: if self.values.index(forKey: name) != nil { return true }
+        }
+        return self.older?.has(name) ?? false
+    }
+
     /// The number of a name, or that there is another value; nil if there is none.
     func reading(_ name: String) -> Parameters.IntReading? {
         switch self.kind {
