@@ -20,8 +20,15 @@ struct JSONScanner {
     private var depth = 0
     /// Whether the text was scanned before: then only the ends of its values are looked for.
     private let isKnown: Bool
+    /// How deep objects and arrays are whose values are noted.
+    private var levels: Int
+    private var places: [JSONOutline.Place] = []
 
-    private init(_ text: JSONText, depthLimit: Int, isKnown: Bool = false) {
+    /// An array with more elements, such as one of numbers, has none noted, unless it is the whole.
+    private static let elementLimit = 1024
+
+    private init(_ text: JSONText, depthLimit: Int, isKnown: Bool = false, levels: Int = 0) {
+        self.levels = levels
         self.bytes = text.bytes
         self.isKnown = isKnown
         self.end = text.range.upperBound
@@ -34,41 +41,64 @@ struct JSONScanner {
     ///
     /// - Returns: The value without the white space around it.
     static func validated(_ text: JSONText, depthLimit: Int) throws(JSONError) -> JSONText {
-        try self.validated(text, depthLimit) { scanner throws(JSONError) in try scanner.skipValue() }
+        _ = try self.checkedUTF8(text)
+        var scanner = JSONScanner(text, depthLimit: depthLimit)
+        return text[try scanner.skipWhole()]
     }
 
-    /// The same, and in the same pass what ``members(of:_:)`` does if the value is an object.
-    static func validated(
-        _ text: JSONText,
-        depthLimit: Int,
-        forEachMember body: (JSONText.Member) -> Void
-    ) throws(JSONError) -> JSONText {
-        try self.validated(text, depthLimit) { scanner throws(JSONError) in
-            guard scanner.position < scanner.end, scanner.bytes[scanner.position] == UInt8(ascii: "{") else {
-                return try scanner.skipValue()
-            }
-            try scanner.skipMembers(body)
-        }
-    }
-
-    private static func validated(
+    /// The same, and notes in the same pass where the values of the first levels are.
+    static func outlined(
         _ text: JSONText,
         _ depthLimit: Int,
-        _ skip: (inout JSONScanner) throws(JSONError) -> Void
-    ) throws(JSONError) -> JSONText {
+        _ levels: Int
+    ) throws(JSONError) -> (text: JSONText, places: [JSONOutline.Place], isASCII: Bool) {
+        // Places have 32 bits.
+        guard text.bytes.count <= UInt32.max else { throw .tooLong }
+        let isASCII = try self.checkedUTF8(text)
+        var scanner = JSONScanner(text, depthLimit: depthLimit, levels: levels)
+        scanner.places.reserveCapacity(16)
+        scanner.skipSpace()
+        scanner.note(0..<0)
+        let range = try scanner.skipWhole()
+        scanner.endNote(0, at: range.upperBound)
+        return (text[range], scanner.places, isASCII)
+    }
+
+    /// Whether text is ASCII; an error if it is no UTF-8.
+    private static func checkedUTF8(_ text: JSONText) throws(JSONError) -> Bool {
         do {
-            _ = try UTF8Span(validating: text.bytes.span.extracting(text.range))
+            return try UTF8Span(validating: text.bytes.span.extracting(text.range)).isKnownASCII
         } catch {
             throw .notUTF8
         }
-        var scanner = JSONScanner(text, depthLimit: depthLimit)
-        scanner.skipSpace()
-        let start = scanner.position
-        try skip(&scanner)
-        let end = scanner.position
-        scanner.skipSpace()
-        guard scanner.position == scanner.end else { throw scanner.malformed }
-        return text[start..<end]
+    }
+
+    /// Skips the one value that the text is, and says where it is.
+    private mutating func skipWhole() throws(JSONError) -> Range<Int> {
+        self.skipSpace()
+        let start = self.position
+        try self.skipValue()
+        let end = self.position
+        self.skipSpace()
+        guard self.position == self.end else { throw self.malformed }
+        return start..<end
+    }
+
+    /// Notes the value that begins here.
+    private mutating func note(_ name: Range<Int>) {
+        self.places.append(
+            JSONOutline.Place(
+                name: UInt32(name.lowerBound)..<UInt32(name.upperBound),
+                start: UInt32(self.position),
+                end: 0,
+                next: 0
+            )
+        )
+    }
+
+    private mutating func endNote(_ index: Int, at end: Int) {
+        self.places[index].end = UInt32(end)
+        self.places[index].next = UInt32(self.places.count)
     }
 
     /// Whether arrays and objects are nested deeper than a limit, in text that is JSON.
@@ -90,27 +120,27 @@ struct JSONScanner {
     /// Calls a closure with each member of an object that was scanned before.
     static func members(of text: JSONText, _ body: (JSONText.Member) -> Void) throws(JSONError) {
         var scanner = JSONScanner(text, depthLimit: .max, isKnown: true)
-        try scanner.skipMembers(body)
+        try scanner.enter()
+        if scanner.take(UInt8(ascii: "}")) { return }
+        repeat {
+            let name = try scanner.skipName()
+            let value = scanner.position
+            try scanner.skipValue()
+            body((name, value..<scanner.position))
+            scanner.skipSpace()
+        } while scanner.take(UInt8(ascii: ","))
     }
 
-    private mutating func skipMembers(_ body: (JSONText.Member) -> Void) throws(JSONError) {
-        try self.enter()
-        defer { self.depth -= 1 }
-        if self.take(UInt8(ascii: "}")) { return }
-        repeat {
-            self.skipSpace()
-            let name = self.position
-            try self.skipString()
-            let endOfName = self.position
-            self.skipSpace()
-            guard self.take(UInt8(ascii: ":")) else { throw self.malformed }
-            self.skipSpace()
-            let value = self.position
-            try self.skipValue()
-            body((name..<endOfName, value..<self.position))
-            self.skipSpace()
-        } while self.take(UInt8(ascii: ","))
-        guard self.take(UInt8(ascii: "}")) else { throw self.malformed }
+    /// Skips the name of a member, up to its value, and says where it is.
+    private mutating func skipName() throws(JSONError) -> Range<Int> {
+        self.skipSpace()
+        let start = self.position
+        try self.skipString()
+        let end = self.position
+        self.skipSpace()
+        guard self.take(UInt8(ascii: ":")) else { throw self.malformed }
+        self.skipSpace()
+        return start..<end
     }
 
     /// Calls a closure with each element of an array that was scanned before.
@@ -176,13 +206,13 @@ struct JSONScanner {
         try self.enter()
         defer { self.depth -= 1 }
         if self.take(UInt8(ascii: "}")) { return }
+        let isNoted = self.depth <= self.levels
         repeat {
-            self.skipSpace()
-            try self.skipString()
-            self.skipSpace()
-            guard self.take(UInt8(ascii: ":")) else { throw self.malformed }
-            self.skipSpace()
+            let name = try self.skipName()
+            let index = self.places.count
+            if isNoted { self.note(name) }
             try self.skipValue()
+            if isNoted { self.endNote(index, at: self.position) }
             self.skipSpace()
         } while self.take(UInt8(ascii: ","))
         guard self.take(UInt8(ascii: "}")) else { throw self.malformed }
@@ -192,9 +222,22 @@ struct JSONScanner {
         try self.enter()
         defer { self.depth -= 1 }
         if self.take(UInt8(ascii: "]")) { return }
+        let levels = self.levels
+        defer { self.levels = levels }
+        let start = self.places.count
+        var count = 0
         repeat {
             self.skipSpace()
+            if count == Self.elementLimit, self.depth > 1, self.depth <= levels {
+                self.places.removeSubrange(start...)
+                self.levels = 0
+            }
+            count += 1
+            let isNoted = self.depth <= self.levels
+            let index = self.places.count
+            if isNoted { self.note(0..<0) }
             try self.skipValue()
+            if isNoted { self.endNote(index, at: self.position) }
             self.skipSpace()
         } while self.take(UInt8(ascii: ","))
         guard self.take(UInt8(ascii: "]")) else { throw self.malformed }
@@ -330,6 +373,8 @@ package enum JSONError: Error, Hashable, CustomStringConvertible {
     case tooDeep(limit: Int)
     /// The value is no object, and has to be one.
     case notObject
+    /// The text has more than 4 GiB.
+    case tooLong
 
     package var description: String {
         switch self {
@@ -337,6 +382,7 @@ package enum JSONError: Error, Hashable, CustomStringConvertible {
         case .malformed(let position): "it is no JSON from byte \(position) on"
         case .tooDeep(let limit): "it is nested deeper than \(limit)"
         case .notObject: "it is no object"
+        case .tooLong: "it has more than 4 GiB"
         }
     }
 }

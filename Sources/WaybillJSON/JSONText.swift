@@ -35,15 +35,6 @@ package struct JSONText: Sendable {
         try JSONScanner.validated(self, depthLimit: depthLimit)
     }
 
-    /// The same, and in the same pass what ``forEachMember(_:)`` does; an error says that it did so for
-    /// nothing.
-    package func validated(
-        depthLimit: Int,
-        forEachMember body: (Member) -> Void
-    ) throws(JSONError) -> JSONText {
-        try JSONScanner.validated(self, depthLimit: depthLimit, forEachMember: body)
-    }
-
     /// Whether arrays and objects are nested deeper than a limit; for what was scanned, or written here.
     package func isDeeper(than limit: Int) -> Bool { JSONScanner.isDeeper(self, than: limit) }
 
@@ -58,19 +49,22 @@ extension JSONText {
     /// The kinds of JSON values, by their first byte.
     package enum Kind: String, Sendable {
         case null, bool, number, string, array, object
+
+        init(_ firstByte: UInt8) {
+            self =
+                switch firstByte {
+                case UInt8(ascii: "{"): .object
+                case UInt8(ascii: "["): .array
+                case UInt8(ascii: "\""): .string
+                case UInt8(ascii: "n"): .null
+                case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool
+                default: .number
+                }
+        }
     }
 
     /// The kind of the value.
-    package var shape: Kind {
-        switch self.bytes[self.range.lowerBound] {
-        case UInt8(ascii: "{"): .object
-        case UInt8(ascii: "["): .array
-        case UInt8(ascii: "\""): .string
-        case UInt8(ascii: "n"): .null
-        case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool
-        default: .number
-        }
-    }
+    package var shape: Kind { Kind(self.bytes[self.range.lowerBound]) }
 
     /// The text of a JSON string; nil for any other value.
     package var string: String? {

@@ -7,24 +7,37 @@ package import WaybillRouting
 /// Foundation's.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
+    /// Whether nothing has been written but what stands in the text itself: numbers and strings.
+    package private(set) var isFlat = true
 
     package init(capacity: Int = 128) { self.bytes.reserveCapacity(capacity) }
 
+    /// Begins another text, in the same memory unless that is large.
+    package mutating func restart() {
+        self.bytes.removeAll(keepingCapacity: self.bytes.count <= 1 << 16)
+        self.isFlat = true
+    }
+
     /// Appends text that is JSON already.
-    package mutating func raw(_ text: String) { self.bytes += text.utf8 }
+    package mutating func raw(_ text: String) {
+        var text = text
+        // The bytes are copied before the closure returns.
+        text.withUTF8 { unsafe self.bytes.append(contentsOf: $0) }
+    }
 
-    package mutating func raw(_ text: JSONText) { self.bytes += text.slice }
+    package mutating func raw(_ text: JSONText) { self.raw(text.slice) }
 
-    package mutating func raw(_ bytes: ArraySlice<UInt8>) { self.bytes += bytes }
+    package mutating func raw(_ bytes: ArraySlice<UInt8>) {
+        self.isFlat = false
+        self.bytes += bytes
+    }
 
     /// Appends a string with its quotation marks.
     package mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         defer { self.bytes.append(UInt8(ascii: "\"")) }
         // Most texts stand for themselves, and are copied at once.
-        if JSONScanner.plainCount(text.utf8Span.span) == text.utf8.count {
-            return self.bytes.append(contentsOf: text.utf8)
-        }
+        if JSONScanner.plainCount(text.utf8.span) == text.utf8.count { return self.raw(text) }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -114,6 +127,7 @@ package struct JSONWriter {
     }
 
     private mutating func array(_ values: [Any]) throws(RoutingError) {
+        self.isFlat = false
         self.raw("[")
         for (index, value) in values.enumerated() {
             if index > 0 { self.raw(",") }
@@ -123,6 +137,7 @@ package struct JSONWriter {
     }
 
     private mutating func object(_ values: [String: Any]) throws(RoutingError) {
+        self.isFlat = false
         self.raw("{")
         for (index, (name, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {
             self.name(name, isFirst: index == 0)
@@ -133,6 +148,7 @@ package struct JSONWriter {
 
     private mutating func encode(_ value: any Encodable) throws(RoutingError) {
         do {
+            self.isFlat = false
             self.bytes += try JSONCoding.encoder.encode(value)
         } catch {
             throw Self.notTransferable(value, error)

@@ -160,7 +160,7 @@ package final class MemoryTransport: ClusterTransport {
     private let server: MemoryServer
     private struct Receiver {
         let loop: EventLoop
-        let receive: @Sendable (TransportEvent) -> Void
+        let receive: @Sendable (TransportEvent) -> Bool
     }
 
     private let receiver = Locked<Receiver?>(nil)
@@ -173,7 +173,7 @@ package final class MemoryTransport: ClusterTransport {
 
     package func open(
         on eventLoop: EventLoop,
-        receive: @escaping @Sendable (TransportEvent) -> Void
+        receive: @escaping @Sendable (TransportEvent) -> Bool
     ) async throws(RoutingError) {
         self.receiver.withLock { $0 = Receiver(loop: eventLoop, receive: receive) }
         let number = self.server.add(self)
@@ -183,7 +183,7 @@ package final class MemoryTransport: ClusterTransport {
     /// Gives it what a server would.
     package func take(_ event: TransportEvent) {
         guard let receiver = self.receiver.withLock({ $0 }) else { return }
-        receiver.loop.execute { receiver.receive(event) }
+        receiver.loop.execute { while !receiver.receive(event) {} }
     }
 
     package func subscribe(_ subject: String, queue: String?) {
@@ -194,14 +194,17 @@ package final class MemoryTransport: ClusterTransport {
 
     package func publish(
         _ subject: String,
-        reply: String?,
+        reply: ReplySubject?,
         _ payload: [UInt8],
-        headers: [(name: String, value: String)]
+        in envelope: MessageEnvelope?,
+        headers: [(name: String, value: String)],
+        as purpose: MessagePurpose
     ) -> Bool {
         // As the ring of a connection, which takes what is small and begins nothing.
-        let isSmall = payload.count <= 8 << 10 && !subject.contains(".call.") && !subject.contains(".pub.")
+        let isSmall = payload.count <= 8 << 10 && purpose != .request && purpose != .publication
         if self.server.isFull(self.client), !isSmall { return false }
-        self.server.publish(subject, reply, payload, headers: headers, from: self.client)
+        let payload = envelope?.with(payload) ?? payload
+        self.server.publish(subject, reply?.text, payload, headers: headers, from: self.client)
         return true
     }
 

@@ -15,12 +15,14 @@ struct Request: Sendable {
         url: String,
         passed: PassedValues? = nil,
         extras: MessageExtras? = nil,
-        hops: Int = 0
+        hops: Int = 0,
+        expiry: Deadline = .never
     ) {
         self.url = url
         self.passed = passed
         self.extras = extras
         self.hops = hops
+        self.expiry = expiry
     }
 
     /// What a caller has said.

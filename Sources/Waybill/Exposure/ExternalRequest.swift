@@ -11,28 +11,78 @@ package struct ExternalRequest: Sendable {
     package typealias ReturnHandler =
         @Sendable (_ url: String, _ value: any Sendable, _ headers: [String: String]) -> Void
 
-    package let url: String
-    package let origin: MessageOrigin
+    package var url: String { self.content.url }
+    package var origin: MessageOrigin { self.caller.origin }
     /// What the URL is exposed for, if that has just been looked up; empty if it has not.
     package var operations: ExposedOperations = []
-    fileprivate let audience: Audience
+    private let caller: ExternalCaller
+    fileprivate var audience: Audience { self.caller.audience }
     fileprivate let content: Request
+
+    /// Who asks.
+    package struct Peer: Sendable {
+        fileprivate let caller: ExternalCaller
+        /// What most of its messages have beside their URL: itself.
+        fileprivate let extras: MessageExtras
+
+        /// Describes a peer.
+        ///
+        /// - Parameters:
+        ///   - origin: the peer.
+        ///   - audience: which exposures it is held to.
+        ///   - returnHandler: takes the values for return URLs of the scheme `caller`, which are the peer's
+        ///     own.
+        package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
+        {
+            self.caller = ExternalCaller(origin, audience, returnHandler)
+            self.extras = MessageExtras(external: self.caller)
+        }
+    }
 
     /// Describes what a peer asks for.
     ///
     /// - Parameters:
     ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL; they win over those of the query, and not over
-    ///     those of the path.
+    ///   - passed: values that join those of the URL; they win over those of the query, and not over those of
+    ///     the path.
     ///   - headers: text for the infrastructure, beside the parameters.
     ///   - deadline: when the peer stops waiting.
     ///   - hops: how many routes led to the request in other processes; one that is negative counts as none.
     ///   - payload: what the message carries, as one that is sent to a return URL does.
     ///   - correlationID: the message that this one answers, if it does.
     ///   - returnID: the message that the value for the return URL answers, where that is the peer's own.
-    ///   - origin: the peer.
-    ///   - audience: which exposures it is held to.
-    ///   - returnHandler: takes the values for return URLs of the scheme `caller`, which are the peer's own.
+    ///   - peer: who asks.
+    package init(
+        url: String,
+        passed: PassedValues?,
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        hops: Int = 0,
+        payload: (any Sendable)? = nil,
+        correlationID: CorrelationID? = nil,
+        returnID: CorrelationID? = nil,
+        from peer: Peer
+    ) {
+        self.caller = returnID.map { peer.caller.with(returnID: $0) } ?? peer.caller
+        let isPlain = headers.isEmpty && payload == nil && correlationID == nil && returnID == nil
+        self.content = Request(
+            url: url,
+            passed: passed,
+            extras: isPlain
+                ? peer.extras
+                : MessageExtras(
+                    payload: payload,
+                    headers: headers,
+                    correlationID: correlationID,
+                    external: self.caller
+                ),
+            // A message has a few bits fewer for the number; the limit of a bus is far below.
+            hops: min(max(0, hops), Int(Int32.max)),
+            expiry: Deadline(deadline)
+        )
+    }
+
+    /// Describes the same where the values are in a dictionary, and of a peer that asks once.
     package init(
         url: String,
         parameters: [String: any Sendable] = [:],
@@ -40,35 +90,19 @@ package struct ExternalRequest: Sendable {
         deadline: ContinuousClock.Instant? = nil,
         hops: Int = 0,
         payload: (any Sendable)? = nil,
-        correlationID: CorrelationID? = nil,
-        returnID: CorrelationID? = nil,
         origin: MessageOrigin,
         audience: Audience = .peers,
         returnHandler: ReturnHandler? = nil
     ) {
-        self.url = url
-        self.origin = origin
-        self.audience = audience
-        let extras = MessageExtras(
-            payload: payload,
-            headers: headers,
-            correlationID: correlationID,
-            external: ExternalCaller(
-                origin: origin,
-                audience: audience,
-                returnID: returnID,
-                returnHandler: returnHandler
-            )
-        )
-        var content = Request(
+        self.init(
             url: url,
             passed: .make(parameters),
-            extras: extras,
-            // A message has a few bits fewer for the number; the limit of a bus is far below.
-            hops: min(max(0, hops), Int(Int32.max))
+            headers: headers,
+            deadline: deadline,
+            hops: hops,
+            payload: payload,
+            from: Peer(origin: origin, audience: audience, returnHandler: returnHandler)
         )
-        content.expiry = Deadline(deadline)
-        self.content = content
     }
 }
 
@@ -89,15 +123,20 @@ final class ExternalCaller: Sendable {
     private static let scheme = "caller"
 
     init(
-        origin: MessageOrigin,
-        audience: Audience,
-        returnID: CorrelationID?,
-        returnHandler: ExternalRequest.ReturnHandler?
+        _ origin: MessageOrigin,
+        _ audience: Audience,
+        _ returnHandler: ExternalRequest.ReturnHandler?,
+        returnID: CorrelationID? = nil
     ) {
         self.origin = origin
         self.audience = audience
         self.returnID = returnID
         self.returnHandler = returnHandler
+    }
+
+    /// The same for another message.
+    func with(returnID: CorrelationID) -> ExternalCaller {
+        ExternalCaller(self.origin, self.audience, self.returnHandler, returnID: returnID)
     }
 
     /// Gives a value to the peer, if its return URL says so.
@@ -258,11 +297,17 @@ extension MessageBus {
     ///
     /// Subscribers on the caller's loop that cannot suspend have had it then, and it has cost no task.
     ///
+    /// - Parameters:
+    ///   - request: what the peer says.
+    ///   - isAdmitted: whether the caller has asked the loop's budget for it.
     /// - Returns: whether all are done, or else what ``publish(_:)`` has to wait for.
     /// - Throws: what ``publish(_:parameters:headers:deadline:timeout:)`` throws.
-    package func begin(publishing request: ExternalRequest) throws(RoutingError) -> ExternalPublication {
+    package func begin(
+        publishing request: ExternalRequest,
+        isAdmitted: Bool = false
+    ) throws(RoutingError) -> ExternalPublication {
         let core = self.core
-        guard let loop = EventLoop.current, loop.consumeDeliveryBudget() else {
+        guard let loop = EventLoop.current, isAdmitted || loop.consumeDeliveryBudget() else {
             return .pending(ExternalPublication.Rest(part: .request(request)))
         }
         if let error = core.objection(to: request, .publishing) {

@@ -112,6 +112,7 @@ struct MatchedSubscribers: Sendable {
     /// Which of ``parameters`` each subscriber gets; empty if there is only one pattern.
     private(set) var patterns: [Int] = []
     private var ids: [Int] = []
+
     var isEmpty: Bool { self.subscribers.isEmpty }
 
     /// Adds the subscribers of one more pattern.

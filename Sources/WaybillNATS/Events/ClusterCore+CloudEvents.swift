@@ -37,7 +37,7 @@ extension ClusterCore {
     ) {
         let isPublication = self.subjects.isPublication(message.subject)
         let sender = message.reply.flatMap { self.subjects.request(in: $0) }
-        guard !isPublication || self.isNew(message, of: sender) else {
+        guard !isPublication || self.isNew(sender) else {
             return self.note { $0.unknown += 1 }
         }
         guard self.eventsInFlight < self.configuration.requestsPerNode else {
@@ -94,7 +94,7 @@ extension ClusterCore {
         guard let subject else { return }
         let (payload, headers) = event.encoded(as: mode)
         if let error = self.objection(to: payload, headers, event["subject"] ?? "") { throw error }
-        _ = self.transport.publish(subject, reply: nil, payload, headers: headers)
+        _ = self.transport.publish(subject, reply: nil, payload, in: nil, headers: headers, as: .dialog)
     }
 
     /// Says that an event could not be handled, as services of NATS do.
@@ -111,7 +111,7 @@ extension ClusterCore {
             (name: "Nats-Service-Error-Code", value: "\(error.code.httpStatus)"),
             (name: "Nats-Service-Error", value: error.code.description),
         ]
-        _ = self.transport.publish(subject, reply: nil, writer.bytes, headers: headers)
+        _ = self.transport.publish(subject, reply: nil, writer.bytes, in: nil, headers: headers, as: .dialog)
     }
 }
 

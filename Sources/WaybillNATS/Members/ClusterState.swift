@@ -174,5 +174,5 @@ extension ClusterState {
     func suggestions(for url: String) -> [String] { self.directory.suggestions(for: url) }
 
     /// Whether a node takes what is published to a URL.
-    func hasSubscribers(of url: String) -> Bool { self.directory.hasSubscribers(of: url) }
+    mutating func hasSubscribers(of url: String) -> Bool { self.directory.hasSubscribers(of: url) }
 }

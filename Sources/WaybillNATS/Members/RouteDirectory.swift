@@ -73,7 +73,7 @@ struct RouteDirectory: Sendable {
         self.table.isEmpty ? [] : self.table.explain(url).nearest
     }
 
-    func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }
+    mutating func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }
 }
 
 /// The nodes that share one shape: most often one, which needs no memory of its own.
@@ -111,10 +111,13 @@ private struct TopicSet: Sendable {
     private var tables: [RouteTable<PatternShape>] = []
     private var counts: [String: Int] = [:]
     private var places: [String: (table: Int, route: RouteID)] = [:]
+    /// The URL that was looked up last: what is published often is published to few of them.
+    private var latest: (url: String, isMatched: Bool)?
 
     init(_ table: RouteTable<PatternShape>) { self.empty = table }
 
     mutating func add(_ text: String) {
+        self.latest = nil
         guard let pattern = try? self.empty.pattern(text) else { return }
         self.counts[text, default: 0] += 1
         guard self.counts[text] == 1 else { return }
@@ -132,6 +135,7 @@ private struct TopicSet: Sendable {
     }
 
     mutating func remove(_ text: String) {
+        self.latest = nil
         guard let count = self.counts[text] else { return }
         guard count == 1 else {
             self.counts[text] = count - 1
@@ -142,7 +146,10 @@ private struct TopicSet: Sendable {
         self.tables[place.table].remove(place.route)
     }
 
-    func contains(_ url: String) -> Bool {
-        self.tables.contains { !$0.isEmpty && ((try? $0.match(url)) ?? nil) != nil }
+    mutating func contains(_ url: String) -> Bool {
+        if let latest, latest.url.hasSameBytes(as: url) { return latest.isMatched }
+        let isMatched = self.tables.contains { !$0.isEmpty && ((try? $0.match(url)) ?? nil) != nil }
+        self.latest = (url, isMatched)
+        return isMatched
     }
 }

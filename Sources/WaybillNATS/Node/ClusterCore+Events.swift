@@ -7,9 +7,10 @@ internal import WaybillServe
 
 // What comes from the transport.
 extension ClusterCore {
-    func receive(_ event: TransportEvent) {
+    /// Takes what happens, as ``ClusterTransport/open(on:receive:)`` says.
+    func receive(_ event: TransportEvent) -> Bool {
         switch event {
-        case .message(let message): self.receive(message)
+        case .message(let message): return self.receive(message)
         case .undelivered(let reply, let reason): self.noteUndelivered(reply, reason)
         case .overflow:
             self.configuration.logger.error("messages are lost: the node is too slow for them")
@@ -33,25 +34,41 @@ extension ClusterCore {
             self.configuration.logger.warning("the server objects", metadata: ["reason": "\(text)"])
         case .lameDuck: self.configuration.logger.notice("the server is about to shut down")
         }
+        return true
     }
 
-    private func receive(_ message: TransportMessage) {
-        if self.subjects.isAboutNodes(message.subject) { return self.receiveAnnouncement(message) }
-        if let verb = ServiceDescription.verb(in: message.subject) { return self.answer(verb, message.reply) }
-        if !message.headers.isEmpty, self.receiveEvent(message) { return }
-        let frame = RPCFrame(JSONText(message.payload), depth: JSONText.depthLimit)
-        if case .malformed = frame { return self.note { $0.malformed += 1 } }
-        if self.subjects.request(in: message.subject) != nil {
-            self.receiveAnswer(frame, from: message.reply.flatMap { self.subjects.node(in: $0) })
-        } else if self.subjects.isPublication(message.subject) {
-            self.receivePublication(frame, message)
-        } else {
-            guard self.subjects.isCall(message.subject) else {
-                return self.receiveRequest(frame, message.reply)
-            }
+    private func receive(_ message: TransportMessage) -> Bool {
+        if self.publications != nil { return self.goOnWithPublications() }
+        if self.subjects.isAboutNodes(message.subject) {
+            self.receiveAnnouncement(message)
+        } else if let verb = ServiceDescription.verb(in: message.subject) {
+            self.answer(verb, message.reply)
+        } else if message.headers.isEmpty || !self.receiveEvent(message) {
+            return self.receiveFrame(message)
+        }
+        return true
+    }
+
+    private func receiveFrame(_ message: TransportMessage) -> Bool {
+        // Those that have gone out as one are in an array.
+        let isBatch = message.payload.first == UInt8(ascii: "[")
+        let depth = JSONText.depthLimit + (isBatch ? 1 : 0)
+        let frame = RPCFrame(JSONText(message.payload), depth: depth)
+        if self.subjects.isPublication(message.subject) {
+            return self.receivePublications(frame, message.reply)
+        }
+        if case .malformed = frame {
+            self.note { $0.malformed += 1 }
+        } else if self.subjects.request(in: message.subject) != nil {
+            let node = message.reply.flatMap { self.subjects.node(in: $0) }
+            for answer in frame.messages { self.receiveAnswer(answer, from: node) }
+        } else if self.subjects.isCall(message.subject) {
             self.note { $0.received += 1 }
             self.tally.count(for: message.subject) { self.receiveRequest(frame, message.reply) }
+        } else {
+            self.receiveRequest(frame, message.reply)
         }
+        return true
     }
 
     /// Answers what services are asked.
@@ -70,7 +87,7 @@ extension ClusterCore {
         guard bytes.count <= self.transport.payloadLimit else {
             return self.configuration.logger.notice("the node shares more than a service can say")
         }
-        _ = self.transport.publish(reply, reply: nil, bytes)
+        _ = self.transport.publish(reply, reply: nil, bytes, as: .dialog)
     }
 
     /// What was sent has reached no node.
@@ -85,7 +102,7 @@ extension ClusterCore {
                 if self.pending.contains(id) {
                     self.deliver(.lost(reason), to: id)
                 } else {
-                    self.losePublication(message, reason)
+                    self.losePublications(message, reason)
                 }
             }
         } else if let node = self.subjects.asked(in: reply), case .noSubscriber = reason, !self.isReturning {
@@ -95,20 +112,22 @@ extension ClusterCore {
         }
     }
 
-    /// The transport has not sent a publication that it had taken.
-    private func losePublication(_ message: TransportMessage, _ reason: String) {
-        for url in message.parts.compactMap({ Self.publishedURL(in: $0) }) {
+    /// The transport has not sent publications that it had taken.
+    private func losePublications(_ message: TransportMessage, _ reason: String) {
+        for url in Self.publishedURLs(in: message) {
             self.bus.lose(url, self.unreachable(url, reason, nil))
         }
     }
 
-    /// The URL of a publication, in each format.
-    private static func publishedURL(in message: TransportMessage) -> String? {
-        if let event = (try? CloudEvent.carried(by: message))?.event { return event["subject"] }
-        guard let frame = try? JSONText(validating: message.payload),
-            case .notification(SystemMethod.publish.rawValue, let params) = RPCMessage(frame).content
-        else { return nil }
-        return params?.member(named: "url")?.string
+    /// The URL of each publication, in each format.
+    private static func publishedURLs(in message: TransportMessage) -> [String] {
+        if let event = (try? CloudEvent.carried(by: message))?.event {
+            return event["subject"].map { [$0] } ?? []
+        }
+        guard case .message(let message) = RPCFrame(JSONText(message.payload), depth: JSONText.depthLimit),
+            let publications = RPCPublications(message)
+        else { return [] }
+        return publications.urls
     }
 
     private func receiveAnnouncement(_ message: TransportMessage) {
@@ -136,8 +155,8 @@ extension ClusterCore {
 
 // Answers to this node's requests.
 extension ClusterCore {
-    private func receiveAnswer(_ frame: RPCFrame, from node: NodeID?) {
-        guard case .message(let message) = frame, let (id, isClaim) = message.answered else {
+    private func receiveAnswer(_ message: RPCMessage, from node: NodeID?) {
+        guard let (id, isClaim) = message.answered else {
             return self.note { $0.malformed += 1 }
         }
         guard self.pending.contains(id), self.requests[id] != nil else {
@@ -159,7 +178,7 @@ extension RPCMessage {
         switch self.content {
         case .result(.number(let id), _), .failure(.number(let id), _): return (id, false)
         case .notification(let method, let params):
-            guard let id = params?.member(named: "id")?.int else { return nil }
+            guard let id = params?["id"]?.text.int else { return nil }
             return (id, method == SystemMethod.accepted || method == SystemMethod.progress)
         default: return nil
         }
@@ -244,21 +263,42 @@ extension ClusterCore {
         if session.assumeOnLoop({ $0.isIdle }) { self.sessions[key] = nil }
     }
 
-    /// A publication of another node, or of a client that is none.
-    private func receivePublication(_ frame: RPCFrame, _ published: TransportMessage) {
-        let sender = published.reply.flatMap { self.subjects.request(in: $0) }
-        guard self.isNew(published, of: sender) else { return self.note { $0.unknown += 1 } }
-        guard case .message(let message) = frame,
-            case .notification(SystemMethod.publish.rawValue, _) = message.content
-        else { return self.note { $0.malformed += 1 } }
-        self.session(sender.map { .node($0.node) } ?? .client("")).assumeOnLoop { $0.receive(frame) }
+    /// Publications of another node, or of a client that is none, which have come as one.
+    private func receivePublications(_ frame: RPCFrame, _ reply: String?) -> Bool {
+        guard case .message(let message) = frame, let publications = RPCPublications(message) else {
+            self.note { $0.malformed += 1 }
+            return true
+        }
+        let sender = reply.flatMap { self.subjects.request(in: $0) }
+        guard self.isNew(sender) else {
+            self.note { $0.unknown += publications.count }
+            return true
+        }
+        self.publications = (publications, sender.map { .node($0.node) } ?? .client(""))
+        return self.goOnWithPublications()
     }
 
-    /// Whether a publication of a node has not come before.
-    func isNew(_ published: TransportMessage, of sender: (node: NodeID, number: Int)?) -> Bool {
-        guard let node = sender?.node, let last = sender?.number else { return true }
-        let number = last - published.following
-        // Two subscriptions of this node may match its subject; those of one node come in order.
+    /// Handles publications until the loop has to poll.
+    ///
+    /// - Returns: Whether all are handled.
+    private func goOnWithPublications() -> Bool {
+        guard let (publications, peer) = self.publications.take() else { return true }
+        var rest = publications
+        self.session(peer).assumeOnLoop { [eventLoop] session in
+            // The transport has asked the loop's budget for the first one.
+            repeat {
+                session.publishNext(of: &rest, isAdmitted: true)
+            } while !rest.isEmpty && eventLoop.consumeDeliveryBudget()
+        }
+        if rest.isEmpty { return true }
+        self.publications = (rest, peer)
+        return false
+    }
+
+    /// Whether publications of a node have not come before, by its own number of the last one.
+    func isNew(_ sender: (node: NodeID, number: Int)?) -> Bool {
+        guard let (node, number) = sender else { return true }
+        // Two subscriptions of this node may match their subject; those of one node come in order.
         let latest = self.publicationsSeen.updateValue(number, forKey: node) ?? 0
         if number > latest { return true }
         self.publicationsSeen[node] = latest

@@ -59,7 +59,7 @@ extension ClusterCore {
         if let error = self.objection(to: bytes, [], url) { throw error }
         self.requests[id] = SentRequest(shape: shape, sentAt: self.now)
         guard
-            self.transport.publish(self.subjects.call(shape), reply: self.inbox(id), bytes)
+            self.transport.publish(self.subjects.call(shape), reply: self.inbox(id), bytes, as: .request)
         else {
             throw RoutingError(
                 .mailboxFull,
@@ -85,17 +85,19 @@ extension ClusterCore {
     }
 
     /// Where the answers to one request of this node go.
-    private func inbox(_ request: Int) -> String { self.inboxPrefix + String(request) }
+    private func inbox(_ request: Int) -> ReplySubject { .numbered(self.inboxPrefix, request) }
 
     /// Why a message cannot be sent, if so: for a server, headers are a part of it, and nodes read only so
-    /// deep.
+    /// deep, which need not be looked at in one that is known to be flat.
     func objection(
         to payload: [UInt8],
+        in envelope: MessageEnvelope? = nil,
         _ headers: [(name: String, value: String)],
-        _ url: String
+        _ url: String,
+        isFlat: Bool = false
     ) -> RoutingError? {
         let limit = self.transport.payloadLimit
-        let size = payload.count + TransportMessage.size(of: headers)
+        let size = payload.count + (envelope?.size ?? 0) + TransportMessage.size(of: headers)
         if size > limit {
             return RoutingError(
                 .notTransferable,
@@ -104,7 +106,8 @@ extension ClusterCore {
             )
         }
         // The node that gets it would not read it. The data of an event in its binary mode may be no JSON.
-        guard headers.isEmpty, JSONText(payload).isDeeper(than: JSONText.depthLimit) else { return nil }
+        let depthLimit = JSONText.depthLimit - (envelope == nil ? 0 : 3)
+        guard headers.isEmpty, !isFlat, JSONText(payload).isDeeper(than: depthLimit) else { return nil }
         return RoutingError(
             .notTransferable,
             url: url,
@@ -114,37 +117,60 @@ extension ClusterCore {
 
     /// Publishes a message to the subscribers of other nodes.
     func publish(_ message: Message) {
-        let url = message.parameters.url
+        // In the memory of the one before. A value's own code may publish as well, and finds none here.
+        var writer = self.writer.take() ?? JSONWriter(capacity: 512)
         do throws(RoutingError) {
-            if let obstacle = self.obstacle { throw self.unreachable(url, obstacle, nil) }
-            let timeLeft = message.deadline.map { $0 - self.now }
-            let bytes = try OutgoingCall.publication(message, timeLeft: timeLeft)
-            let mode = self.configuration.publicationFormat.mode
-            let (payload, headers) = mode.map { self.event(message).encoded(as: $0) } ?? (bytes, [])
-            if let error = self.objection(to: payload, headers, url) { throw error }
-            self.lastPublication += 1
-            let reply = self.inbox(self.lastPublication)
-            let subject = self.publicationSubject(of: message)
-            guard self.transport.publish(subject, reply: reply, payload, headers: headers) else {
-                throw RoutingError(.mailboxFull, url: url, message: "too many messages wait to be sent")
-            }
+            try self.publish(message, with: &writer)
             self.note { $0.published += 1 }
         } catch {
             self.bus.lose(message, error)
         }
+        writer.restart()
+        self.writer = writer
     }
 
-    /// The subject of a publication: most are of the URL of the one before.
-    private func publicationSubject(of message: Message) -> String {
-        let address = message.address
-        let (url, scheme) = (address.text, address.scheme)
-        // The scheme is the default one's for a URL that has none, and that may change.
-        if let latest = self.latestSubject, latest.url == url, latest.scheme == scheme {
-            return latest.subject
+    private func publish(_ message: Message, with writer: inout JSONWriter) throws(RoutingError) {
+        let url = message.parameters.url
+        if let obstacle = self.obstacle { throw self.unreachable(url, obstacle, nil) }
+        let topic = self.topic(of: message)
+        let ownURL = topic.url.hasSameBytes(as: url) ? nil : url
+        let timeLeft = message.deadline.map { $0 - self.now }
+        try OutgoingCall.write(publication: message, timeLeft: timeLeft, ownURL: ownURL, to: &writer)
+        var (payload, envelope) = (writer.bytes, topic.envelope as MessageEnvelope?)
+        var headers: [(name: String, value: String)] = []
+        if let mode = self.configuration.publicationFormat.mode {
+            (payload, headers) = self.event(message).encoded(as: mode)
+            envelope = nil
         }
+        if let error = self.objection(to: payload, in: envelope, headers, url, isFlat: writer.isFlat) {
+            throw error
+        }
+        self.lastPublication += 1
+        let isTaken = self.transport.publish(
+            topic.subject,
+            reply: self.inbox(self.lastPublication),
+            payload,
+            in: envelope,
+            headers: headers,
+            as: .publication
+        )
+        if isTaken { return }
+        throw RoutingError(.mailboxFull, url: url, message: "too many messages wait to be sent")
+    }
+
+    /// Where a message is published to: most are published to the URL of the one before, or to its subject.
+    private func topic(of message: Message) -> PublishedTopic {
+        let address = message.address
+        let hops = message.hops + 1
+        let latest = self.latestTopic.flatMap { $0.hops == hops ? $0 : nil }
+        // The scheme of a URL that has none is the default one, which may change.
+        if let latest, address.hasScheme, latest.url.hasSameBytes(as: address.text) { return latest }
         let subject = self.subjects.publication(address)
-        self.latestSubject = (url, scheme, subject)
-        return subject
+        // What is around all of them is short.
+        if let latest, latest.subject == subject, latest.url.utf8.count <= Subjects.limit { return latest }
+        let topic = PublishedTopic(address.text, subject, hops: hops)
+        self.latestTopic = topic
+        return topic
     }
 
     /// Asks the nodes that are said to share a shape what they share now.
@@ -200,7 +226,8 @@ extension ClusterCore {
 
     @discardableResult
     func tell(_ node: NodeID, _ bytes: [UInt8], about id: Int) -> Bool {
-        self.transport.publish(self.subjects.node(node), reply: self.inbox(id), bytes)
+        let subject = self.subjects.node(node)
+        return self.transport.publish(subject, reply: self.inbox(id), bytes, as: .dialog)
     }
 
     func unreachable(_ url: String, _ reason: String, _ cause: (any Error)?) -> RoutingError {
@@ -256,5 +283,24 @@ extension ClusterCore {
     func loseAll(_ reason: String) {
         for (waiter, event) in self.pending.loseAll(reason) { waiter.resume(returning: event) }
         for number in Array(self.refreshes.keys) { self.endRefresh(number) }
+    }
+}
+
+/// A subject that is published to, with what all messages to it have around them.
+final class PublishedTopic: Sendable {
+    /// The URL of the first message, and of each that does not say another one.
+    let url: String
+    let subject: String
+    let hops: Int
+    let envelope: MessageEnvelope
+
+    init(_ url: String, _ subject: String, hops: Int) {
+        self.url = url
+        self.subject = subject
+        self.hops = hops
+        self.envelope = MessageEnvelope(
+            start: OutgoingCall.beginningOfPublications(to: url, hops: hops),
+            end: OutgoingCall.endOfPublications
+        )
     }
 }

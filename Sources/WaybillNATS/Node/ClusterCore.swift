@@ -38,10 +38,13 @@ actor ClusterCore: RPCCaller {
     var lastRefresh = 0
     var offer = ClusterOffer()
     var lastPublication = 0
-    /// The latest publication's URL with the scheme that it is read with, and its subject.
-    var latestSubject: (url: String, scheme: String, subject: String)?
+    /// What the latest publication was written with.
+    var writer: JSONWriter?
+    var latestTopic: PublishedTopic?
     /// The latest publication of each node.
     var publicationsSeen: [NodeID: Int] = [:]
+    /// The publications that have come as one and are being handled, and who has sent them.
+    var publications: (rest: RPCPublications, peer: Peer)?
     /// Events that came, and are being handled.
     var eventsInFlight = 0
     var isConnected = false
@@ -128,7 +131,7 @@ extension ClusterCore {
         self.phase = .member
         do throws(RoutingError) {
             try await self.transport.open(on: self.eventLoop) { [weak self] event in
-                self?.assumeOnLoop { $0.receive(event) }
+                self?.assumeOnLoop { $0.receive(event) } ?? true
             }
         } catch {
             self.phase = .apart
@@ -237,8 +240,8 @@ extension ClusterCore {
             return
         }
         // That a node cannot be asked is known by the reply subject.
-        let reply = node.map { self.subjects.asking($0, self.id) }
-        _ = self.transport.publish(subject, reply: reply, bytes)
+        let reply = node.map { ReplySubject.plain(self.subjects.asking($0, self.id)) }
+        _ = self.transport.publish(subject, reply: reply, bytes, as: .membership)
     }
 
     /// The routes have changed, or what is shared: announces it with what changes in the next millisecond.

@@ -46,7 +46,14 @@ final class NodeChannel: RPCChannel {
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool {
         guard !self.subject.isEmpty else { return true }
-        let isTaken = self.transport.publish(self.subject, reply: self.reply, body)
+        let isTaken = self.transport.publish(
+            self.subject,
+            reply: .plain(self.reply),
+            body,
+            in: self.isNode ? .array : nil,
+            headers: [],
+            as: .dialog
+        )
         if !self.isNode { self.onAnswer() }
         return isTaken
     }

@@ -124,22 +124,6 @@ struct Subjects: Sendable {
         subject.begins(with: self.publicationPrefix) || subject == self.longPublications
     }
 
-    /// Whether a message of a subject begins something: a request does, or a publication.
-    func beginsExchange(_ subject: String) -> Bool { self.isCall(subject) || self.isPublication(subject) }
-
-    /// Whether messages of a subject may come as one: publications, and what one node says of another's
-    /// requests.
-    func mayBeSeveral(_ subject: String) -> Bool {
-        self.isPublication(subject) || self.request(in: subject)?.number == 0
-    }
-
-    /// Whether a message may go as one with its neighbours.
-    func mayJoin(to subject: String, reply: String?) -> Bool {
-        guard self.isPublication(subject) else { return self.request(in: subject)?.number == 0 }
-        // What is an answer, to a subject that its caller has chosen, is no publication of a node.
-        return reply.flatMap { self.request(in: $0) } != nil
-    }
-
     /// Subjects that together have all publications to the URLs of a pattern, and perhaps more.
     func publications(of pattern: RoutePattern) -> [String] {
         pattern.shapes.map { shape in

@@ -14,11 +14,12 @@ package protocol ClusterTransport: Sendable {
     ///
     /// - Parameters:
     ///   - eventLoop: where `receive` is called.
-    ///   - receive: takes what happens, in its order.
+    ///   - receive: takes what happens, in its order. It returns false if it has to be called with the same
+    ///     again, once the loop has polled.
     /// - Throws: `unreachable`, or `refused`.
     func open(
         on eventLoop: EventLoop,
-        receive: @escaping @Sendable (TransportEvent) -> Void
+        receive: @escaping @Sendable (TransportEvent) -> Bool
     ) async throws(RoutingError)
 
     /// Has the messages to a subject come; of subscribers with one queue, a message comes to one.
@@ -29,14 +30,21 @@ package protocol ClusterTransport: Sendable {
 
     /// Sends a message.
     ///
-    /// What nodes say of each other and of their requests is small, and is not lost with what waits.
-    ///
+    /// - Parameters:
+    ///   - subject: Where to.
+    ///   - reply: Where its answer goes.
+    ///   - payload: The message.
+    ///   - envelope: What stands around it. Neighbours to one subject with the same envelope go as one.
+    ///   - headers: What stands beside it; then there is no envelope.
+    ///   - purpose: What it is for.
     /// - Returns: False if too many messages wait to be sent already.
     func publish(
         _ subject: String,
-        reply: String?,
+        reply: ReplySubject?,
         _ payload: [UInt8],
-        headers: [(name: String, value: String)]
+        in envelope: MessageEnvelope?,
+        headers: [(name: String, value: String)],
+        as purpose: MessagePurpose
     ) -> Bool
 
     /// Waits until the server has had what was asked for before, and what it has sent before that has been
@@ -48,10 +56,55 @@ package protocol ClusterTransport: Sendable {
 }
 
 extension ClusterTransport {
-    /// Sends a message without headers.
-    package func publish(_ subject: String, reply: String?, _ payload: [UInt8]) -> Bool {
-        self.publish(subject, reply: reply, payload, headers: [])
+    /// Sends a message that goes by itself.
+    package func publish(
+        _ subject: String,
+        reply: ReplySubject?,
+        _ payload: [UInt8],
+        as purpose: MessagePurpose
+    ) -> Bool {
+        self.publish(subject, reply: reply, payload, in: nil, headers: [], as: purpose)
     }
+}
+
+/// The subject that the answer to a message goes to.
+package enum ReplySubject: Sendable {
+    case plain(String)
+    /// One of many that differ by a number; of those that go as one with others, most become no text.
+    case numbered(String, Int)
+
+    package var text: String {
+        switch self {
+        case .plain(let text): text
+        case .numbered(let prefix, let number): prefix + String(number)
+        }
+    }
+}
+
+/// What a message is for, which decides what becomes of it when many wait.
+package enum MessagePurpose: Sendable {
+    case publication
+    case request
+    /// What a node says of requests, its own or those of another one; what is small is not lost with what
+    /// waits.
+    case dialog
+    /// What nodes say of themselves, which is not lost.
+    case membership
+}
+
+/// What stands around a message, or around several to one subject that go as one, with commas between them.
+package struct MessageEnvelope: Sendable, Equatable {
+    let start: [UInt8]
+    let end: [UInt8]
+
+    /// Messages of JSON-RPC go as an array.
+    static let array = Self(start: [UInt8(ascii: "[")], end: [UInt8(ascii: "]")])
+
+    /// How many bytes it has.
+    var size: Int { self.start.count + self.end.count }
+
+    /// A message in it.
+    package func with(_ message: [UInt8]) -> [UInt8] { self.start + message + self.end }
 }
 
 /// What a transport tells its node.
@@ -77,15 +130,13 @@ package enum TransportEvent: Sendable {
     }
 }
 
-/// A message that has come.
+/// A message that has come; of several that have gone out as one, the reply subject is that of the last.
 package struct TransportMessage: Sendable {
     package let subject: String
     package let reply: String?
     package let payload: [UInt8]
     /// Names as they came, and values.
     package let headers: [(name: String, value: String)]
-    /// How many messages follow that have come with it, as one; the reply subject is that of the last.
-    package var following = 0
 
     package init(
         subject: String,

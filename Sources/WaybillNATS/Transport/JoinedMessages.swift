@@ -1,17 +1,16 @@
-internal import WaybillJSON
-
 // Messages that go out as one: what is published faster than a connection takes it waits for that, and
-// neighbours to one subject cost one message of the server's. They are JSON values, and go as an array of
-// them.
+// neighbours to one subject cost one message of the server's.
 
 /// A message that waits for a connection, with those that have joined it.
 struct OutgoingMessage: Sendable {
     let subject: String
     /// The subject of the last one's answer.
-    private(set) var reply: String?
+    private(set) var reply: ReplySubject?
     let headers: [(name: String, value: String)]
-    private let mayJoin: Bool
-    private var bytes: [UInt8]
+    /// What stands around all; nil if it goes by itself.
+    private let envelope: MessageEnvelope?
+    /// What is sent.
+    private(set) var payload: [UInt8]
     private var count = 1
 
     /// How many go as one at most, and with how many bytes.
@@ -20,75 +19,56 @@ struct OutgoingMessage: Sendable {
 
     init(
         _ subject: String,
-        reply: String?,
+        reply: ReplySubject?,
         _ payload: [UInt8],
-        headers: [(name: String, value: String)] = [],
-        mayJoin: Bool
+        in envelope: MessageEnvelope?,
+        headers: [(name: String, value: String)] = []
     ) {
         self.subject = subject
         self.reply = reply
         self.headers = headers
-        self.mayJoin = mayJoin && headers.isEmpty
-        self.bytes = payload
+        self.envelope = envelope
+        self.payload = envelope?.with(payload) ?? payload
     }
 
     /// How many bytes it has with those that have joined it.
-    var size: Int { self.bytes.count + TransportMessage.size(of: self.headers) }
+    var size: Int { self.payload.count + TransportMessage.size(of: self.headers) }
 
-    var payload: [UInt8] { self.count == 1 ? self.bytes : self.bytes + CollectionOfOne(UInt8(ascii: "]")) }
-
-    /// Whether a later message can go out with this one.
+    /// Takes a later message with it, if they can go as one.
     ///
     /// - Parameters:
-    ///   - next: the message.
-    ///   - limit: the most bytes of both.
-    /// - Returns: whether it can.
-    func takes(_ next: Self, limit: Int) -> Bool {
-        self.mayJoin && next.mayJoin && self.count < Self.countLimit && self.subject == next.subject
-            && self.bytes.count + next.bytes.count + "[,]".utf8.count <= min(limit, Self.byteLimit)
-    }
-
-    /// Takes a later message with it.
-    mutating func take(_ next: Self) {
-        if self.count == 1 { self.bytes.insert(UInt8(ascii: "["), at: 0) }
-        self.bytes.append(UInt8(ascii: ","))
-        self.bytes += next.bytes
-        self.reply = next.reply
-        self.count += 1
-    }
-}
-
-extension TransportMessage {
-    /// What was to be sent, as it would have come.
-    init(_ message: OutgoingMessage) {
-        self.init(
-            subject: message.subject,
-            reply: message.reply,
-            payload: message.payload,
-            headers: message.headers
-        )
-    }
-
-    /// How many messages are taken out of one at most.
-    private static let partLimit = 1024
-
-    /// How deep the array of them may be: each is judged by itself, and must not have others lost with it.
-    private static let depthLimit = 512
-
-    /// The messages that have gone out as this one: itself, unless it is an array of several.
-    var parts: [TransportMessage] {
-        guard self.headers.isEmpty, self.payload.first == UInt8(ascii: "["),
-            let elements = (try? JSONText(self.payload).validated(depthLimit: Self.depthLimit))?.elements,
-            (1...Self.partLimit).contains(elements.count)
-        else { return [self] }
-        return elements.enumerated().map { index, element in
-            var part = TransportMessage(
-                subject: self.subject,
-                reply: self.reply,
-                payload: Array(element.slice)
-            )
-            part.following = elements.count - 1 - index
-            return part
+    ///   - message: The later message.
+    ///   - envelope: What stands around it.
+    ///   - subject: Its subject.
+    ///   - reply: The subject of its answer.
+    ///   - limit: The most bytes of both.
+    ///   - spares: Memory for many.
+    /// - Returns: Whether it has.
+    mutating func take(
+        _ message: [UInt8],
+        in envelope: MessageEnvelope,
+        to subject: String,
+        reply: ReplySubject?,
+        limit: Int,
+        _ spares: SpareBuffers
+    ) -> Bool {
+        guard self.count < Self.countLimit, self.envelope == envelope, self.subject == subject else {
+            return false
         }
+        let limit = min(limit, Self.byteLimit)
+        guard self.payload.count + ",".utf8.count + message.count <= limit else { return false }
+        if self.count == 1 {
+            // Where two wait more will.
+            var room = spares.take(limit)
+            room += self.payload
+            self.payload = room
+        }
+        self.payload.removeLast(envelope.end.count)
+        self.payload.append(UInt8(ascii: ","))
+        self.payload += message
+        self.payload += envelope.end
+        self.reply = reply
+        self.count += 1
+        return true
     }
 }

@@ -42,13 +42,13 @@ final class MessageRing<Element: Sendable>: Sendable {
     /// Appends an element.
     ///
     /// - Parameters:
-    ///   - element: The element.
+    ///   - element: The element, which is made only if it does not join another one.
     ///   - size: Its bytes.
     ///   - room: How much of the limits it may use.
     ///   - join: Puts it into the last element that waits, if it can.
     /// - Returns: What became of it.
     func append(
-        _ element: Element,
+        _ element: @autoclosure () -> Element,
         size: Int,
         room: Room = .whole,
         joining join: (_ last: inout Element) -> Bool = { _ in false }
@@ -58,7 +58,7 @@ final class MessageRing<Element: Sendable>: Sendable {
             if !self.has(room, for: size, beside: state), !state.elements.isEmpty { return .full }
             state.bytes += size
             if let last = state.elements.indices.last, join(&state.elements[last]) { return .queued }
-            state.elements.append(element)
+            state.elements.append(element())
             defer { state.isScheduled = true }
             return state.isScheduled ? .queued : .needsWakeUp
         }

@@ -283,10 +283,12 @@ private func takeMessage(
     }
     // The message has as many bytes as it says, and is not destroyed before they are copied.
     let bytes = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: size)
+    var payload = events.spares.take(size)
+    unsafe payload.append(contentsOf: bytes)
     let taken = unsafe TransportMessage(
         subject: subject,
         reply: natsMsg_GetReply(message).map { unsafe String(cString: $0) },
-        payload: Array(bytes),
+        payload: payload,
         headers: headers(of: message)
     )
     events.append(taken)

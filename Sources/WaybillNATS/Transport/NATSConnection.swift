@@ -5,27 +5,32 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// What a connection is to do, as it waits for its thread.
-enum NATSCommand: Sendable {
-    case publish(OutgoingMessage)
-    case subscribe(String, queue: String?)
-    case unsubscribe(String)
-    case flush(@Sendable () -> Void)
-    case close(@Sendable () -> Void)
-    /// What another one was taken out of, while it is changed.
-    case nothing
+struct NATSCommand: Sendable {
+    /// What is sent; nil for what else there is to do.
+    ///
+    /// It is no case of the others: it is changed where it waits, and a case would be copied.
+    fileprivate(set) var message: OutgoingMessage?
+    let action: Action?
+
+    enum Action: Sendable {
+        case subscribe(String, queue: String?)
+        case unsubscribe(String)
+        case flush(@Sendable () -> Void)
+        case close(@Sendable () -> Void)
+    }
+
+    init(_ message: OutgoingMessage) {
+        self.message = message
+        self.action = nil
+    }
+
+    init(_ action: Action) {
+        self.message = nil
+        self.action = action
+    }
 
     /// About as many bytes as it writes.
-    var size: Int { if case .publish(let message) = self { message.size } else { 256 } }
-
-    /// Has a message go out with this one, if it can.
-    fileprivate mutating func take(_ next: OutgoingMessage, limit: Int) -> Bool {
-        guard case .publish(var message) = self, message.takes(next, limit: limit) else { return false }
-        // Or its bytes would be copied.
-        self = .nothing
-        message.take(next)
-        self = .publish(message)
-        return true
-    }
+    var size: Int { self.message?.size ?? 256 }
 }
 
 /// A connection to servers of NATS, and the thread that has it.
@@ -36,10 +41,10 @@ enum NATSCommand: Sendable {
 final class NATSConnection: ClusterTransport {
     private let servers: [String]
     private let security: NATSTransport.Security
-    /// Which messages may go out as one.
     private let subjects: Subjects
     private let idlePolicy: IdlePolicy
     private let commands = MessageRing<NATSCommand>(countLimit: 1 << 16, byteLimit: 64 << 20)
+    private let spares = SpareBuffers()
     private let limit = Atomic(1 << 20)
     /// The thread, while there is one.
     private let thread = Locked<Thread?>(nil)
@@ -68,7 +73,7 @@ final class NATSConnection: ClusterTransport {
 
     func open(
         on eventLoop: EventLoop,
-        receive: @escaping @Sendable (TransportEvent) -> Void
+        receive: @escaping @Sendable (TransportEvent) -> Bool
     ) async throws(RoutingError) {
         let servers = ServerList(
             self.servers,
@@ -92,7 +97,15 @@ final class NATSConnection: ClusterTransport {
                     let client = try makeClient(servers.all)
                     self.thread.withLock { $0 = Thread(socket: socket, loop: eventLoop) }
                     continuation.resume(returning: Result<Void, RoutingError>.success(()))
-                    var worker = NATSWorker(client, servers, self.commands, events, socket, makeClient)
+                    var worker = NATSWorker(
+                        client,
+                        servers,
+                        self.commands,
+                        self.spares,
+                        events,
+                        socket,
+                        makeClient
+                    )
                     worker.run(self.idlePolicy)
                 } catch {
                     continuation.resume(returning: .failure(error))
@@ -103,33 +116,41 @@ final class NATSConnection: ClusterTransport {
     }
 
     func subscribe(_ subject: String, queue: String?) {
-        self.enqueue(.subscribe(subject, queue: queue), room: .any)
+        self.enqueue(NATSCommand(.subscribe(subject, queue: queue)), room: .any)
     }
 
-    func unsubscribe(_ subject: String) { self.enqueue(.unsubscribe(subject), room: .any) }
+    func unsubscribe(_ subject: String) { self.enqueue(NATSCommand(.unsubscribe(subject)), room: .any) }
 
     func publish(
         _ subject: String,
-        reply: String?,
+        reply: ReplySubject?,
         _ payload: [UInt8],
-        headers: [(name: String, value: String)]
+        in envelope: MessageEnvelope?,
+        headers: [(name: String, value: String)],
+        as purpose: MessagePurpose
     ) -> Bool {
         let size = headers.reduce(payload.count + subject.utf8.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
-        let mayJoin = self.subjects.mayJoin(to: subject, reply: reply)
-        let message = OutgoingMessage(subject, reply: reply, payload, headers: headers, mayJoin: mayJoin)
-        let limit = self.payloadLimit
-        let room = self.room(for: subject, size: size)
-        return self.enqueue(.publish(message), size: size, room: room) { last in
-            mayJoin && last.take(message, limit: limit)
+        let (limit, spares) = (self.payloadLimit, self.spares)
+        return self.enqueue(
+            NATSCommand(OutgoingMessage(subject, reply: reply, payload, in: envelope, headers: headers)),
+            size: size,
+            room: self.room(for: purpose, size: size)
+        ) { last in
+            guard let envelope else { return false }
+            return last.message?.take(payload, in: envelope, to: subject, reply: reply, limit: limit, spares)
+                ?? false
         }
     }
 
-    private func room(for subject: String, size: Int) -> MessageRing<NATSCommand>.Room {
+    private func room(for purpose: MessagePurpose, size: Int) -> MessageRing<NATSCommand>.Room {
+        switch purpose {
+        case .publication, .request: .whole
+        case .dialog: size <= Self.smallSize ? .fourfold : .whole
         // A node says so much about itself only when that changes, or it is asked.
-        if self.subjects.isAboutNodes(subject) { return .any }
-        return size <= Self.smallSize && !self.subjects.beginsExchange(subject) ? .fourfold : .whole
+        case .membership: .any
+        }
     }
 
     func flush() async {
@@ -142,22 +163,22 @@ final class NATSConnection: ClusterTransport {
     }
 
     /// Waits until the thread has done something, if there is one.
-    private func perform(_ command: (@escaping @Sendable () -> Void) -> NATSCommand) async {
+    private func perform(_ action: (@escaping @Sendable () -> Void) -> NATSCommand.Action) async {
         guard self.thread.withLock({ $0 != nil }) else { return }
         await withCheckedContinuation { continuation in
-            let isQueued = self.enqueue(command { continuation.resume() }, room: .any)
+            let isQueued = self.enqueue(NATSCommand(action { continuation.resume() }), room: .any)
             if !isQueued { continuation.resume() }
         }
     }
 
     @discardableResult
     private func enqueue(
-        _ command: NATSCommand,
+        _ command: @autoclosure () -> NATSCommand,
         size: Int = 0,
         room: MessageRing<NATSCommand>.Room = .whole,
         joining join: (inout NATSCommand) -> Bool = { _ in false }
     ) -> Bool {
-        switch self.commands.append(command, size: size, room: room, joining: join) {
+        switch self.commands.append(command(), size: size, room: room, joining: join) {
         case .queued: return true
         case .needsWakeUp:
             self.wakeUp()

@@ -14,6 +14,8 @@ final class NATSEvents: Sendable {
     /// How long the node receives at most before the loop does what else it has to do.
     private static let slice = Duration.milliseconds(1)
 
+    /// Memory for what comes.
+    let spares = SpareBuffers()
     private let ring: MessageRing<Entry>
     private let readMessages = Locked(ReadMessages())
     /// Whether the loop is about to be told that it is too slow.
@@ -21,20 +23,20 @@ final class NATSEvents: Sendable {
     private let isLosingPublications = Atomic(false)
     private let eventLoop: EventLoop
     private let subjects: Subjects
-    private let receive: @Sendable (TransportEvent) -> Void
+    private let receive: @Sendable (TransportEvent) -> Bool
 
     /// Makes a way to a loop.
     ///
     /// - Parameters:
     ///   - eventLoop: the loop.
-    ///   - subjects: which messages may have gone out as one.
+    ///   - subjects: which messages are publications.
     ///   - countLimit: how many messages may wait for the loop.
-    ///   - receive: takes them, on the loop.
+    ///   - receive: takes them, on the loop, as ``ClusterTransport/open(on:receive:)`` says.
     init(
         on eventLoop: EventLoop,
         of subjects: Subjects,
         countLimit: Int = 1 << 17,
-        _ receive: @escaping @Sendable (TransportEvent) -> Void
+        _ receive: @escaping @Sendable (TransportEvent) -> Bool
     ) {
         self.ring = MessageRing(countLimit: countLimit, byteLimit: 256 << 20)
         self.eventLoop = eventLoop
@@ -52,16 +54,12 @@ final class NATSEvents: Sendable {
 
     /// Takes what has come, on a thread of the connection.
     func append(_ message: TransportMessage) {
-        guard self.subjects.mayBeSeveral(message.subject) else {
-            self.append(.message(message), size: message.payload.count, isUrgent: false)
-            return
-        }
-        let isPublication = self.subjects.isPublication(message.subject)
-        for part in message.parts {
-            let size = part.payload.count
-            guard self.append(.message(part), size: size, isUrgent: false, isPublication: isPublication)
-            else { return }
-        }
+        self.append(
+            .message(message),
+            size: message.payload.count,
+            isUrgent: false,
+            isPublication: self.subjects.isPublication(message.subject)
+        )
     }
 
     /// Gives back what waits for others, since no more come.
@@ -122,12 +120,17 @@ final class NATSEvents: Sendable {
         let end = self.eventLoop.time.instant + Self.slice
         var rest = entries
         repeat {
-            switch rest.removeFirst() {
+            switch rest[rest.startIndex] {
             case .event(let event):
                 self.noteTold(of: event)
-                self.receive(event)
+                guard self.receive(event) else {
+                    self.eventLoop.execute { [rest] in self.receive(rest) }
+                    return
+                }
+                if case .message(let message) = event { self.spares.give(message.payload) }
             case .marker(let body): body()
             }
+            rest.removeFirst()
             // Beyond the loop's own budget, each message would cost a task that waits for the loop to poll.
         } while !rest.isEmpty && self.eventLoop.consumeDeliveryBudget() && self.eventLoop.time.instant < end
         self.eventLoop.execute { [rest] in

@@ -17,6 +17,7 @@ internal import Glibc
 /// of a message, and takes the first bytes of the next connection for the rest of it (3.4.1).
 struct NATSWorker {
     private let commands: MessageRing<NATSCommand>
+    private let spares: SpareBuffers
     private let events: NATSEvents
     private let socket: NATSSocket
     private let makeClient: ([String]) throws(RoutingError) -> NATSClient
@@ -43,6 +44,7 @@ struct NATSWorker {
         _ client: NATSClient,
         _ servers: ServerList,
         _ commands: MessageRing<NATSCommand>,
+        _ spares: SpareBuffers,
         _ events: NATSEvents,
         _ socket: NATSSocket,
         _ makeClient: @escaping ([String]) throws(RoutingError) -> NATSClient
@@ -50,6 +52,7 @@ struct NATSWorker {
         self.client = client
         self.servers = servers
         self.commands = commands
+        self.spares = spares
         self.events = events
         self.socket = socket
         self.makeClient = makeClient
@@ -110,8 +113,8 @@ struct NATSWorker {
     }
 
     private mutating func perform(_ command: NATSCommand) {
-        switch command {
-        case .publish(let message): self.publish(message)
+        if let message = command.message { self.publish(message) }
+        switch command.action {
         case .subscribe(let subject, let queue):
             self.subscriptions[subject] = .some(queue)
             self.client?.subscribe(subject, queue)
@@ -123,16 +126,24 @@ struct NATSWorker {
             guard let client = self.client else { return events.drain(then: body) }
             client.flush { events.drain(then: body) }
         case .close(let body): self.close(then: body)
-        case .nothing: break
+        case nil: break
         }
     }
 
     private func publish(_ message: OutgoingMessage) {
+        defer { self.spares.give(message.payload) }
+        let reply = message.reply?.text
         let objection =
-            self.client.map { $0.publish(message.subject, message.reply, message.payload, message.headers) }
+            self.client.map { $0.publish(message.subject, reply, message.payload, message.headers) }
             ?? "there is no connection to a server"
-        guard let objection, let reply = message.reply else { return }
-        self.events.append(.undelivered(reply: reply, reason: .notSent(TransportMessage(message), objection)))
+        guard let objection, let reply else { return }
+        let unsent = TransportMessage(
+            subject: message.subject,
+            reply: reply,
+            payload: message.payload,
+            headers: message.headers
+        )
+        self.events.append(.undelivered(reply: reply, reason: .notSent(unsent, objection)))
     }
 
     private mutating func close(then body: () -> Void) {

@@ -98,36 +98,60 @@ package struct OutgoingCall: Sendable {
         return writer.bytes
     }
 
-    /// The text of a publication, which the peer does not answer; its values are encoded where they stand.
+    /// Writes a publication as one of the messages of `$/publish`, which the peer does not answer; its values
+    /// are encoded where they stand.
     ///
+    /// - Parameters:
+    ///   - message: The publication.
+    ///   - timeLeft: How long its publisher waits.
+    ///   - ownURL: Its URL, if that is not the one of all messages of the `$/publish`.
+    ///   - writer: Where to.
     /// - Throws: `notTransferable`, with the name of the value.
-    package static func publication(
-        _ message: Message,
-        timeLeft: Duration?
-    ) throws(RoutingError) -> [UInt8] {
-        let url = message.parameters.url
-        var writer = JSONWriter(capacity: 512)
-        writer.raw(Self.beginningOfPublication)
-        writer.string(url)
-        writer.raw(",\"parameters\":{")
+    package static func write(
+        publication message: Message,
+        timeLeft: Duration?,
+        ownURL: String?,
+        to writer: inout JSONWriter
+    ) throws(RoutingError) {
+        writer.raw("{")
         var isFirst = true
         for (name, value) in message.parameters.passedValues {
             writer.name(name, isFirst: isFirst)
-            try Self.naming("the parameter \(name)", url) { () throws(RoutingError) in
+            try Self.naming("the parameter \(name)", message.parameters.url) { () throws(RoutingError) in
                 try writer.value(value)
             }
             isFirst = false
         }
+        // Most have nothing beside them but what all have.
+        if timeLeft != nil || ownURL != nil || message.hasMore {
+            var attachment = try Self.attachment(of: message, forwardsReturn: true)
+            attachment.url = ownURL
+            attachment.timeLeft = timeLeft
+            writer.attachment(attachment, isFirst: isFirst)
+        }
         writer.raw("}")
-        var attachment = try Self.attachment(of: message, forwardsReturn: true)
-        attachment.timeLeft = timeLeft
+    }
+
+    /// The beginning of a `$/publish` to a URL, up to its messages.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - hops: How many routes led to those messages that do not say it themselves.
+    /// - Returns: The text; the messages follow, and ``endOfPublications``.
+    package static func beginningOfPublications(to url: String, hops: Int) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw(
+            "{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.publish.rawValue)\",\"params\":{\"url\":"
+        )
+        writer.string(url)
+        var attachment = RPCAttachment()
+        attachment.hops = hops
         writer.attachment(attachment, isFirst: false)
-        writer.raw("}}")
+        writer.raw(",\"messages\":[")
         return writer.bytes
     }
 
-    private static let beginningOfPublication =
-        "{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.publish.rawValue)\",\"params\":{\"url\":"
+    package static let endOfPublications = Array("]}}".utf8)
 
     /// The text of a notification about a request.
     package static func notification(
@@ -148,5 +172,12 @@ package struct OutgoingCall: Sendable {
         }
         writer.raw("}}")
         return writer.bytes
+    }
+}
+
+extension Message {
+    /// Whether anything has to be said beside its parameters.
+    fileprivate var hasMore: Bool {
+        !self.headers.isEmpty || self.payload != nil || self.correlationID != nil || self.returnURL != nil
     }
 }

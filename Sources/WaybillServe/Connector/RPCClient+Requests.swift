@@ -133,12 +133,13 @@ extension RPCClient {
         guard case .notification(let method, let params?) = message.content else { return .none }
         if method == SystemMethod.unsubscribe.rawValue { return .some(nil) }
         guard method == SystemMethod.message else { return .none }
-        var writer = JSONWriter(capacity: params.range.count)
+        var writer = JSONWriter(capacity: params.text.range.count)
         writer.raw("{")
         var isFirst = true
-        for (name, value) in params.members ?? [] where name != "subscription" {
-            writer.name(name, isFirst: isFirst)
-            writer.raw(value)
+        params.forEachChild { member in
+            if member.isNamed("subscription") { return }
+            writer.name(member.name, isFirst: isFirst)
+            writer.raw(member.text)
             isFirst = false
         }
         writer.raw("}")

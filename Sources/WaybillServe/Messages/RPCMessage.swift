@@ -4,8 +4,8 @@ package import WaybillJSON
 package struct RPCMessage: Sendable {
     /// What a message is.
     package enum Content: Sendable {
-        case request(RPCID, method: String, params: JSONText?)
-        case notification(method: String, params: JSONText?)
+        case request(RPCID, method: String, params: JSONNode?)
+        case notification(method: String, params: JSONNode?)
         case result(RPCID, JSONText)
         case failure(RPCID, JSONText)
         /// It is no message; the ID is null if it cannot be told.
@@ -14,71 +14,68 @@ package struct RPCMessage: Sendable {
 
     package let content: Content
 
-    /// Reads a message that was validated.
-    package init(_ text: JSONText) {
+    fileprivate init(_ node: JSONNode) {
+        guard node.isObject else {
+            self.content = .invalid(.null, "a message is a JSON object")
+            return
+        }
         var envelope = RPCEnvelope()
-        text.forEachMember { envelope.note($0, in: text) }
-        self.init(text, envelope)
-    }
-
-    /// Reads a message whose members have been noted.
-    fileprivate init(_ text: JSONText, _ envelope: RPCEnvelope) {
-        self.content =
-            text.shape == .object ? envelope.content(in: text) : .invalid(.null, "a message is a JSON object")
+        node.forEachChild { envelope.note($0) }
+        self.content = envelope.content
     }
 }
 
-/// Where the members of a message are.
+/// The members of a message.
 private struct RPCEnvelope {
-    private var version: Range<Int>?
-    private var id: Range<Int>?
-    private var method: Range<Int>?
-    private var params: Range<Int>?
-    private var result: Range<Int>?
-    private var error: Range<Int>?
+    private var version: JSONNode?
+    private var id: JSONNode?
+    private var method: JSONNode?
+    private var params: JSONNode?
+    private var result: JSONNode?
+    private var error: JSONNode?
     private var isAmbiguous = false
 
-    mutating func note(_ member: JSONText.Member, in text: JSONText) {
-        if text.says("jsonrpc", at: member.name) {
-            self.isAmbiguous = Self.set(&self.version, member.value) || self.isAmbiguous
-        } else if text.says("id", at: member.name) {
-            self.isAmbiguous = Self.set(&self.id, member.value) || self.isAmbiguous
-        } else if text.says("method", at: member.name) {
-            self.isAmbiguous = Self.set(&self.method, member.value) || self.isAmbiguous
-        } else if text.says("params", at: member.name) {
-            self.isAmbiguous = Self.set(&self.params, member.value) || self.isAmbiguous
-        } else if text.says("result", at: member.name) {
-            self.isAmbiguous = Self.set(&self.result, member.value) || self.isAmbiguous
-        } else if text.says("error", at: member.name) {
-            self.isAmbiguous = Self.set(&self.error, member.value) || self.isAmbiguous
+    mutating func note(_ member: JSONNode) {
+        if member.isNamed("jsonrpc") {
+            self.isAmbiguous = Self.set(&self.version, member) || self.isAmbiguous
+        } else if member.isNamed("method") {
+            self.isAmbiguous = Self.set(&self.method, member) || self.isAmbiguous
+        } else if member.isNamed("params") {
+            self.isAmbiguous = Self.set(&self.params, member) || self.isAmbiguous
+        } else if member.isNamed("id") {
+            self.isAmbiguous = Self.set(&self.id, member) || self.isAmbiguous
+        } else if member.isNamed("result") {
+            self.isAmbiguous = Self.set(&self.result, member) || self.isAmbiguous
+        } else if member.isNamed("error") {
+            self.isAmbiguous = Self.set(&self.error, member) || self.isAmbiguous
         }
     }
 
     /// Notes a member, and says whether it is there for the second time: it would be read in two ways by two
     /// programs.
-    private static func set(_ member: inout Range<Int>?, _ value: Range<Int>) -> Bool {
+    private static func set(_ member: inout JSONNode?, _ value: JSONNode) -> Bool {
         defer { member = value }
         return member != nil
     }
 
     /// What the message is.
-    func content(in text: JSONText) -> RPCMessage.Content {
-        let id = self.id.map { RPCID(text[$0]) }
+    var content: RPCMessage.Content {
+        let id = self.id.map { RPCID($0.text) }
         let known = (id ?? nil) ?? .null
         if self.isAmbiguous { return .invalid(known, "a member is there twice") }
-        guard let version, text.says("2.0", at: version) else {
+        guard let version, version.says("2.0") else {
             return .invalid(known, "`jsonrpc` is not \"2.0\"")
         }
         if case .some(.none) = id { return .invalid(.null, "`id` is neither a text nor a number nor null") }
-        if let method { return self.call(id ?? nil, text[method], self.params.map { text[$0] }) }
-        if let error { return .failure(known, text[error]) }
-        if let result { return .result(known, text[result]) }
+        if let method { return self.call(id ?? nil, method) }
+        if let error { return .failure(known, error.text) }
+        if let result { return .result(known, result.text) }
         return .invalid(known, "there is no `method`")
     }
 
-    private func call(_ id: RPCID?, _ method: JSONText, _ params: JSONText?) -> RPCMessage.Content {
+    private func call(_ id: RPCID?, _ method: JSONNode) -> RPCMessage.Content {
         guard let method = method.string else { return .invalid(id ?? .null, "`method` is not a text") }
-        if let params, params.shape != .object, params.shape != .array {
+        if let params, !params.isObject, !params.isArray {
             return .invalid(id ?? .null, "`params` is neither an object nor an array")
         }
         if let id { return .request(id, method: method, params: params) }
@@ -100,15 +97,26 @@ package enum RPCFrame: Sendable {
     ///   - depth: How deep arrays and objects may be nested.
     package init(_ text: JSONText, depth: Int) {
         do throws(JSONError) {
-            var envelope = RPCEnvelope()
-            let text = try text.validated(depthLimit: depth) { envelope.note($0, in: text) }
-            if let elements = text.elements {
-                self = .batch(elements.map { RPCMessage($0) })
-            } else {
-                self = .message(RPCMessage(text, envelope))
+            // The members of a message, those of its parameters, and of what is in there.
+            let root = try JSONOutline(text, depthLimit: depth, levels: 4).root
+            guard root.isArray else {
+                self = .message(RPCMessage(root))
+                return
             }
+            var messages: [RPCMessage] = []
+            root.forEachChild { messages.append(RPCMessage($0)) }
+            self = .batch(messages)
         } catch {
             self = .malformed(error)
+        }
+    }
+
+    /// The messages; none where the bytes are no JSON.
+    package var messages: [RPCMessage] {
+        switch self {
+        case .message(let message): [message]
+        case .batch(let messages): messages
+        case .malformed: []
         }
     }
 }

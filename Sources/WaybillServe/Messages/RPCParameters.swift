@@ -11,61 +11,79 @@ struct RPCParameters: Sendable {
     private let content: Content
 
     private enum Content: Sendable {
+        case none
         case elements([JSONText])
-        case object(JSONText, [JSONText.Member])
-        /// What is no object has none.
-        case members(of: JSONText)
+        /// The members of an object, which may have the reserved key among them.
+        case object(JSONNode)
     }
 
-    /// Reads parameters, if there are any; an object is walked over once.
-    init(_ text: JSONText?) throws(RPCFailure) {
-        guard let text, text.shape == .object else {
-            self.content = (text?.elements).map { .elements($0) } ?? .members(of: .null)
+    /// Reads parameters, if there are any.
+    init(_ node: JSONNode?) throws(RPCFailure) {
+        guard let node, node.isObject else {
+            self.content = (node?.text.elements).map { .elements($0) } ?? .none
             self.attachment = RPCAttachment()
             return
         }
-        var members: [JSONText.Member] = []
-        members.reserveCapacity(4)
-        text.forEachMember { members.append($0) }
-        self.content = .object(text, members)
-        let reserved = members.last { text.says(Self.reservedKey, at: $0.name) }
+        self.content = .object(node)
         self.attachment =
-            try reserved.map { member throws(RPCFailure) in try RPCAttachment(text[member.value]) }
+            try node[Self.reservedKey].map { member throws(RPCFailure) in try RPCAttachment(member) }
             ?? RPCAttachment()
-    }
-
-    /// The parameters of a message that a method of the protocol is about.
-    init(membersOf text: JSONText?, _ attachment: RPCAttachment) {
-        self.content = .members(of: text ?? .null)
-        self.attachment = attachment
     }
 
     /// The values by name; those of an array are named by their position, from "0" on.
     ///
     /// They are decoded here: what a method of the protocol asks for is ``subscript(_:)``.
-    var values: [String: any Sendable] {
-        var values: [String: any Sendable] = [:]
+    var values: PassedValues? {
         switch self.content {
+        case .none: return nil
         case .elements(let elements):
-            for (position, element) in elements.enumerated() { values[String(position)] = element.parameter }
-        case .object(let text, let members):
-            for (name, value) in members where !text.says(Self.reservedKey, at: name) {
-                values[text[name].string ?? ""] = text[value].parameter
-            }
-        case .members(let text): values = text.parameters ?? [:]
+            var list = ValueList()
+            for (position, element) in elements.enumerated() { list.add(element.parameter, String(position)) }
+            return list.values
+        case .object(let node): return Self.values(of: node)
         }
-        return values
+    }
+
+    /// The values of an object by name, without what is beside them.
+    static func values(of node: JSONNode) -> PassedValues? {
+        var list = ValueList()
+        node.forEachChild { if !$0.isNamed(Self.reservedKey) { list.add($0.parameter, $0.name) } }
+        return list.values
     }
 
     /// A value as it came.
-    subscript(name: String) -> JSONText? {
-        guard case .object(let text, let members) = self.content else { return nil }
-        return members.last { text.says(name, at: $0.name) }.map { text[$0.value] }
+    subscript(name: String) -> JSONNode? {
+        guard case .object(let node) = self.content else { return nil }
+        return node[name]
     }
+}
+
+/// Values that are passed with a call.
+private struct ValueList {
+    private var list: PassedValues?
+    private var count = 0
+    // Many are found sooner in a dictionary.
+    private var more: [String: any Sendable] = [:]
+
+    private static let limit = 4
+
+    /// Adds a value, over one of the name that is there.
+    mutating func add(_ value: any Sendable, _ name: String) {
+        self.count += 1
+        if self.count <= Self.limit {
+            self.list = PassedValues(name, value, over: self.list)
+        } else {
+            self.more[name] = value
+        }
+    }
+
+    var values: PassedValues? { .make(self.more, over: self.list) }
 }
 
 /// What travels beside the parameters.
 struct RPCAttachment: Sendable {
+    /// The URL of one of several messages that come as one, if it is not that of all.
+    var url: String?
     var headers: [String: String] = [:]
     /// How long the caller waits, from the moment that the message arrives.
     var timeLeft: Duration?
@@ -84,29 +102,23 @@ struct RPCAttachment: Sendable {
 
     init() {}
 
-    init(_ text: JSONText) throws(RPCFailure) {
-        guard text.shape == .object else { throw Self.invalid("an object") }
-        var failure: RPCFailure?
-        text.forEachMember { name, value in
-            guard failure == nil else { return }
-            do throws(RPCFailure) {
-                try self.read(text[name].string ?? "", text[value])
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+    init(_ node: JSONNode) throws(RPCFailure) {
+        guard node.isObject else { throw Self.invalid("an object") }
+        try node.forEachChild { member throws(RPCFailure) in try self.read(member) }
     }
 
     /// Whether there is nothing to say.
     var isEmpty: Bool {
-        self.headers.isEmpty && self.timeLeft == nil && self.hops <= 0 && !self.wantsProgress
+        self.url == nil && self.headers.isEmpty && self.timeLeft == nil && self.hops <= 0
+            && !self.wantsProgress
             && !self.answersProgress && self.payload == nil && self.correlationID == nil
             && self.returnID == nil
     }
 
-    private mutating func read(_ name: String, _ value: JSONText) throws(RPCFailure) {
+    private mutating func read(_ member: JSONNode) throws(RPCFailure) {
+        let (name, value) = (member.name, member.text)
         switch name {
+        case "url": self.url = value.string
         case "headers":
             guard let members = value.members else { throw Self.invalid("an object", name) }
             for (header, text) in members {
@@ -123,7 +135,7 @@ struct RPCAttachment: Sendable {
             self.hops = hops
         case "progress": self.wantsProgress = try Self.flag(value, name)
         case "answers": self.answersProgress = try Self.flag(value, name)
-        case "payload": self.payload = value
+        case "payload": self.payload = member.kept
         case "correlation": self.correlationID = try Self.id(value, name)
         case "returnCorrelation": self.returnID = try Self.id(value, name)
         default: break
@@ -174,6 +186,10 @@ extension JSONWriter {
         func append(_ text: String, to writer: inout JSONWriter) {
             if writer.bytes.count > start { writer.raw(",") }
             writer.raw(text)
+        }
+        if let url = attachment.url {
+            append("\"url\":", to: &self)
+            self.string(url)
         }
         if !attachment.headers.isEmpty {
             append("\"headers\":", to: &self)

@@ -14,7 +14,7 @@ extension RPCSession {
         switch frame {
         case .malformed(let error):
             self.enqueueAnswer(to: .null, RPCFailure(error))
-        case .message(let message): self.handle(message, batch: nil)
+        case .message(let message): self.handle(message)
         case .batch(let messages):
             if messages.isEmpty {
                 self.enqueueAnswer(to: .null, .invalid("the batch is empty"))
@@ -25,7 +25,8 @@ extension RPCSession {
         }
     }
 
-    private func handle(_ message: RPCMessage, batch: Int?) {
+    /// Takes a message.
+    package func handle(_ message: RPCMessage, batch: Int? = nil) {
         switch message.content {
         case .request(let id, let method, let params): self.accept(id, method, params, batch)
         case .notification(let method, let params):
@@ -38,7 +39,7 @@ extension RPCSession {
         }
     }
 
-    private func accept(_ id: RPCID, _ method: String, _ params: JSONText?, _ batch: Int?) {
+    private func accept(_ id: RPCID, _ method: String, _ params: JSONNode?, _ batch: Int?) {
         do throws(RPCFailure) {
             try self.checkPhase(method)
             let number = try self.requests.admit(id, batch: batch)

@@ -61,15 +61,19 @@ extension RPCSession {
     }
 
     /// Handles a notification; what is wrong with it is logged.
-    func notify(_ method: String, _ params: JSONText?) {
+    func notify(_ method: String, _ params: JSONNode?) {
         guard self.takesNotifications else { return }
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
-                return try self.bus.send(self.request(method, parameters, id: nil))
+                return try self.bus.send(
+                    self.request(method, parameters.values, parameters.attachment, id: nil)
+                )
             }
             switch SystemMethod(rawValue: method) {
-            case .publish: try self.publish(parameters)
+            case .publish:
+                var publications = try RPCPublications(parameters)
+                while !publications.isEmpty { self.publishNext(of: &publications) }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
             case .cancelRequest: _ = self.cancelRequest(parameters)
@@ -81,26 +85,30 @@ extension RPCSession {
     }
 
     /// What the bus is asked for.
-    func request(_ url: String, _ parameters: RPCParameters, id: RPCID?) -> ExternalRequest {
-        let attachment = parameters.attachment
-        return ExternalRequest(
+    private func request(
+        _ url: String,
+        _ values: PassedValues?,
+        _ attachment: RPCAttachment,
+        id: RPCID?
+    ) -> ExternalRequest {
+        ExternalRequest(
             url: url,
-            parameters: parameters.values,
+            passed: values,
             headers: attachment.headers,
             deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
             hops: attachment.hops,
             payload: attachment.payload,
             correlationID: attachment.correlationID,
-            returnID: self.audience == .nodes ? attachment.returnID : nil,
-            origin: self.origin,
-            audience: self.audience,
-            returnHandler: id == nil ? self.returnHandlerOfNotifications : self.returnHandler(id)
+            returnID: attachment.returnID.flatMap { self.audience == .nodes ? $0 : nil },
+            from: id == nil ? self.peerOfNotifications : self.peer(id)
         )
     }
 
-    /// Sends the peer the values that are on their way to its return URLs, for a request of an ID.
-    func returnHandler(_ id: RPCID?) -> ExternalRequest.ReturnHandler {
-        { [weak self] url, value, headers in self?.takeReturn(url, value, headers, id) }
+    /// The peer, which gets the values that are on their way to its return URLs, for a request of an ID.
+    func peer(_ id: RPCID?) -> ExternalRequest.Peer {
+        ExternalRequest.Peer(origin: self.origin, audience: self.audience) {
+            [weak self] url, value, headers in self?.takeReturn(url, value, headers, id)
+        }
     }
 
     private func call(
@@ -111,7 +119,7 @@ extension RPCSession {
     ) throws(RPCFailure) {
         let rest: ExternalAttempt.Rest
         do throws(RoutingError) {
-            switch try self.bus.begin(self.request(url, parameters, id: id)) {
+            switch try self.bus.begin(self.request(url, parameters.values, parameters.attachment, id: id)) {
             case .replied(let value, _): return self.finish(number, with: try self.encoded(value))
             case .pending(let pending): rest = pending
             }
@@ -136,22 +144,43 @@ extension RPCSession {
     }
 
     private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {
-        let request = self.request(try parameters.text("url"), parameters.inner, id: nil)
-        self.answer(number) { session in JSONText(try await session.bus.publish(request)) }
+        var publications = try RPCPublications(parameters)
+        var requests: [ExternalRequest] = []
+        while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
+        self.answer(number) { [requests] session in
+            var taken = 0
+            for request in requests { taken += try await session.bus.publish(request) }
+            return JSONText(taken)
+        }
     }
 
-    /// Publishes what a notification says.
-    private func publish(_ parameters: RPCParameters) throws(RPCFailure) {
-        let limit = self.limits.requestsInFlight
-        guard self.unawaitedPublications < limit else {
-            throw .limit("\(limit) publications of this connection wait for subscribers")
-        }
-        let request = self.request(try parameters.text("url"), parameters.inner, id: nil)
-        guard case .pending(let rest)? = try? self.bus.begin(publishing: request) else { return }
-        self.unawaitedPublications += 1
-        Task.immediate {
-            try? await self.bus.publish(rest)
-            self.unawaitedPublications -= 1
+    private func next(of publications: inout RPCPublications) throws(RPCFailure) -> ExternalRequest {
+        let element = try publications.next()
+        return self.request(element.url, element.values, element.attachment, id: nil)
+    }
+
+    /// Publishes the next of messages that have come as one, whose sender waits for nothing.
+    ///
+    /// - Parameters:
+    ///   - publications: The messages.
+    ///   - isAdmitted: Whether the caller has asked the loop's budget for it.
+    package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
+        guard self.takesNotifications else { return publications.dropAll() }
+        do throws(RPCFailure) {
+            let limit = self.limits.requestsInFlight
+            let request = try self.next(of: &publications)
+            guard self.unawaitedPublications < limit else {
+                throw .limit("\(limit) publications of this connection wait for subscribers")
+            }
+            guard case .pending(let rest)? = try? self.bus.begin(publishing: request, isAdmitted: isAdmitted)
+            else { return }
+            self.unawaitedPublications += 1
+            Task.immediate {
+                try? await self.bus.publish(rest)
+                self.unawaitedPublications -= 1
+            }
+        } catch {
+            self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
         }
     }
 
@@ -171,13 +200,10 @@ extension RPCParameters {
     }
 
     func number(_ name: String) throws(RPCFailure) -> Int {
-        if let number = self[name]?.int { return number }
+        if let number = self[name]?.text.int { return number }
         throw .parameters("`\(name)` has to be a whole number")
     }
 
     /// The ID of the request that a notification is about.
-    var requestID: RPCID? { self["id"].flatMap { RPCID($0) } }
-
-    /// The parameters of the message that `$/publish` is about, with what stands beside them.
-    var inner: RPCParameters { RPCParameters(membersOf: self["parameters"], self.attachment) }
+    var requestID: RPCID? { self["id"].flatMap { RPCID($0.text) } }
 }

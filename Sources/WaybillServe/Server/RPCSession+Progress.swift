@@ -98,9 +98,9 @@ extension RPCSession {
             return false
         }
         if let error = parameters["error"] {
-            return self.resume(number, with: .failure(RPCFailure(error).routingError(url: "")))
+            return self.resume(number, with: .failure(RPCFailure(error.text).routingError(url: "")))
         }
-        return self.resume(number, with: .success(parameters["value"] ?? .null))
+        return self.resume(number, with: .success(parameters["value"]?.text ?? .null))
     }
 
     /// Sends the peer a value that is on its way to a return URL of its own.

@@ -30,8 +30,8 @@ package actor RPCSession: LoopBound {
     var awaitedAnswers: [ServedRequests.Number: AwaitedAnswer] = [:]
     var subscriptions: [Int: Task<Void, Never>] = [:]
     var lastSubscription = 0
-    /// The one of all notifications, of which a stream of publications has many.
-    private(set) lazy var returnHandlerOfNotifications = self.returnHandler(nil)
+    /// The peer of all notifications, of which a stream of publications has many.
+    private(set) lazy var peerOfNotifications = self.peer(nil)
     /// The publications that came as notifications and have not reached every subscriber.
     var unawaitedPublications = 0
     private var bucket: TokenBucket

@@ -205,6 +205,43 @@ struct ClusterFaultTests {
         }
     }
 
+    @Test func `publications that come as one let the loop poll, and are all handled, in their order`()
+        async throws
+    {
+        try await withCluster(.memory) { cluster in
+            let heard = Journal<Int>()
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .publishing)
+                try bus.subscribe("app://far/news") { heard.add(try $0.parameters.require("n")) }
+            }
+            let messages = (0..<20).map { #"{"n":\#($0)}"# }.joined(separator: ",")
+            let text =
+                #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news","messages":[\#(messages)]}}"#
+            let event = TransportEvent.message(
+                TransportMessage(
+                    subject: "waybill.test.pub.app.far.news",
+                    reply: nil,
+                    payload: Array(text.utf8)
+                )
+            )
+            let (loop, core) = (far.bus.eventLoop, far.node.core)
+            let counts = await withCheckedContinuation { continuation in
+                loop.execute {
+                    while loop.consumeDeliveryBudget() {}
+                    let isDone = core.assumeOnLoop { $0.receive(event) }
+                    let first = heard.count
+                    loop.execute {
+                        let isDoneNow = core.assumeOnLoop { $0.receive(event) }
+                        continuation.resume(returning: (isDone, first, isDoneNow))
+                    }
+                }
+            }
+            #expect(!counts.0 && counts.1 == 1 && counts.2)
+            #expect(heard.entries == Array(0..<20))
+            #expect(await far.balances())
+        }
+    }
+
     @Test func `a client that is no node is answered where it wants`() async throws {
         try await withCluster(.memory) { cluster in
             _ = try await cluster.node("far") { bus in

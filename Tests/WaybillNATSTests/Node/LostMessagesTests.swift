@@ -22,8 +22,10 @@ private struct PlayedNode {
         self.transport = cluster.memory.transport()
         let (subjects, heard) = (self.subjects, self.heard)
         try await self.transport.open(on: near.bus.eventLoop) { event in
-            guard case .message(let message) = event, !subjects.isAboutNodes(message.subject) else { return }
-            heard.add(message)
+            if case .message(let message) = event, !subjects.isAboutNodes(message.subject) {
+                heard.add(message)
+            }
+            return true
         }
         let call = subjects.call(PatternShape(try RoutePattern(pattern)))
         for subject in [subjects.members(self.id), subjects.node(self.id)] {
@@ -113,7 +115,7 @@ struct LostMessagesTests {
                 #expect(await eventually { far.heard.count == 2 * round + 1 })
                 let claim = far.message("$/accepted", try far.request())
                 @Sendable func takeClaim(after turns: Int) {
-                    if turns == 0 { return core.assumeOnLoop { $0.receive(.message(claim)) } }
+                    if turns == 0 { return core.assumeOnLoop { _ = $0.receive(.message(claim)) } }
                     loop.execute { takeClaim(after: turns - 1) }
                 }
                 takeClaim(after: round % 20 + 1)

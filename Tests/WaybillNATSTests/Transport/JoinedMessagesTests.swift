@@ -39,70 +39,72 @@ extension Publisher {
 /// Messages that wait for a connection, and go out as one.
 @Suite(.timeLimit(.minutes(1)))
 struct JoinedMessagesTests {
-    private func message(
-        _ text: String,
-        to subject: String = "a",
-        reply: Int = 1,
-        mayJoin: Bool = true
-    ) -> OutgoingMessage {
-        OutgoingMessage(subject, reply: "r.\(reply)", Array(text.utf8), mayJoin: mayJoin)
+    /// A message that waits, as a node sends it.
+    private struct Sent {
+        var text: String
+        var subject = "a"
+        var reply = 1
+        var envelope: MessageEnvelope? = .array
     }
 
-    private func joined(_ messages: [OutgoingMessage], limit: Int = .max) -> [OutgoingMessage] {
-        messages.reduce(into: []) { result, next in
-            if result.last?.takes(next, limit: limit) == true {
-                result[result.count - 1].take(next)
-            } else {
-                result.append(next)
+    private func joined(_ messages: [Sent], limit: Int = .max) -> [OutgoingMessage] {
+        let spares = SpareBuffers()
+        return messages.reduce(into: []) { result, next in
+            let (payload, reply) = (Array(next.text.utf8), ReplySubject.numbered("r.", next.reply))
+            if let last = result.indices.last, let envelope = next.envelope,
+                result[last].take(payload, in: envelope, to: next.subject, reply: reply, limit: limit, spares)
+            {
+                return
+            }
+            result.append(OutgoingMessage(next.subject, reply: reply, payload, in: next.envelope))
+        }
+    }
+
+    @Test func `what goes out as one is in one envelope, with the last one's reply`() {
+        let envelope = MessageEnvelope(start: Array("{".utf8), end: Array("}!".utf8))
+        let texts = [#"{"a":"]"}"#, "[1,2]", #""\",""#, "7", "null"]
+        for (envelope, ends) in [(MessageEnvelope.array, ("[", "]")), (envelope, ("{", "}!"))] {
+            for count in 1...texts.count {
+                let sent = self.joined(
+                    texts.prefix(count).enumerated().map { Sent(text: $1, reply: $0 + 1, envelope: envelope) }
+                )
+                #expect(sent.count == 1)
+                let text = ends.0 + texts.prefix(count).joined(separator: ",") + ends.1
+                #expect(String(decoding: sent[0].payload, as: UTF8.self) == text)
+                #expect(sent[0].reply?.text == "r.\(count)")
             }
         }
     }
 
-    private func come(_ message: OutgoingMessage) -> [TransportMessage] {
-        TransportMessage(subject: message.subject, reply: message.reply, payload: message.payload).parts
-    }
-
-    @Test func `what goes out as one comes apart as it was`() {
-        let texts = [#"{"a":"]"}"#, "[1,2]", #""\",""#, "7", "null"]
-        let messages = texts.enumerated().map { self.message($1, reply: $0 + 1) }
-        for count in 2...texts.count {
-            let sent = self.joined(Array(messages.prefix(count)))
-            #expect(sent.count == 1)
-            let parts = self.come(sent[0])
-            #expect(parts.map { String(decoding: $0.payload, as: UTF8.self) } == Array(texts.prefix(count)))
-            #expect(parts.allSatisfy { $0.reply == "r.\(count)" })
-            #expect(parts.map(\.following) == (0..<count).reversed())
-        }
-        #expect(messages[0].payload == Array(texts[0].utf8))
-    }
-
-    @Test func `one that is too deep has no other lost with it`() {
-        let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
-        let parts = self.joined([self.message("1"), self.message(deep), self.message("2")]).flatMap(self.come)
-        #expect(parts.map { String(decoding: $0.payload, as: UTF8.self) } == ["1", deep, "2"])
-    }
-
     @Test func `only neighbours to one subject go out as one, and not too many or too large`() {
-        let (a, b) = (self.message("1"), self.message("2", to: "b"))
+        let (a, b) = (Sent(text: "1"), Sent(text: "2", subject: "b"))
         #expect(self.joined([a, a, b, a, a]).map(\.subject) == ["a", "b", "a"])
-        let alone = self.message("1", mayJoin: false)
+        let alone = Sent(text: "1", envelope: nil)
         #expect(self.joined([a, alone, alone, a]).count == 4)
-        let event = OutgoingMessage("a", reply: nil, [], headers: [("a", "b")], mayJoin: true)
-        #expect(self.joined([event, event]).count == 2)
-        let many = [OutgoingMessage](repeating: a, count: OutgoingMessage.countLimit + 1)
+        #expect(self.joined([alone]).map(\.payload) == [Array("1".utf8)])
+        let other = Sent(text: "1", envelope: MessageEnvelope(start: [], end: []))
+        #expect(self.joined([a, other, a]).count == 3)
+        let many = [Sent](repeating: a, count: OutgoingMessage.countLimit + 1)
         #expect(self.joined(many).count == 2)
         #expect(self.joined([a, a], limit: 4).count == 2)
         #expect(self.joined([a, a], limit: 5).map(\.payload.count) == [5])
-        let large = self.message(String(repeating: "7", count: OutgoingMessage.byteLimit / 2))
+        let large = Sent(text: String(repeating: "7", count: OutgoingMessage.byteLimit / 2))
         #expect(self.joined([large, large]).count == 2)
         for message in self.joined(many) { #expect(message.payload.count <= OutgoingMessage.byteLimit) }
     }
 
-    @Test(arguments: ["[]", "[1", "[1,]", "[1]]", "{}", "", "[\(String(repeating: "1,", count: 2000))1]"])
-    func `what is no array of messages is left as it is`(text: String) {
-        let message = TransportMessage(subject: "a", reply: nil, payload: Array(text.utf8))
-        #expect(message.parts.map(\.payload) == [message.payload])
-        #expect(message.parts.map(\.following) == [0])
+    @Test func `memory that is in use is not written to`() {
+        let spares = SpareBuffers()
+        let kept = [UInt8](repeating: 7, count: 1 << 13)
+        spares.give(kept)
+        var taken = spares.take(1 << 13)
+        #expect(taken.isEmpty && taken.capacity >= 1 << 13)
+        taken.append(1)
+        #expect(kept.allSatisfy { $0 == 7 })
+        // What is small is not kept, and there is no end of buffers.
+        spares.give([1, 2, 3])
+        #expect(spares.take(1 << 14).isEmpty)
+        #expect(spares.take(3).isEmpty)
     }
 
     @Test func `an element joins the last one that waits, and no other`() {

@@ -85,11 +85,8 @@ struct OverflowTests {
             let unsent = TransportMessage(subject: "", reply: reply, payload: Array(payload.utf8))
             transport.take(.undelivered(reply: reply, reason: .notSent(unsent, "it is full")))
             #expect(await eventually { letters.entries.last == "unreachable app://far/news?n=3" })
-            let several = TransportMessage(
-                subject: "",
-                reply: reply,
-                payload: Array("[\(payload),\(payload)]".utf8)
-            )
+            let joined = payload.replacing(#""}}"#, with: #"","messages":[{},{"a":1}]}}"#)
+            let several = TransportMessage(subject: "", reply: reply, payload: Array(joined.utf8))
             transport.take(.undelivered(reply: reply, reason: .notSent(several, "it is full")))
             #expect(await eventually { near.bus.statistics.deadLettered == 5 })
             let url = "app://far/news?n=4"
@@ -143,6 +140,7 @@ struct OverflowTests {
                 if case .message = event { counts.messages += 1 }
                 if case .overflow = event { counts.overflows += 1 }
             }
+            return true
         }
         let message = TransportMessage(subject: "a", reply: nil, payload: [])
         let (blocked, release) = (Gate(), Gate())
@@ -171,6 +169,7 @@ struct OverflowTests {
             case .overflow: heard.add("all may be lost")
             default: break
             }
+            return true
         }
         let (blocked, release) = (Gate(), Gate())
         loop.execute {
@@ -187,6 +186,30 @@ struct OverflowTests {
         await loop.shutDown()
     }
 
+    @Test func `what is not done with comes again, after the loop has polled, and before what follows`()
+        async throws
+    {
+        let loop = EventLoop(name: "busy")
+        let heard = Journal<String>()
+        let events = NATSEvents(on: loop, of: Subjects(realm: "test")) { event in
+            guard case .message(let message) = event else { return true }
+            heard.add(message.subject)
+            guard message.subject == "long", heard.entries.count(where: { $0 == "long" }) < 3 else {
+                return true
+            }
+            loop.execute { heard.add("else") }
+            return false
+        }
+        let last = Gate()
+        for subject in ["first", "long", "last"] {
+            events.append(TransportMessage(subject: subject, reply: nil, payload: []))
+        }
+        events.drain { last.reach() }
+        await last.reached()
+        #expect(heard.entries == ["first", "long", "else", "long", "else", "long", "last"])
+        await loop.shutDown()
+    }
+
     @Test func `a loop does what else it has to do while much comes`() async throws {
         let loop = EventLoop(name: "busy")
         let received = Locked<[String]>([])
@@ -194,7 +217,7 @@ struct OverflowTests {
         let last = Gate()
         let count = 100
         let events = NATSEvents(on: loop, of: Subjects(realm: "test")) { event in
-            guard case .message(let message) = event else { return }
+            guard case .message(let message) = event else { return true }
             let isFirst = received.withLock { received in
                 received.append(message.subject)
                 return received.count == 1
@@ -202,6 +225,7 @@ struct OverflowTests {
             if isFirst { loop.execute { between.withLock { $0.append(received.withLock(\.count)) } } }
             let start = ContinuousClock.now
             while ContinuousClock.now - start < .milliseconds(1) {}
+            return true
         }
         for number in 0..<count {
             events.append(.message(TransportMessage(subject: "\(number)", reply: nil, payload: [])))

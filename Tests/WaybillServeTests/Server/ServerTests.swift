@@ -228,6 +228,50 @@ struct ServerTests {
     }
 
     @Test
+    func `several messages may be published as one`() async throws {
+        try await withServer { served in
+            let heard = Journal<String>()
+            try served.bus.subscribe("app://news/**") {
+                heard.add("\($0.parameters["n"] ?? "-") \($0.headers["h"] ?? "-") \($0.address.text)")
+            }
+            try served.bus.expose("app://news/**", for: .publishing)
+            let messages =
+                #"[{"n":1},{},{"n":2,"$waybill":{"headers":{"h":"b"}}},{"$waybill":{"url":"app://news/b"}}]"#
+            let params = #"{"url":"app://news/a","$waybill":{"headers":{"h":"a"}},"messages":\#(messages)}"#
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/publish","params":\#(params)}"#
+            )
+            #expect(lines == [#"{"jsonrpc":"2.0","id":1,"result":4}"#])
+            let expected = ["1 a app://news/a", "- a app://news/a", "2 b app://news/a", "- - app://news/b"]
+            #expect(heard.entries == expected)
+            #expect(await served.balances())
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","method":"$/publish","params":\#(params)}"#)
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":2,"result":"pong"}"#)
+            #expect(heard.entries == expected + expected)
+        }
+    }
+
+    @Test(arguments: [
+        "[]", "{}", "1", "null", "[1]", "[{},null]", "[\(String(repeating: "{},", count: 1024)){}]",
+    ])
+    func `what is no list of messages is refused`(messages: String) async throws {
+        try await withServer { served in
+            let heard = Journal<String>()
+            try served.bus.subscribe("app://news") { heard.add($0.address.text) }
+            try served.bus.expose("app://news", for: .publishing)
+            let params = #"{"url":"app://news","messages":\#(messages)}"#
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/publish","params":\#(params)}"#
+            )
+            #expect(code(lines.first) == -32602)
+            #expect(lines.first?.contains("`messages` has to be an array of 1 to 1024 objects") == true)
+            #expect(heard.entries.isEmpty)
+        }
+    }
+
+    @Test
     func `a return URL may be the caller's own, and comes back before the response`() async throws {
         try await withServer { served in
             try served.bus.register("app://pay") { _ in ["total": 42] }

@@ -102,10 +102,11 @@ struct EncodedValueTests {
         try self.bus.expose("app://x")
         let request = ExternalRequest(
             url: "app://x",
+            passed: nil,
             headers: ["traceparent": "00"],
             payload: payload,
             correlationID: CorrelationID(rawValue: 7),
-            origin: .peer
+            from: ExternalRequest.Peer(origin: .peer)
         )
         #expect(try await self.bus.route(request).value(as: String.self) == "Lili")
     }

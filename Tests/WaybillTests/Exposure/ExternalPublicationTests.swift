@@ -63,6 +63,20 @@ struct ExternalPublicationTests {
         #expect(self.bus.statistics.inFlight == 0)
     }
 
+    @Test func `what is exposed counts as it is now, however often a URL is asked for`() async throws {
+        let heard = self.heard
+        try self.bus.subscribe("app://**") { heard.add($0.address.text) }
+        for _ in 0..<2 { _ = try await self.begin("app://prices/a") }
+        #expect(heard.entries.isEmpty)
+        let exposure = try self.bus.expose("app://prices/**", for: .publishing)
+        for _ in 0..<2 { _ = try await self.begin("app://prices/a") }
+        #expect(heard.entries == ["app://prices/a", "app://prices/a"])
+        exposure.cancel()
+        for _ in 0..<2 { _ = try await self.begin("app://prices/a") }
+        _ = try await self.begin("app://news/a")
+        #expect(heard.entries == ["app://prices/a", "app://prices/a", "app://news/a"])
+    }
+
     @Test func `what is not exposed reaches no subscriber, and is no error`() async throws {
         let heard = self.heard
         try self.bus.subscribe("app://**") { _ in heard.add("reached") }

@@ -38,6 +38,58 @@ struct PublishTests {
         #expect(await failure { try await self.bus.publish("") }?.code == .invalidURL)
     }
 
+    @Test func `who subscribes is as it is now, however often a URL is published to`() async throws {
+        let (bus, heard) = (self.bus, Journal<String>())
+        try await Probe(eventLoop: bus.eventLoop).run {
+            for _ in 0..<2 { #expect(try await bus.publish("app://a/1") == 0) }
+            let first = try bus.subscribe("app://a/:n") { heard.add("first \($0.parameters["n"] ?? "")") }
+            for _ in 0..<2 { #expect(try await bus.publish("app://a/1") == 1) }
+            let second = try bus.subscribe("app://a/1") { _ in heard.add("second") }
+            for _ in 0..<2 { #expect(try await bus.publish("app://a/1") == 2) }
+            first.cancel()
+            #expect(try await bus.publish("app://a/1") == 1)
+            second.cancel()
+            for _ in 0..<2 { #expect(try await bus.publish("app://a/1") == 0) }
+            for _ in 0..<2 {
+                #expect(await failure { try await bus.publish("") }?.code == .invalidURL)
+                let long = "app://\(String(repeating: "x", count: 10_000))"
+                #expect(await failure { try await bus.publish(long) }?.code == .invalidURL)
+            }
+        }
+        #expect(heard.entries == ["first 1", "first 1", "first 1", "second", "first 1", "second", "second"])
+    }
+
+    @Test func `texts that look the same in other bytes are two URLs`() async throws {
+        let (bus, heard) = (self.bus, Journal<Int>())
+        try bus.subscribe("app://:name") { heard.add($0.parameters["name"]?.utf8.count ?? 0) }
+        try await Probe(eventLoop: bus.eventLoop).run {
+            for _ in 0..<2 {
+                try await bus.publish("app://caf\u{E9}-and-more")
+                try await bus.publish("app://cafe\u{301}-and-more")
+                try await bus.publish("app://\u{E9}")
+                try await bus.publish("app://e\u{301}")
+            }
+        }
+        #expect(heard.entries == [14, 15, 2, 3, 14, 15, 2, 3])
+    }
+
+    @Test func `a subscriber that is gone is released, although it was published to last`() async throws {
+        final class Owned: Sendable {}
+        let bus = self.bus
+        weak var released: Owned?
+        let subscription: Registration
+        do {
+            let owned = Owned()
+            released = owned
+            subscription = try bus.subscribe("app://a") { _ in _ = owned }
+        }
+        let probe = Probe(eventLoop: bus.eventLoop)
+        try await probe.run { _ = try await bus.publish("app://a") }
+        #expect(released != nil)
+        subscription.cancel()
+        #expect(await eventually { released == nil })
+    }
+
     @Test func `a subscriber that fails concerns no other`() async throws {
         let log = Journal<String>()
         let bus = MessageBus(configuration: .logging(to: log))

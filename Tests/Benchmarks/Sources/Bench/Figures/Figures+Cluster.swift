@@ -36,10 +36,10 @@ extension Figures {
                 "nats.publish",
                 must: .ratio(1 / 0.6),
                 goal: .ratio(1 / 0.9),
-                subject: Subject("a kilobyte to a subscriber of another node", iterations: 5000) {
+                subject: Subject("a kilobyte to a subscriber of another node", iterations: 20_000) {
                     try await nodes.publish($0)
                 },
-                peer: Subject("the same with libnats in C", iterations: 5000) {
+                peer: Subject("the same with libnats in C", iterations: 20_000) {
                     try await server.publish($0)
                 }
             ),

@@ -1,0 +1,80 @@
+internal import WaybillJSON
+internal import WaybillRouting
+
+/// The messages that one `$/publish` is about: several may come as one.
+package struct RPCPublications: Sendable {
+    /// The URL of each message that does not say another one.
+    private let url: String
+    /// What is beside each message that does not say it itself.
+    private let attachment: RPCAttachment
+    /// The parameters of each; nil for one that has none.
+    private var rest: ArraySlice<JSONNode?>
+
+    /// How many may come as one.
+    private static let limit = 1024
+
+    /// Reads the parameters of `$/publish`.
+    init(_ parameters: RPCParameters) throws(RPCFailure) {
+        self.url = try parameters.text("url")
+        self.attachment = parameters.attachment
+        guard let messages = parameters["messages"] else {
+            self.rest = [parameters["parameters"].flatMap { $0.isObject ? $0 : nil }]
+            return
+        }
+        var elements: [JSONNode?] = []
+        var areObjects = messages.isArray
+        if areObjects {
+            messages.forEachChild { element in
+                elements.append(element)
+                if !element.isObject { areObjects = false }
+            }
+        }
+        guard areObjects, (1...Self.limit).contains(elements.count) else {
+            throw .parameters("`messages` has to be an array of 1 to \(Self.limit) objects")
+        }
+        self.rest = elements[...]
+    }
+
+    /// Reads a message; nil unless it is a notification of `$/publish`.
+    package init?(_ message: RPCMessage) {
+        guard case .notification(SystemMethod.publish.rawValue, let params) = message.content,
+            let parameters = try? RPCParameters(params)
+        else { return nil }
+        try? self.init(parameters)
+    }
+
+    package var count: Int { self.rest.count }
+
+    package var isEmpty: Bool { self.rest.isEmpty }
+
+    mutating func dropAll() { self.rest = [] }
+
+    /// The URLs of all.
+    package var urls: [String] {
+        self.rest.map { node in
+            let attachment = node.flatMap { try? RPCParameters($0).attachment }
+            return attachment?.url ?? self.url
+        }
+    }
+
+    /// A message.
+    struct Element {
+        let url: String
+        let values: PassedValues?
+        let attachment: RPCAttachment
+    }
+
+    /// Takes the next message out.
+    mutating func next() throws(RPCFailure) -> Element {
+        guard let node = self.rest.removeFirst() else {
+            return Element(url: self.url, values: nil, attachment: self.attachment)
+        }
+        let own = try node[RPCParameters.reservedKey].map { node throws(RPCFailure) in try RPCAttachment(node)
+        }
+        return Element(
+            url: own?.url ?? self.url,
+            values: RPCParameters.values(of: node),
+            attachment: own ?? self.attachment
+        )
+    }
+}
