@@ -99,12 +99,16 @@ struct JSONOutlineTests {
     }
 
     @Test func `what is kept of a large text takes no memory of it`() throws {
-        let filler = String(repeating: "x", count: 1000)
+        let filler = String(repeating: "x", count: 2000)
         let node = try self.outline(#"{"small":{"a":[1]},"text":"\#(filler)"}"#, levels: 1)
         #expect(node["small"]?.kept.bytes.count == 9)
         #expect((node["small"]?.parameter as? JSONText)?.bytes.count == 9)
         #expect(node["text"]?.parameter as? String == filler)
         let large = try self.outline(#"{"large":["\#(filler)"]}"#, levels: 1)
-        #expect((large["large"]?.kept.bytes.count ?? 0) > 1004)
+        #expect((large["large"]?.kept.bytes.count ?? 0) > 2004)
+        // The type that stands behind a value is kept with it.
+        let noted = try self.outline(#"{"result":[1],"$type":"Numbers","x":"\#(filler)"}"#, levels: 1)
+        let kept = try #require(noted["result"]?.kept)
+        #expect(kept.bytes.count < 50 && kept.kind == "Numbers" && kept.elements?.count == 1)
     }
 }

@@ -23,7 +23,9 @@ struct ClusterConnector: Cluster {
     }
 
     func publish(_ message: Message) -> Bool {
-        guard self.core.state.withLock({ $0.hasSubscribers(of: message.address.text) }) else { return false }
+        guard self.core.state.withLock({ $0.hasSubscribers(of: message.parameters.url) }) else {
+            return false
+        }
         if self.core.eventLoop.isInEventLoop {
             self.core.assumeOnLoop { $0.publish(message) }
         } else {

@@ -38,6 +38,7 @@ extension ClusterCore {
     }
 
     private func receive(_ message: TransportMessage) -> Bool {
+        // Then the message is the one that they have come in, once more.
         if self.publications != nil { return self.goOnWithPublications() }
         if self.subjects.isAboutNodes(message.subject) {
             self.receiveAnnouncement(message)

@@ -132,7 +132,7 @@ extension ClusterCore {
     private func publish(_ message: Message, with writer: inout JSONWriter) throws(RoutingError) {
         let url = message.parameters.url
         if let obstacle = self.obstacle { throw self.unreachable(url, obstacle, nil) }
-        let topic = self.topic(of: message)
+        let topic = self.topic(of: message, url)
         let ownURL = topic.url.hasSameBytes(as: url) ? nil : url
         let timeLeft = message.deadline.map { $0 - self.now }
         try OutgoingCall.write(publication: message, timeLeft: timeLeft, ownURL: ownURL, to: &writer)
@@ -159,16 +159,16 @@ extension ClusterCore {
     }
 
     /// Where a message is published to: most are published to the URL of the one before, or to its subject.
-    private func topic(of message: Message) -> PublishedTopic {
-        let address = message.address
+    private func topic(of message: Message, _ url: String) -> PublishedTopic {
         let hops = message.hops + 1
         let latest = self.latestTopic.flatMap { $0.hops == hops ? $0 : nil }
         // The scheme of a URL that has none is the default one, which may change.
-        if let latest, address.hasScheme, latest.url.hasSameBytes(as: address.text) { return latest }
+        if let latest, latest.hasScheme, latest.url.hasSameBytes(as: url) { return latest }
+        let address = message.address
         let subject = self.subjects.publication(address)
         // What is around all of them is short.
         if let latest, latest.subject == subject, latest.url.utf8.count <= Subjects.limit { return latest }
-        let topic = PublishedTopic(address.text, subject, hops: hops)
+        let topic = PublishedTopic(address, subject, hops: hops)
         self.latestTopic = topic
         return topic
     }
@@ -290,16 +290,18 @@ extension ClusterCore {
 final class PublishedTopic: Sendable {
     /// The URL of the first message, and of each that does not say another one.
     let url: String
+    let hasScheme: Bool
     let subject: String
     let hops: Int
     let envelope: MessageEnvelope
 
-    init(_ url: String, _ subject: String, hops: Int) {
-        self.url = url
+    init(_ address: Address, _ subject: String, hops: Int) {
+        self.url = address.text
+        self.hasScheme = address.hasScheme
         self.subject = subject
         self.hops = hops
         self.envelope = MessageEnvelope(
-            start: OutgoingCall.beginningOfPublications(to: url, hops: hops),
+            start: OutgoingCall.beginningOfPublications(to: address.text, hops: hops),
             end: OutgoingCall.endOfPublications
         )
     }

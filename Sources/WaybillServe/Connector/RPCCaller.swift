@@ -107,7 +107,7 @@ extension RPCCaller {
     private func take(_ method: String, _ params: JSONNode?) {
         guard let id = params?["id"]?.text.int else { return }
         if method == SystemMethod.progress {
-            self.deliver(.progress(params?["value"]?.text ?? .null), to: id)
+            self.deliver(.progress(params?["value"]?.kept ?? .null), to: id)
         } else if method == OutgoingCall.returnURL {
             let attachment = (try? RPCParameters(params))?.attachment ?? RPCAttachment()
             self.deliver(.returned(attachment.payload ?? .null, headers: attachment.headers), to: id)

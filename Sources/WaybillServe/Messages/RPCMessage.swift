@@ -69,7 +69,7 @@ private struct RPCEnvelope {
         if case .some(.none) = id { return .invalid(.null, "`id` is neither a text nor a number nor null") }
         if let method { return self.call(id ?? nil, method) }
         if let error { return .failure(known, error.text) }
-        if let result { return .result(known, result.text) }
+        if let result { return .result(known, result.kept) }
         return .invalid(known, "there is no `method`")
     }
 

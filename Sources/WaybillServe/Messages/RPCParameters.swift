@@ -40,15 +40,22 @@ struct RPCParameters: Sendable {
             var list = ValueList()
             for (position, element) in elements.enumerated() { list.add(element.parameter, String(position)) }
             return list.values
-        case .object(let node): return Self.values(of: node)
+        case .object(let node): return Self.content(of: node).values
         }
     }
 
-    /// The values of an object by name, without what is beside them.
-    static func values(of node: JSONNode) -> PassedValues? {
+    /// The values of an object by name, and what is beside them under the reserved key.
+    static func content(of node: JSONNode) -> (values: PassedValues?, reserved: JSONNode?) {
         var list = ValueList()
-        node.forEachChild { if !$0.isNamed(Self.reservedKey) { list.add($0.parameter, $0.name) } }
-        return list.values
+        var reserved: JSONNode?
+        node.forEachChild { member in
+            if member.isNamed(Self.reservedKey) {
+                reserved = member
+            } else {
+                list.add(member.parameter, member.name)
+            }
+        }
+        return (list.values, reserved)
     }
 
     /// A value as it came.

@@ -69,12 +69,9 @@ package struct RPCPublications: Sendable {
         guard let node = self.rest.removeFirst() else {
             return Element(url: self.url, values: nil, attachment: self.attachment)
         }
-        let own = try node[RPCParameters.reservedKey].map { node throws(RPCFailure) in try RPCAttachment(node)
-        }
-        return Element(
-            url: own?.url ?? self.url,
-            values: RPCParameters.values(of: node),
-            attachment: own ?? self.attachment
-        )
+        let (values, reserved) = RPCParameters.content(of: node)
+        guard let reserved else { return Element(url: self.url, values: values, attachment: self.attachment) }
+        let own = try RPCAttachment(reserved)
+        return Element(url: own.url ?? self.url, values: values, attachment: own)
     }
 }

@@ -100,7 +100,7 @@ extension RPCSession {
         if let error = parameters["error"] {
             return self.resume(number, with: .failure(RPCFailure(error.text).routingError(url: "")))
         }
-        return self.resume(number, with: .success(parameters["value"]?.text ?? .null))
+        return self.resume(number, with: .success(parameters["value"]?.kept ?? .null))
     }
 
     /// Sends the peer a value that is on its way to a return URL of its own.
