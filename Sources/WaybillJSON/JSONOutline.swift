@@ -72,24 +72,6 @@ package struct JSONNode: Sendable {
     /// The text of a JSON string; nil for any other value.
     package var string: String? { self.shape == .string ? self.outline.string(at: self.range) : nil }
 
-    /// The value for who may keep it for long: a small part of a large text has memory of its own.
-    package var kept: JSONText {
-        let text = self.text
-        let size = text.bytes.capacity
-        if size <= Self.smallSize || text.range.count * 2 > size { return text }
-        // With the type that stands behind it.
-        return JSONText(bytes: Array(text.slice + text.typeNote), range: 0..<text.range.count)
-    }
-
-    private static let smallSize = 1024
-
-    /// The value as a parameter of a message, as ``JSONText/parameter`` is.
-    package var parameter: any Sendable {
-        if let string { return string }
-        let value = self.text.parameter
-        return value is JSONText ? self.kept : value
-    }
-
     package var isObject: Bool { self.shape == .object }
 
     package var isArray: Bool { self.shape == .array }

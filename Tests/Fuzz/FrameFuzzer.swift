@@ -17,8 +17,11 @@ public func readFrames(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let cut = frames(in: pieces)
     precondition(whole.texts == cut.texts && whole.error == cut.error, "pieces are read in another way")
     for text in whole.texts {
-        guard let value = try? JSONText(text).validated(depthLimit: 32) else { continue }
-        walk(value, depth: 0)
+        let value = try? JSONText(text).validated(depthLimit: 32)
+        let outline = try? JSONOutline(JSONText(text), depthLimit: 32, levels: size - 1)
+        precondition((value == nil) == (outline == nil), "an outline judges in another way")
+        guard let value, let outline else { continue }
+        walk(value, outline.root, depth: 0)
     }
     return 0
 }
@@ -38,15 +41,26 @@ private func frames(in pieces: [[UInt8]]) -> (texts: [[UInt8]], error: FrameErro
     }
 }
 
-/// Reads everything that a value says.
-private func walk(_ value: JSONText, depth: Int) {
+/// Reads everything that a value says, as a text and in an outline.
+private func walk(_ value: JSONText, _ node: JSONNode, depth: Int) {
     precondition(depth <= 32, "the limit of depth does not hold")
+    precondition(
+        node.text.slice == value.slice && node.string == value.string,
+        "an outline says something else"
+    )
     switch value.shape {
     case .null: precondition(value.isNull)
     case .bool: precondition(value.bool != nil)
     case .number: _ = (value.int, value.double)
     case .string: precondition(value.string != nil)
-    case .array: for element in value.elements ?? [] { walk(element, depth: depth + 1) }
-    case .object: for (_, member) in value.members ?? [] { walk(member, depth: depth + 1) }
+    case .array, .object:
+        let members = value.members ?? (value.elements ?? []).map { ("", $0) }
+        var nodes: [JSONNode] = []
+        node.forEachChild { nodes.append($0) }
+        precondition(nodes.count == members.count, "an outline has other values")
+        for ((name, member), node) in zip(members, nodes) {
+            precondition(value.shape == .array || node.name == name, "an outline has other names")
+            walk(member, node, depth: depth + 1)
+        }
     }
 }

@@ -16,8 +16,8 @@ package struct ExternalRequest: Sendable {
     /// What the URL is exposed for, if that has just been looked up; empty if it has not.
     package var operations: ExposedOperations = []
     private let caller: ExternalCaller
-    fileprivate var audience: Audience { self.caller.audience }
-    fileprivate let content: Request
+    var audience: Audience { self.caller.audience }
+    let content: Request
 
     /// Who asks.
     package struct Peer: Sendable {
@@ -165,23 +165,6 @@ package enum ExternalAttempt: Sendable {
     }
 }
 
-/// How far a peer's publication got without suspending.
-package enum ExternalPublication: Sendable {
-    /// All subscribers are done.
-    case ended
-    case pending(Rest)
-
-    /// What is left to do for a publication.
-    package struct Rest: Sendable {
-        fileprivate enum Part: Sendable {
-            case request(ExternalRequest)
-            case publication(Publication)
-        }
-
-        fileprivate let part: Part
-    }
-}
-
 extension MessageBus {
     /// Routes what a peer asks for, and waits for the reply.
     ///
@@ -276,88 +259,11 @@ extension MessageBus {
             throw core.end(request.content, id, error)
         }
     }
-
-    /// Publishes what a peer says to every subscriber.
-    ///
-    /// - Returns: how many subscribers took it; 0 for what is not exposed.
-    /// - Throws: what ``publish(_:parameters:headers:deadline:timeout:)`` throws.
-    package nonisolated(nonsending) func publish(
-        _ request: ExternalRequest
-    ) async throws(RoutingError) -> Int {
-        let core = self.core
-        if let error = core.objection(to: request, .publishing) {
-            await core.yieldThread()
-            if error.code == .noRoute { return 0 }
-            throw error
-        }
-        return try await core.publish(request.content, isExternal: true)
-    }
-
-    /// Publishes what a peer says as far as that goes without suspending.
-    ///
-    /// Subscribers on the caller's loop that cannot suspend have had it then, and it has cost no task.
-    ///
-    /// - Parameters:
-    ///   - request: what the peer says.
-    ///   - isAdmitted: whether the caller has asked the loop's budget for it.
-    /// - Returns: whether all are done, or else what ``publish(_:)`` has to wait for.
-    /// - Throws: what ``publish(_:parameters:headers:deadline:timeout:)`` throws.
-    package func begin(
-        publishing request: ExternalRequest,
-        isAdmitted: Bool = false
-    ) throws(RoutingError) -> ExternalPublication {
-        let core = self.core
-        guard let loop = EventLoop.current, isAdmitted || loop.consumeDeliveryBudget() else {
-            return .pending(ExternalPublication.Rest(part: .request(request)))
-        }
-        if let error = core.objection(to: request, .publishing) {
-            if error.code == .noRoute { return .ended }
-            throw error
-        }
-        var content = request.content
-        if let context = core.inherited { content.inherit(from: context) }
-        guard var publication = try core.beginPublishing(content, isExternal: true) else { return .ended }
-        guard core.deliver(&publication), !publication.isAwaited else {
-            return .pending(ExternalPublication.Rest(part: .publication(publication)))
-        }
-        core.noteEndInPlace()
-        return .ended
-    }
-
-    /// Publishes what is left to publish to every subscriber, and waits until the last is done.
-    package nonisolated(nonsending) func publish(
-        _ rest: ExternalPublication.Rest
-    ) async throws(RoutingError) {
-        switch rest.part {
-        case .request(let request): _ = try await self.publish(request)
-        case .publication(let publication): _ = await self.core.resume(publication)
-        }
-    }
-
-    /// Subscribes for a peer, which gets the messages whose URL is exposed for subscribing.
-    ///
-    /// What is exposed counts when a message is published.
-    ///
-    /// - Throws: what ``subscription(to:limit:whenFull:)`` throws.
-    package func externalMessages(
-        of pattern: String,
-        to audience: Audience = .peers,
-        limit: Int? = nil,
-        whenFull: MailboxConfiguration.Overflow = .dropOldest
-    ) throws(RoutingError) -> SubscriptionSequence {
-        let limit = limit ?? self.core.configuration.mailboxLimit
-        let exposures = self.core.exposures(to: audience)
-        let buffer = SubscriptionBuffer(of: pattern, limit: limit, whenFull: whenFull, core: self.core) {
-            url in
-            (try? exposures.operations(at: url))?.contains(.subscribing) ?? false
-        }
-        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), pattern))
-    }
 }
 
 extension BusCore {
     /// Why a peer's request is not taken, if so.
-    fileprivate func objection(
+    func objection(
         to request: ExternalRequest,
         _ operation: ExposedOperations
     ) -> RoutingError? {
