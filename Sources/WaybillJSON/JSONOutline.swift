@@ -54,15 +54,17 @@ package struct JSONNode: Sendable {
     /// The kind of the value.
     package var shape: JSONText.Kind { JSONText.Kind(self.outline.text.bytes[Int(self.place.start)]) }
 
-    /// The name of a member.
+    /// The name of a member; empty for what is none.
     package var name: String {
         let name = self.place.name
+        if name.isEmpty { return "" }
         return self.outline.string(at: Int(name.lowerBound)..<Int(name.upperBound))
     }
 
     /// Whether it is the member of a name.
     package func isNamed(_ name: String) -> Bool {
         let own = self.place.name
+        if own.isEmpty { return false }
         return self.outline.text.says(name, at: Int(own.lowerBound)..<Int(own.upperBound))
     }
 

@@ -98,6 +98,12 @@ struct JSONOutlineTests {
         #expect(names == ["a", "b", "a", "a"])
     }
 
+    @Test func `an element has no name`() throws {
+        let node = try self.outline(#"[1,"a"]"#, levels: 1)
+        #expect(node.name.isEmpty && !node.isNamed(""))
+        node.forEachChild { #expect($0.name.isEmpty && !$0.isNamed("") && !$0.isNamed("a")) }
+    }
+
     @Test func `what is kept of a large text takes no memory of it`() throws {
         let filler = String(repeating: "x", count: 2000)
         let node = try self.outline(#"{"small":{"a":[1]},"text":"\#(filler)"}"#, levels: 1)

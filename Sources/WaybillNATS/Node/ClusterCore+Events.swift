@@ -286,7 +286,7 @@ extension ClusterCore {
         guard let (publications, peer) = self.publications.take() else { return true }
         var rest = publications
         self.session(peer).assumeOnLoop { [eventLoop] session in
-            // The transport has asked the loop's budget for the first one.
+            // The transport asks the loop's budget before it gives the next message.
             repeat {
                 session.publishNext(of: &rest, isAdmitted: true)
             } while !rest.isEmpty && eventLoop.consumeDeliveryBudget()

@@ -111,7 +111,7 @@ extension ClusterCore {
         return RoutingError(
             .notTransferable,
             url: url,
-            message: "the values are nested deeper than \(JSONText.depthLimit), which no node reads"
+            message: "the values are nested deeper than \(depthLimit), which no node reads"
         )
     }
 

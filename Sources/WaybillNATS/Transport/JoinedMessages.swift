@@ -15,6 +15,7 @@ struct OutgoingMessage: Sendable {
 
     /// How many go as one at most, and with how many bytes.
     static let countLimit = 64
+    private static let fewCount = 4
     static let byteLimit = 1 << 15
 
     init(
@@ -57,8 +58,8 @@ struct OutgoingMessage: Sendable {
         }
         let limit = min(limit, Self.byteLimit)
         guard self.payload.count + ",".utf8.count + message.count <= limit else { return false }
-        if self.count == 1 {
-            // Where two wait more will.
+        if self.count == Self.fewCount {
+            // Where several wait more will; many pairs must not have memory for as many.
             var room = spares.take(limit)
             room += self.payload
             self.payload = room

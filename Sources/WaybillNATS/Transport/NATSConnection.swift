@@ -129,7 +129,7 @@ final class NATSConnection: ClusterTransport {
         headers: [(name: String, value: String)],
         as purpose: MessagePurpose
     ) -> Bool {
-        let size = headers.reduce(payload.count + subject.utf8.count) {
+        let size = headers.reduce(payload.count + subject.utf8.count + (envelope?.size ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
         let (limit, spares) = (self.payloadLimit, self.spares)

@@ -116,6 +116,11 @@ package struct OutgoingCall: Sendable {
         writer.raw("{")
         var isFirst = true
         for (name, value) in message.parameters.passedValues {
+            // It would say where the message goes, and on whose behalf.
+            if name == RPCParameters.reservedKey {
+                let sentence = "the parameter \(name) is reserved, and cannot be sent to another process"
+                throw RoutingError(.notTransferable, url: message.parameters.url, message: sentence)
+            }
             writer.name(name, isFirst: isFirst)
             try Self.naming("the parameter \(name)", message.parameters.url) { () throws(RoutingError) in
                 try writer.value(value)

@@ -132,7 +132,7 @@ extension RPCClient {
     func subscribed(_ message: RPCMessage) -> String?? {
         guard case .notification(let method, let params?) = message.content else { return .none }
         if method == SystemMethod.unsubscribe.rawValue { return .some(nil) }
-        guard method == SystemMethod.message else { return .none }
+        guard method == SystemMethod.message, params.isObject else { return .none }
         var writer = JSONWriter(capacity: params.text.range.count)
         writer.raw("{")
         var isFirst = true

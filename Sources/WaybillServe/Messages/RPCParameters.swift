@@ -45,11 +45,14 @@ struct RPCParameters: Sendable {
     }
 
     /// The values of an object by name, and what is beside them under the reserved key.
-    static func content(of node: JSONNode) -> (values: PassedValues?, reserved: JSONNode?) {
+    static func content(
+        of node: JSONNode,
+        hasReservedKey: Bool = true
+    ) -> (values: PassedValues?, reserved: JSONNode?) {
         var list = ValueList()
         var reserved: JSONNode?
         node.forEachChild { member in
-            if member.isNamed(Self.reservedKey) {
+            if hasReservedKey, member.isNamed(Self.reservedKey) {
                 reserved = member
             } else {
                 list.add(member.parameter, member.name)
@@ -125,7 +128,9 @@ struct RPCAttachment: Sendable {
     private mutating func read(_ member: JSONNode) throws(RPCFailure) {
         let (name, value) = (member.name, member.text)
         switch name {
-        case "url": self.url = value.string
+        case "url":
+            guard let url = value.string else { throw Self.invalid("a text", name) }
+            self.url = url
         case "headers":
             guard let members = value.members else { throw Self.invalid("an object", name) }
             for (header, text) in members {

@@ -7,6 +7,8 @@ package struct RPCPublications: Sendable {
     private let url: String
     /// What is beside each message that does not say it itself.
     private let attachment: RPCAttachment
+    /// Whether each may have its own under the reserved key, which only `messages` do.
+    private let areMessages: Bool
     /// The parameters of each; nil for one that has none.
     private var rest: ArraySlice<JSONNode?>
 
@@ -17,7 +19,9 @@ package struct RPCPublications: Sendable {
     init(_ parameters: RPCParameters) throws(RPCFailure) {
         self.url = try parameters.text("url")
         self.attachment = parameters.attachment
-        guard let messages = parameters["messages"] else {
+        let messages = parameters["messages"]
+        self.areMessages = messages != nil
+        guard let messages else {
             self.rest = [parameters["parameters"].flatMap { $0.isObject ? $0 : nil }]
             return
         }
@@ -25,6 +29,7 @@ package struct RPCPublications: Sendable {
         var areObjects = messages.isArray
         if areObjects {
             messages.forEachChild { element in
+                if elements.count > Self.limit { return }
                 elements.append(element)
                 if !element.isObject { areObjects = false }
             }
@@ -52,7 +57,7 @@ package struct RPCPublications: Sendable {
     /// The URLs of all.
     package var urls: [String] {
         self.rest.map { node in
-            let attachment = node.flatMap { try? RPCParameters($0).attachment }
+            let attachment = self.areMessages ? node.flatMap { try? RPCParameters($0).attachment } : nil
             return attachment?.url ?? self.url
         }
     }
@@ -69,7 +74,7 @@ package struct RPCPublications: Sendable {
         guard let node = self.rest.removeFirst() else {
             return Element(url: self.url, values: nil, attachment: self.attachment)
         }
-        let (values, reserved) = RPCParameters.content(of: node)
+        let (values, reserved) = RPCParameters.content(of: node, hasReservedKey: self.areMessages)
         guard let reserved else { return Element(url: self.url, values: values, attachment: self.attachment) }
         let own = try RPCAttachment(reserved)
         return Element(url: own.url ?? self.url, values: values, attachment: own)

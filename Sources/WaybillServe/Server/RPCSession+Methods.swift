@@ -73,6 +73,8 @@ extension RPCSession {
             switch SystemMethod(rawValue: method) {
             case .publish:
                 var publications = try RPCPublications(parameters)
+                // Once for all of them: what a peer may send as one is not lost in part.
+                try self.checkPublicationLimit()
                 while !publications.isEmpty { self.publishNext(of: &publications) }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
@@ -159,6 +161,12 @@ extension RPCSession {
         return self.request(element.url, element.values, element.attachment, id: nil)
     }
 
+    private func checkPublicationLimit() throws(RPCFailure) {
+        let limit = self.limits.requestsInFlight
+        if self.unawaitedPublications < limit { return }
+        throw .limit("\(limit) publications of this connection wait for subscribers")
+    }
+
     /// Publishes the next of messages that have come as one, whose sender waits for nothing.
     ///
     /// - Parameters:
@@ -167,11 +175,8 @@ extension RPCSession {
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
         guard self.takesNotifications else { return publications.dropAll() }
         do throws(RPCFailure) {
-            let limit = self.limits.requestsInFlight
             let request = try self.next(of: &publications)
-            guard self.unawaitedPublications < limit else {
-                throw .limit("\(limit) publications of this connection wait for subscribers")
-            }
+            if isAdmitted { try self.checkPublicationLimit() }
             guard case .pending(let rest)? = try? self.bus.begin(publishing: request, isAdmitted: isAdmitted)
             else { return }
             self.unawaitedPublications += 1

@@ -121,6 +121,8 @@ package actor RPCSession: LoopBound {
                     try await self.eventLoop.clock.sleep(for: delay)
                 }
                 self.receive(frame)
+                // A peer that sends without a pause would otherwise have all that it publishes wait.
+                await EventLoop.yieldIfDue()
                 if self.phase == .closed { break }
             }
         } catch let error as FrameError {

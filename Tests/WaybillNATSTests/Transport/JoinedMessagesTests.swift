@@ -93,6 +93,13 @@ struct JoinedMessagesTests {
         for message in self.joined(many) { #expect(message.payload.count <= OutgoingMessage.byteLimit) }
     }
 
+    @Test func `few that go as one take no memory for many`() {
+        for count in 2...4 {
+            #expect(self.joined([Sent](repeating: Sent(text: "1"), count: count))[0].payload.capacity < 1024)
+        }
+        #expect(self.joined([Sent](repeating: Sent(text: "1"), count: 6))[0].payload.capacity > 1024)
+    }
+
     @Test func `memory that is in use is not written to`() {
         let spares = SpareBuffers()
         let kept = [UInt8](repeating: 7, count: 1 << 13)

@@ -79,6 +79,10 @@ struct OverflowTests {
             let large = String(repeating: "x", count: cluster.memory.payloadLimit)
             try await near.bus.publish("app://far/news?n=2", parameters: ["text": large])
             #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2" })
+            // It would say where the message goes.
+            let forged = ["$waybill": ["url": "app://far/admin"]]
+            try await near.bus.publish("app://far/news?n=2b", parameters: forged)
+            #expect(await eventually { letters.entries.last == "notTransferable app://far/news?n=2b" })
             // What the transport had taken, and could not send.
             let payload = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://far/news?n=3"}}"#
             let reply = Subjects(realm: "test").inbox(near.node.core.id, 1)
@@ -88,13 +92,13 @@ struct OverflowTests {
             let joined = payload.replacing(#""}}"#, with: #"","messages":[{},{"a":1}]}}"#)
             let several = TransportMessage(subject: "", reply: reply, payload: Array(joined.utf8))
             transport.take(.undelivered(reply: reply, reason: .notSent(several, "it is full")))
-            #expect(await eventually { near.bus.statistics.deadLettered == 5 })
+            #expect(await eventually { near.bus.statistics.deadLettered == 6 })
             let url = "app://far/news?n=4"
             let event = CloudEvent(
                 known: ["id": "4", "source": "/a", "type": "t", "subject": url],
                 data: nil
             )
-            for (count, mode) in [(6, EventMode.structured), (7, .binary)] {
+            for (count, mode) in [(7, EventMode.structured), (8, .binary)] {
                 let (payload, headers) = event.encoded(as: mode)
                 let message = TransportMessage(subject: "", reply: reply, payload: payload, headers: headers)
                 transport.take(.undelivered(reply: reply, reason: .notSent(message, "it is full")))

@@ -253,6 +253,39 @@ struct ServerTests {
         }
     }
 
+    @Test
+    func `one message has no parameter that is reserved, and a URL is a text`() async throws {
+        try await withServer { served in
+            let heard = Journal<String>()
+            try served.bus.subscribe("app://**") { heard.add($0.address.text) }
+            try served.bus.expose("app://**", for: .publishing)
+            func publish(_ params: String) async throws -> [String] {
+                try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/publish","params":\#(params)}"#)
+            }
+            let own = #"{"url":"app://a","parameters":{"$waybill":{"url":"app://b"}}}"#
+            #expect(try await publish(own) == [#"{"jsonrpc":"2.0","id":1,"result":1}"#])
+            #expect(heard.entries == ["app://a"])
+            let wrong = #"{"url":"app://a","messages":[{"$waybill":{"url":5}}]}"#
+            #expect(code(try await publish(wrong).first) == -32602)
+            #expect(heard.count == 1)
+        }
+    }
+
+    @Test
+    func `what a peer may publish as one is not lost in part`() async throws {
+        try await withServer { served in
+            let heard = Tally()
+            try served.bus.subscribe("app://news") { _ in heard.add() }
+            try served.bus.expose("app://news", for: .publishing)
+            let client = try await served.client()
+            let messages = [String](repeating: "{}", count: 1024).joined(separator: ",")
+            let line =
+                #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://news","messages":[\#(messages)]}}"#
+            try await client.send([String](repeating: line, count: 4).joined(separator: "\n"))
+            #expect(await eventually { heard.count == 4096 }, "\(heard.count)")
+        }
+    }
+
     @Test(arguments: [
         "[]", "{}", "1", "null", "[1]", "[{},null]", "[\(String(repeating: "{},", count: 1024)){}]",
     ])
