@@ -20,6 +20,7 @@ struct JSONScanner {
     private var depth = 0
     /// Whether the text was scanned before: then only the ends of its values are looked for.
     private let isKnown: Bool
+    private let isASCII: Bool
     /// How deep objects and arrays are whose values are noted.
     private var levels: Int
     private var places: [JSONOutline.Place] = []
@@ -27,10 +28,22 @@ struct JSONScanner {
     /// An array with more elements, such as one of numbers, has none noted, unless it is the whole.
     private static let elementLimit = 1024
 
-    private init(_ text: JSONText, depthLimit: Int, isKnown: Bool = false, levels: Int = 0) {
+    /// Makes a scanner for text that was scanned before.
+    private init(known text: JSONText, depthLimit: Int = .max) {
+        self.init(text, depthLimit: depthLimit, levels: 0, isKnown: true, isASCII: true)
+    }
+
+    /// Makes a scanner for text from outside; throws when it is not UTF-8.
+    private init(checking text: JSONText, depthLimit: Int, levels: Int = 0) throws(JSONError) {
+        let isASCII = try Self.checkedUTF8(text)
+        self.init(text, depthLimit: depthLimit, levels: levels, isKnown: false, isASCII: isASCII)
+    }
+
+    private init(_ text: JSONText, depthLimit: Int, levels: Int, isKnown: Bool, isASCII: Bool) {
         self.levels = levels
         self.bytes = text.bytes
         self.isKnown = isKnown
+        self.isASCII = isASCII
         self.end = text.range.upperBound
         self.start = text.range.lowerBound
         self.position = self.start
@@ -41,8 +54,7 @@ struct JSONScanner {
     ///
     /// - Returns: The value without the white space around it.
     static func validated(_ text: JSONText, depthLimit: Int) throws(JSONError) -> JSONText {
-        _ = try self.checkedUTF8(text)
-        var scanner = JSONScanner(text, depthLimit: depthLimit)
+        var scanner = try JSONScanner(checking: text, depthLimit: depthLimit)
         return text[try scanner.skipWhole()]
     }
 
@@ -54,14 +66,13 @@ struct JSONScanner {
     ) throws(JSONError) -> (text: JSONText, places: [JSONOutline.Place], isASCII: Bool) {
         // Places have 32 bits.
         guard text.bytes.count <= UInt32.max else { throw .tooLong }
-        let isASCII = try self.checkedUTF8(text)
-        var scanner = JSONScanner(text, depthLimit: depthLimit, levels: levels)
+        var scanner = try JSONScanner(checking: text, depthLimit: depthLimit, levels: levels)
         scanner.places.reserveCapacity(16)
         scanner.skipSpace()
         scanner.note(0..<0)
         let range = try scanner.skipWhole()
         scanner.endNote(0, at: range.upperBound)
-        return (text[range], scanner.places, isASCII)
+        return (text[range], scanner.places, scanner.isASCII)
     }
 
     /// Whether text is ASCII; an error if it is no UTF-8.
@@ -108,7 +119,7 @@ struct JSONScanner {
         let objects = Self.number(of: UInt8(ascii: "{"), in: bytes, limit: limit)
         let arrays = Self.number(of: UInt8(ascii: "["), in: bytes, limit: limit)
         if objects + arrays <= limit { return false }
-        var scanner = JSONScanner(text, depthLimit: limit, isKnown: true)
+        var scanner = JSONScanner(known: text, depthLimit: limit)
         do {
             try scanner.skipValue()
         } catch {
@@ -119,7 +130,7 @@ struct JSONScanner {
 
     /// Calls a closure with each member of an object that was scanned before.
     static func members(of text: JSONText, _ body: (JSONText.Member) -> Void) throws(JSONError) {
-        var scanner = JSONScanner(text, depthLimit: .max, isKnown: true)
+        var scanner = JSONScanner(known: text)
         try scanner.enter()
         if scanner.take(UInt8(ascii: "}")) { return }
         repeat {
@@ -145,7 +156,7 @@ struct JSONScanner {
 
     /// Calls a closure with each element of an array that was scanned before.
     static func elements(of text: JSONText, _ body: (JSONText) -> Void) throws(JSONError) {
-        var scanner = JSONScanner(text, depthLimit: .max, isKnown: true)
+        var scanner = JSONScanner(known: text)
         scanner.position += 1
         scanner.skipSpace()
         if scanner.take(UInt8(ascii: "]")) { return }
@@ -246,15 +257,29 @@ struct JSONScanner {
     private mutating func skipString() throws(JSONError) {
         guard self.take(UInt8(ascii: "\"")) else { throw self.malformed }
         if self.isKnown { return try self.skipRestOfKnownString() }
+        let start = self.position - 1
+        var isEscaped = false
         while true {
             self.position = self.endOfPlainCharacters
             guard self.position < self.end else { throw self.malformed }
             let byte = self.bytes[self.position]
             self.position += 1
-            if byte == UInt8(ascii: "\"") { return }
+            if byte == UInt8(ascii: "\"") { break }
             if byte != UInt8(ascii: "\\") { throw self.malformed }
+            isEscaped = true
             try self.skipEscape()
         }
+        if isEscaped || !self.isASCII { try self.checkMarks(of: start..<self.position, isEscaped) }
+    }
+
+    /// Throws when a string has a long run of combining marks.
+    private func checkMarks(of string: Range<Int>, _ isEscaped: Bool) throws(JSONError) {
+        guard string.count >= CombiningMarks.shortestExcess else { return }
+        let areFew =
+            isEscaped
+            ? CombiningMarks.areFew(in: JSONText(bytes: self.bytes, range: string).string ?? "")
+            : CombiningMarks.areFew(in: self.bytes.span.extracting(string))
+        if !areFew { throw .combiningMarks(at: string.lowerBound - self.start) }
     }
 
     /// Skips to the quotation mark that ends a string: the first before which no backslash is, or an even
@@ -360,29 +385,5 @@ struct JSONScanner {
         let start = self.position
         while self.position < self.end, (48...57).contains(self.bytes[self.position]) { self.position += 1 }
         if self.position == start { throw self.malformed }
-    }
-}
-
-/// Why bytes are no JSON that is accepted.
-package enum JSONError: Error, Hashable, CustomStringConvertible {
-    /// The bytes are no UTF-8.
-    case notUTF8
-    /// The text is no JSON; the position is that of the first byte which cannot be right.
-    case malformed(at: Int)
-    /// Arrays and objects are nested deeper than the limit.
-    case tooDeep(limit: Int)
-    /// The value is no object, and has to be one.
-    case notObject
-    /// The text has more than 4 GiB.
-    case tooLong
-
-    package var description: String {
-        switch self {
-        case .notUTF8: "it is not UTF-8"
-        case .malformed(let position): "it is no JSON from byte \(position) on"
-        case .tooDeep(let limit): "it is nested deeper than \(limit)"
-        case .notObject: "it is no object"
-        case .tooLong: "it has more than 4 GiB"
-        }
     }
 }

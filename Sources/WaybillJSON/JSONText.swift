@@ -1,3 +1,5 @@
+internal import WaybillRouting
+
 /// A JSON value as the bytes that came, or that go out; what they say is decoded where it is read.
 ///
 /// It shares the bytes of the message that it came in. Before anything is read of it, text from outside is
@@ -94,7 +96,7 @@ extension JSONText {
         }
         let own = self.bytes.span.extracting((range.lowerBound + 1)..<(range.upperBound - 1))
         for index in wanted.indices {
-            if own[index] == UInt8(ascii: "\\") { return self[range].string == text }
+            if own[index] == UInt8(ascii: "\\") { return self[range].string?.hasSameBytes(as: text) == true }
             if own[index] != wanted[index] { return false }
         }
         return own.count == wanted.count

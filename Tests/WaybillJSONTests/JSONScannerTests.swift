@@ -39,6 +39,24 @@ struct JSONScannerTests {
         #expect(throws: JSONError.self) { try self.validated(text) }
     }
 
+    @Test(arguments: ["\u{301}\u{316}", "\\u0301\\u0316"])
+    func `a string with more than 30 combining marks in a row is rejected`(marks: String) throws {
+        let few = "a" + String(repeating: marks, count: 15)
+        let many = "a" + String(repeating: marks, count: 16)
+        for text in ["\"\(few)\"", "{\"\(few)\":1}", "[\"\(few)\",\"\(few)\"]"] {
+            #expect(throws: Never.self) { try self.validated(text) }
+        }
+        for text in [
+            "\"\(many)\"", "{\"\(many)\":1}", "[\"\(few)\",\"\(many)\"]", "{\"a\":{\"b\":\"\(many)\"}}",
+        ] {
+            let error = #expect(throws: JSONError.self) { try self.validated(text) }
+            guard case .combiningMarks? = error else {
+                Issue.record("\(text) is rejected for another reason: \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
     /// Text is read eight bytes at a time, and what is long 64.
     @Test
     func `what does not stand for itself is found in every place of a text`() {

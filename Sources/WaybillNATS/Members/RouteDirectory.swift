@@ -24,7 +24,7 @@ struct RouteDirectory: Sendable {
     mutating func addRoutes(_ texts: some Sequence<String>, of node: NodeID) {
         var (patterns, shapes): ([RoutePattern], [PatternShape]) = ([], [])
         for text in texts {
-            guard let pattern = try? self.empty.pattern(text) else { continue }
+            guard let pattern = try? self.empty.pattern(text, from: .peer) else { continue }
             let shape = PatternShape(pattern)
             guard self.targets[shape]?.nodes.insert(node) == nil else { continue }
             self.targets[shape] = Target(nodes: NodeSet(node))
@@ -42,7 +42,7 @@ struct RouteDirectory: Sendable {
     }
 
     mutating func removeRoute(_ text: String, of node: NodeID) {
-        guard let pattern = try? self.empty.pattern(text) else { return }
+        guard let pattern = try? self.empty.pattern(text, from: .peer) else { return }
         let shape = PatternShape(pattern)
         guard let isUnused = self.targets[shape]?.nodes.remove(node), isUnused,
             let target = self.targets.removeValue(forKey: shape)
@@ -118,7 +118,7 @@ private struct TopicSet: Sendable {
 
     mutating func add(_ text: String) {
         self.latest = nil
-        guard let pattern = try? self.empty.pattern(text) else { return }
+        guard let pattern = try? self.empty.pattern(text, from: .peer) else { return }
         self.counts[text, default: 0] += 1
         guard self.counts[text] == 1 else { return }
         let shape = PatternShape(pattern)

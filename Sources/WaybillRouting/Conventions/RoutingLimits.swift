@@ -15,6 +15,11 @@ public struct RoutingLimits: Sendable, Hashable {
     public var patternLength: Int
     /// The maximum number of routes of a table; 1,000,000 by default.
     public var routes: Int
+    /// Whether a pattern that comes from a peer may have regular expressions; false by default.
+    ///
+    /// A peer's pattern is that of a subscription over a socket, HTTP or the console, or of a route of another
+    /// node. Its expressions have at most 64 states, and those of patterns in code 512.
+    public var allowsExpressionsOfPeers: Bool
 
     /// Creates limits; arguments that are left out keep their defaults.
     public init(
@@ -23,7 +28,8 @@ public struct RoutingLimits: Sendable, Hashable {
         parameters: Int = 64,
         queryItems: Int = 256,
         patternLength: Int = 1_024,
-        routes: Int = 1_000_000
+        routes: Int = 1_000_000,
+        allowsExpressionsOfPeers: Bool = false
     ) {
         self.urlLength = urlLength
         self.segments = segments
@@ -31,6 +37,7 @@ public struct RoutingLimits: Sendable, Hashable {
         self.queryItems = queryItems
         self.patternLength = patternLength
         self.routes = routes
+        self.allowsExpressionsOfPeers = allowsExpressionsOfPeers
     }
 
     /// The default limits.

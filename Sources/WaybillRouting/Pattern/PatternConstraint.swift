@@ -155,8 +155,9 @@ extension PatternConstraint {
 
     /// Builds an automaton that is known to be within the limit of states.
     private static func automaton(_ node: RegexNode) -> RegexAutomaton {
+        var budget = RegexBudget.code
         do {
-            return try RegexAutomaton(node)
+            return try RegexAutomaton(node, budget: &budget)
         } catch {
             preconditionFailure("a type of the route language is too large: \(error.message)")
         }

@@ -2,12 +2,15 @@
 struct PatternParser {
     let text: String
     let rules: RoutingRules
+    var source = PatternSource.code
 
     /// A parsed pattern.
     struct Result {
         var scheme: String
         /// The segment sequences that the pattern matches, the longest first.
         var variants: [[PatternSegment]]
+        /// The text of each variant when there are several; else empty.
+        var alternatives: [String]
     }
 
     func parse() throws(RoutingError) -> Result {
@@ -31,8 +34,10 @@ struct PatternParser {
         let hasGroups = self.rules.conventions.placeholders == .all && path.contains(UInt8(ascii: "("))
         let texts = hasGroups ? try OptionalGroups(path, self.error).expanded() : [path]
         var variants: [[PatternSegment]] = []
+        var budget = self.source.budget(self.rules.limits)
         for text in texts {
-            var parser = SegmentParser(text, self.rules.conventions)
+            var parser = SegmentParser(text, self.rules.conventions, budget: budget)
+            defer { budget = parser.budget }
             do {
                 variants.append(try parser.segments())
             } catch {
@@ -44,7 +49,8 @@ struct PatternParser {
             let parameters = variant.reduce(0) { $0 + $1.parameterCount }
             try self.check(parameters, min(self.rules.limits.parameters, 4_096), "parameters", "parameters")
         }
-        return Result(scheme: scheme, variants: variants)
+        let alternatives = texts.count == 1 ? [] : texts.map { String(decoding: $0, as: UTF8.self) }
+        return Result(scheme: scheme, variants: variants, alternatives: alternatives)
     }
 
     /// The path, without a host that is not a segment and without a query that is ignored.

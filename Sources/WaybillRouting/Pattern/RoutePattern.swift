@@ -17,6 +17,8 @@ public struct RoutePattern: Sendable {
     /// The segment sequences that the pattern matches, the longest first; more than one where it has optional
     /// groups.
     let variants: [[PatternSegment]]
+    /// The text of each variant, without the scheme, when optional groups give several; else empty.
+    private let alternatives: [String]
     let rules: RoutingRules
 
     /// Parses a pattern.
@@ -36,12 +38,13 @@ public struct RoutePattern: Sendable {
         try self.init(text, .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
     }
 
-    init(_ text: String, _ rules: RoutingRules) throws(RoutingError) {
-        let result = try PatternParser(text: text, rules: rules).parse()
+    init(_ text: String, _ rules: RoutingRules, from source: PatternSource = .code) throws(RoutingError) {
+        let result = try PatternParser(text: text, rules: rules, source: source).parse()
         self.text = text
         self.rules = rules
         self.scheme = result.scheme
         self.variants = result.variants
+        self.alternatives = result.alternatives
     }
 
     /// The same pattern by rules with another default scheme, or another fallback: if it names no scheme,
@@ -61,6 +64,20 @@ public struct RoutePattern: Sendable {
         }
         return seen
     }
+}
+
+extension RoutePattern {
+    /// The same addresses as patterns without optional groups, the longest first.
+    ///
+    /// The pattern itself when it has no optional group.
+    package var expansions: [RoutePattern] {
+        let expansions = self.alternatives.compactMap { try? Self("\(self.scheme):\($0)", self.rules) }
+        // Conventions that leave the host out could read a part of the path as a host.
+        return expansions.map(\.variants) == self.variants.map { [$0] } ? expansions : [self]
+    }
+
+    /// The number of literal segments of the longest variant.
+    package var literalCount: Int { self.variants.first?.count { $0.isLiteral } ?? 0 }
 }
 
 extension RoutePattern: Hashable {

@@ -10,10 +10,13 @@ struct SegmentParser {
     private var literal: [UInt8] = []
     private var pieces: [PatternPiece] = []
     private var result: [PatternSegment] = []
+    /// The work that regular expressions may take; nil when they are not allowed.
+    private(set) var budget: RegexBudget?
 
-    init(_ path: [UInt8], _ conventions: RoutingConventions) {
+    init(_ path: [UInt8], _ conventions: RoutingConventions, budget: RegexBudget?) {
         self.path = path
         self.conventions = conventions
+        self.budget = budget
     }
 
     mutating func segments() throws(Failure) -> [PatternSegment] {
@@ -92,12 +95,8 @@ struct SegmentParser {
                 self.append(name, PatternConstraint.none, end)
                 return true
             }
-            do {
-                let expression = try RegularExpression(self.expression(end + 1, close - 1))
-                self.append(name, .regex(expression), close)
-            } catch {
-                throw Failure(message: "the regular expression of `\(name)` cannot be used: \(error.message)")
-            }
+            let text = self.expression(end + 1, close - 1)
+            self.append(name, .regex(try self.regularExpression(text, of: name)), close)
         case (UInt8(ascii: "{"), .all):
             let end = self.nameEnd(self.index + 1)
             guard end > self.index + 1, end < self.path.count, self.path[end] == UInt8(ascii: "}") else {
@@ -111,6 +110,24 @@ struct SegmentParser {
         default: return false
         }
         return true
+    }
+
+    private mutating func regularExpression(
+        _ text: String,
+        of name: String
+    ) throws(Failure) -> RegularExpression {
+        guard var budget = self.budget else {
+            throw Failure(
+                message: "the pattern of a peer has a regular expression; "
+                    + "`RoutingLimits.allowsExpressionsOfPeers` allows them"
+            )
+        }
+        defer { self.budget = budget }
+        do {
+            return try RegularExpression(text, budget: &budget)
+        } catch {
+            throw Failure(message: "the regular expression of `\(name)` cannot be used: \(error.message)")
+        }
     }
 
     /// Parses `<name>` or `<type:name>`.

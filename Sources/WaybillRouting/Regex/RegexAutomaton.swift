@@ -3,9 +3,6 @@
 /// All active states are bits of a few words and advance together, so matching takes time proportional to the
 /// length of the text times the length of the expression at most. The automaton runs in both directions.
 struct RegexAutomaton: Sendable, Hashable {
-    /// The maximum number of states; counted repetitions are expanded, so each repetition adds states.
-    static let limit = 512
-
     let sets: [CharacterSet]
     /// The number of words in a set of states.
     let width: Int
@@ -16,8 +13,14 @@ struct RegexAutomaton: Sendable, Hashable {
     /// The sets of predecessors of all states, concatenated.
     let precede: [UInt64]
 
-    init(_ node: RegexNode) throws(RegexParser.Failure) {
-        var builder = RegexBuilder()
+    /// Builds the automaton of an expression.
+    ///
+    /// - Parameters:
+    ///   - node: The expression.
+    ///   - budget: The work that may be done, from which the work that was done is taken.
+    init(_ node: RegexNode, budget: inout RegexBudget) throws(RegexParser.Failure) {
+        var builder = RegexBuilder(budget)
+        defer { budget = builder.budget }
         let part = try builder.build(node)
         self.sets = builder.sets
         self.width = max(1, (self.sets.count + 63) / 64)
@@ -135,96 +138,5 @@ extension RegexAutomaton {
 
     private func intersects(_ left: [UInt64], _ right: [UInt64]) -> Bool {
         left.indices.contains { left[$0] & right[$0] != 0 }
-    }
-}
-
-/// Decodes characters from valid UTF-8.
-enum UTF8Decoder {
-    static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
-
-    /// The character at an index and its length in bytes.
-    @inline(__always)
-    static func scalar(_ text: Span<UInt8>, _ index: Int, _ end: Int) -> (UInt32, Int) {
-        let byte = text[index]
-        if byte < 0x80 { return (UInt32(byte), 1) }
-        var length = 1
-        var value = UInt32(byte & (byte < 0xe0 ? 0x1f : byte < 0xf0 ? 0x0f : 0x07))
-        while index + length < end, length < 4, self.isContinuation(text[index + length]) {
-            value = value << 6 | UInt32(text[index + length] & 0x3f)
-            length += 1
-        }
-        return (value, length)
-    }
-}
-
-/// Builds the states of an automaton and their successors.
-struct RegexBuilder {
-    /// A part of the expression: the states with which it may begin and end.
-    struct Part {
-        var first: Set<Int> = []
-        var last: Set<Int> = []
-        var isOptional = true
-    }
-
-    private(set) var sets: [CharacterSet] = []
-    private(set) var follow: [Set<Int>] = []
-
-    mutating func build(_ node: RegexNode) throws(RegexParser.Failure) -> Part {
-        switch node {
-        case .empty, .start, .end: return Part()
-        case .set(let set):
-            guard self.sets.count < RegexAutomaton.limit else {
-                throw .init("it has more than \(RegexAutomaton.limit) states")
-            }
-            self.sets.append(set)
-            self.follow.append([])
-            let state = self.sets.count - 1
-            return Part(first: [state], last: [state], isOptional: false)
-        case .sequence(let nodes):
-            var whole = Part()
-            for node in nodes { whole = self.join(whole, try self.build(node)) }
-            return whole
-        case .choice(let nodes):
-            var whole = Part(isOptional: false)
-            for node in nodes {
-                let part = try self.build(node)
-                whole.first.formUnion(part.first)
-                whole.last.formUnion(part.last)
-                whole.isOptional = whole.isOptional || part.isOptional
-            }
-            return whole
-        case .repetition(let node, let from, let to):
-            return try self.repeated(node, from, to)
-        }
-    }
-
-    private mutating func repeated(
-        _ node: RegexNode,
-        _ from: Int,
-        _ to: Int?
-    ) throws(RegexParser.Failure) -> Part {
-        var whole = Part()
-        let copies = to ?? max(from, 1)
-        guard copies <= RegexAutomaton.limit else {
-            throw .init("it has more than \(RegexAutomaton.limit) states")
-        }
-        for copy in 0..<copies {
-            var part = try self.build(node)
-            if copy >= from { part.isOptional = true }
-            if to == nil, copy == copies - 1 {
-                for state in part.last { self.follow[state].formUnion(part.first) }
-            }
-            whole = self.join(whole, part)
-        }
-        return whole
-    }
-
-    private mutating func join(_ left: Part, _ right: Part) -> Part {
-        for state in left.last { self.follow[state].formUnion(right.first) }
-        return Part(
-            first: left.isOptional ? left.first.union(right.first) : left.first,
-            last: right.isOptional ? right.last.union(left.last) : right.last,
-            isOptional: left.isOptional && right.isOptional
-        )
     }
 }

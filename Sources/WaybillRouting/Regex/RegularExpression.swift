@@ -4,12 +4,13 @@ struct RegularExpression: Sendable {
     let source: String
     let automaton: RegexAutomaton
 
-    init(_ text: String) throws(RegexParser.Failure) {
+    /// Reads an expression within a budget, from which the work that was done is taken.
+    init(_ text: String, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var parser = RegexParser(text)
         guard let node = try parser.parse().withoutAnchors() else {
             throw .init("an anchor stands where it can never match")
         }
-        self.automaton = try RegexAutomaton(node)
+        self.automaton = try RegexAutomaton(node, budget: &budget)
         guard !self.automaton.sets.isEmpty else { throw .init("it matches nothing but the empty text") }
         var source = Substring(text)
         if source.hasPrefix("^") { source.removeFirst() }
@@ -70,10 +71,12 @@ extension RegexNode {
             return from == 0 ? .optional(once) : once
         case .sequence(let parts):
             // Nodes that match only the empty text may stand between an anchor and the edge.
+            let lastFirst = parts.prefix(while: \.isEmptyText).count
+            let firstLast = parts.count - 1 - parts.reversed().prefix(while: \.isEmptyText).count
             var stripped: [RegexNode] = []
             for (index, part) in parts.enumerated() {
-                let isFirst = atStart && parts[..<index].allSatisfy(\.isEmptyText)
-                let isLast = atEnd && parts[(index + 1)...].allSatisfy(\.isEmptyText)
+                let isFirst = atStart && index <= lastFirst
+                let isLast = atEnd && index >= firstLast
                 guard let part = part.strip(atStart: isFirst, atEnd: isLast) else { return nil }
                 stripped.append(part)
             }

@@ -35,8 +35,11 @@ extension RouteTable {
     public var routes: [Route] { self.trie.allRoutes }
 
     /// Parses a pattern with the table's conventions, as an insertion does.
-    package func pattern(_ text: String) throws(RoutingError) -> RoutePattern {
-        try RoutePattern(text, self.trie.rules)
+    package func pattern(
+        _ text: String,
+        from source: PatternSource = .code
+    ) throws(RoutingError) -> RoutePattern {
+        try RoutePattern(text, self.trie.rules, from: source)
     }
 
     /// The route with this identifier, or nil if it was removed.

@@ -1,20 +1,23 @@
 package import WaybillJSON
+package import WaybillRouting
 
 /// The ID of a request, as its sender wrote it: a number, a text or null.
 package enum RPCID: Hashable, Sendable {
     case number(Int)
-    case string(String)
+    case string(ExactText)
     /// A number with a fraction or beyond `Int`, in its own spelling.
-    case literal(String)
+    case literal(ExactText)
     case null
 
     /// Reads an ID; nil if the value can be none.
     init?(_ text: JSONText) {
         switch text.shape {
         case .null: self = .null
-        case .string: self = .string(text.string ?? "")
+        case .string: self = .string(ExactText(text.string ?? ""))
         case .number:
-            self = text.int.map { .number($0) } ?? .literal(String(decoding: text.slice, as: UTF8.self))
+            self =
+                text.int.map { .number($0) }
+                ?? .literal(ExactText(String(decoding: text.slice, as: UTF8.self)))
         default: return nil
         }
     }
@@ -24,8 +27,8 @@ extension JSONWriter {
     package mutating func id(_ id: RPCID) {
         switch id {
         case .number(let number): self.raw(String(number))
-        case .string(let text): self.string(text)
-        case .literal(let text): self.raw(text)
+        case .string(let id): self.string(id.text)
+        case .literal(let id): self.raw(id.text)
         case .null: self.raw("null")
         }
     }

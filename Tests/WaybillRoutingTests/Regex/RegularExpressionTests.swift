@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct RegularExpressionTests {
     func matches(_ expression: String, _ text: String) throws -> Bool {
-        let expression = try RegularExpression(expression)
+        var budget = RegexBudget.code
+        let expression = try RegularExpression(expression, budget: &budget)
         let bytes = Array(text.utf8)
         let forwards = expression.automaton.matches(bytes.span, 0..<bytes.count)
         let ends = (0...bytes.count).map { $0 == bytes.count }
@@ -35,5 +36,45 @@ import Testing
         let clock = ContinuousClock()
         let duration = try clock.measure { _ = try self.matches(expression, text) }
         #expect(duration < .seconds(30))
+    }
+
+    /// Repetitions of nothing have no states, so only the work itself can be limited.
+    @Test(arguments: [
+        "((((((((){512}){512}){512}){512}){512}){512})|a)", "(((((^{512}){512}){512}){512}){512}a)",
+        "((((a?){512}){512}){512})", "((((|){512}|){512}|){512}|b)", "(((a|b){200}){200}){200}",
+    ])
+    func `an expression that asks for too much work is rejected at once`(expression: String) {
+        let clock = ContinuousClock()
+        let duration = clock.measure {
+            #expect(throws: RoutingError.self) { try RoutePattern("app://news/:x(\(expression))") }
+        }
+        #expect(duration < .seconds(2))
+    }
+
+    @Test
+    func `an expression of a peer is rejected unless it is allowed, and has a smaller budget`() throws {
+        let text = "app://news/:x([a-z]{40})"
+        var table = RouteTable<Void>()
+        #expect(throws: Never.self) { try table.pattern(text) }
+        let error = #expect(throws: RoutingError.self) { try table.pattern(text, from: .peer) }
+        #expect(error?.code == .invalidPattern)
+        #expect(error?.message.contains("allowsExpressionsOfPeers") == true)
+        table = RouteTable<Void>(limits: RoutingLimits(allowsExpressionsOfPeers: true))
+        #expect(throws: Never.self) { try table.pattern(text, from: .peer) }
+        for expression in ["[a-z]{65}", "((((((){512}){512}){512}))|a)", "(a?){64}(b?){64}"] {
+            #expect(throws: RoutingError.self) {
+                try table.pattern("app://news/:x(\(expression))", from: .peer)
+            }
+        }
+    }
+
+    @Test
+    func `all expressions of a pattern share one budget`() throws {
+        let table = RouteTable<Void>(limits: RoutingLimits(allowsExpressionsOfPeers: true))
+        let expensive = ":x(((){60}){40}a)"
+        #expect(throws: Never.self) { try table.pattern("app://\(expensive)", from: .peer) }
+        #expect(throws: RoutingError.self) {
+            try table.pattern("app://\(expensive)/\(expensive)/\(expensive)/\(expensive)", from: .peer)
+        }
     }
 }

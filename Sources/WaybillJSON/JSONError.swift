@@ -1,0 +1,29 @@
+internal import WaybillRouting
+
+/// Why bytes are no JSON that is accepted.
+package enum JSONError: Error, Hashable, CustomStringConvertible {
+    /// The bytes are no UTF-8.
+    case notUTF8
+    /// The text is no JSON; the position is that of the first byte which cannot be right.
+    case malformed(at: Int)
+    /// Arrays and objects are nested deeper than the limit.
+    case tooDeep(limit: Int)
+    /// The value is no object, and has to be one.
+    case notObject
+    /// The text has more than 4 GiB.
+    case tooLong
+    /// The string at a byte has more combining marks in a row than ``WaybillRouting/CombiningMarks/limit``.
+    case combiningMarks(at: Int)
+
+    package var description: String {
+        switch self {
+        case .notUTF8: "it is not UTF-8"
+        case .malformed(let position): "it is no JSON from byte \(position) on"
+        case .tooDeep(let limit): "it is nested deeper than \(limit)"
+        case .notObject: "it is no object"
+        case .tooLong: "it has more than 4 GiB"
+        case .combiningMarks(let position):
+            "the string at byte \(position) has more than \(CombiningMarks.limit) combining marks in a row"
+        }
+    }
+}
