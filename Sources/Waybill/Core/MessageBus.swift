@@ -138,6 +138,14 @@ extension MessageBus.Configuration {
         )
     }
 
+    /// Reads a pattern that a peer sends: within a smaller budget, and without long runs of combining marks.
+    package func peerPattern(_ text: String) throws(RoutingError) -> RoutePattern {
+        guard CombiningMarks.areFew(in: text) else {
+            throw RoutingError(.invalidPattern, url: text, message: CombiningMarks.excess)
+        }
+        return try self.table(of: Void.self).pattern(text, from: .peer)
+    }
+
     /// Reads a URL.
     package func address(_ url: String) throws(RoutingError) -> Address {
         try Address(

@@ -14,6 +14,8 @@ final class Exposures: Sendable {
         /// How often the table has changed.
         private(set) var generation = 0
         var visible: VisibleRoutes?
+        /// The patterns that are exposed for subscribing, once a peer has subscribed.
+        var subscribable: [RoutePattern]?
         /// The URL that was looked up last: a peer publishes often to few of them.
         var latest: (url: String, operations: ExposedOperations)?
 
@@ -21,6 +23,7 @@ final class Exposures: Sendable {
         mutating func outdate() {
             self.generation += 1
             self.visible = nil
+            self.subscribable = nil
             self.latest = nil
         }
     }
@@ -60,6 +63,17 @@ final class Exposures: Sendable {
             let operations = try state.table.operations(at: url)
             state.latest = (url, operations)
             return operations
+        }
+    }
+
+    /// Whether a URL that matches a pattern may be exposed for subscribing.
+    func maySubscribe(to pattern: RoutePattern) -> Bool {
+        self.state.withLock { state in
+            let exposed =
+                state.subscribable
+                ?? state.table.patterns.filter { $0.operations.contains(.subscribing) }.map(\.pattern)
+            state.subscribable = exposed
+            return exposed.contains { pattern.mayOverlap(with: $0) }
         }
     }
 

@@ -79,9 +79,10 @@ extension MessageBus {
 
     /// Subscribes for a peer, which gets the messages whose URL is exposed for subscribing.
     ///
-    /// What is exposed counts when a message is published.
+    /// The exposures of the moment decide whether the peer may subscribe, and those of a publication whether
+    /// the peer gets it.
     ///
-    /// - Throws: what ``subscription(to:limit:whenFull:)`` throws.
+    /// - Throws: `noRoute` when no exposed URL matches the pattern, `invalidPattern`, or `shutDown`.
     package func externalMessages(
         of pattern: String,
         to audience: Audience = .peers,
@@ -90,10 +91,12 @@ extension MessageBus {
     ) throws(RoutingError) -> SubscriptionSequence {
         let limit = limit ?? self.core.configuration.mailboxLimit
         let exposures = self.core.exposures(to: audience)
+        let read = try self.core.currentConfiguration.peerPattern(pattern)
+        guard exposures.maySubscribe(to: read) else { throw .notSubscribable(pattern) }
         let buffer = SubscriptionBuffer(of: pattern, limit: limit, whenFull: whenFull, core: self.core) {
             url in
             (try? exposures.operations(at: url))?.contains(.subscribing) ?? false
         }
-        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), pattern))
+        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: read))
     }
 }

@@ -107,6 +107,9 @@ package struct ExternalRequest: Sendable {
 }
 
 extension ExternalRequest {
+    /// When the peer stops waiting.
+    package var deadline: ContinuousClock.Instant? { self.content.expiry.instant }
+
     /// Whether the peer has stopped waiting.
     package var isOverdue: Bool { self.content.expiry.instant.map { $0 <= .now } ?? false }
 }
@@ -269,6 +272,7 @@ extension BusCore {
     ) -> RoutingError? {
         // A handler in flight may have sent it, by way of another process, but a peer could say so as well.
         guard self.phase.load(ordering: .relaxed) == .open else { return .shutDown(url: request.url) }
+        guard CombiningMarks.areFew(in: request.url) else { return .combiningMarks(request.url) }
         if let error = self.objection(to: request.content) { return error }
         if request.operations.isSuperset(of: operation) { return nil }
         do throws(RoutingError) {

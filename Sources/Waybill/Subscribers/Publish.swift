@@ -54,7 +54,7 @@ extension MessageBus {
             Subscriber(
                 Handler(HandlerCode(suspending: ActorCode(module, handler)), of: module, core: self.core)
             ),
-            pattern
+            to: pattern
         )
     }
 
@@ -84,7 +84,7 @@ extension MessageBus {
     ) throws(RoutingError) -> SubscriptionSequence {
         let limit = limit ?? self.core.configuration.mailboxLimit
         let buffer = SubscriptionBuffer(of: pattern, limit: limit, whenFull: whenFull, core: self.core)
-        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), pattern))
+        return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: pattern))
     }
 
     /// Gives a message to every subscriber of the URL, all at once, and waits until the last is done.
@@ -125,7 +125,7 @@ extension BusCore {
         _ pattern: String
     ) throws(RoutingError) -> Registration {
         let handler = Handler(immediate: body, mailbox: mailbox, core: self)
-        return try self.subscribe(Subscriber(handler, body), pattern)
+        return try self.subscribe(Subscriber(handler, body), to: pattern)
     }
 
     /// Subscribes code that may suspend.
@@ -134,20 +134,20 @@ extension BusCore {
         _ mailbox: Mailbox,
         _ pattern: String
     ) throws(RoutingError) -> Registration {
-        try self.subscribe(
-            Subscriber(Handler(suspending: body, mailbox: mailbox, core: self)),
-            pattern
-        )
+        try self.subscribe(Subscriber(Handler(suspending: body, mailbox: mailbox, core: self)), to: pattern)
     }
 
-    func subscribe(_ subscriber: Subscriber, _ pattern: String) throws(RoutingError) -> Registration {
-        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern) }
+    func subscribe(_ subscriber: Subscriber, to pattern: String) throws(RoutingError) -> Registration {
+        try self.subscribe(subscriber, to: self.currentConfiguration.pattern(pattern))
+    }
+
+    func subscribe(_ subscriber: Subscriber, to pattern: RoutePattern) throws(RoutingError) -> Registration {
+        guard self.phase.load(ordering: .relaxed) == .open else { throw .shutDown(url: pattern.text) }
         let configuration = self.currentConfiguration
-        let read = try configuration.pattern(pattern)
-        let id = try self.topics.add(subscriber, to: read) { configuration.table(of: Int.self) }
-        guard let id else { throw .shutDown(url: pattern) }
-        subscriber.handler?.describe(as: .subscription(pattern))
-        return Registration(pattern: pattern, core: self, target: .subscription(id))
+        let id = try self.topics.add(subscriber, to: pattern) { configuration.table(of: Int.self) }
+        guard let id else { throw .shutDown(url: pattern.text) }
+        subscriber.handler?.describe(as: .subscription(pattern.text))
+        return Registration(pattern: pattern.text, core: self, target: .subscription(id))
     }
 
     func unsubscribe(_ id: Topics.SubscriberID) {

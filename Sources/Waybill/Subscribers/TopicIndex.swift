@@ -2,54 +2,88 @@ internal import WaybillRouting
 
 /// The subscribers by pattern; a value, as a route table is.
 ///
-/// A table finds all patterns that match a URL in one walk. Of patterns with one shape and other names it can
-/// hold only one, so there are as many tables as the most that share a shape; where the conventions make the
-/// match of one pattern depend on another, there is one for each pattern.
+/// A topic is a pattern with its subscribers. Topics whose patterns differ only in the names of their values
+/// share a shape, and a table has one route for each shape: it finds all shapes that match a URL in one walk,
+/// however many topics there are. A pattern with optional groups has a shape for each way to leave them out.
 struct TopicIndex: Sendable {
+    /// One table, or one for each pattern where the conventions make a match depend on other patterns.
     private var tables: [RouteTable<Int>] = []
-    private var topics: [Topic] = []
-    private var free: [Int] = []
+    private var shapes = NumberedValues<Shape>()
+    private var topics = NumberedValues<Topic>()
 
-    /// A pattern and its subscribers, in the order of subscription.
+    private struct Shape {
+        let table: Int
+        let route: RouteID
+        var members: [Member] = []
+    }
+
+    /// A topic as one of those that share a shape.
+    private struct Member {
+        let topic: Int
+        let names: CaptureNames
+        /// The number of literal segments of the shape.
+        let literals: Int
+    }
+
     private struct Topic {
-        var table = 0
-        var route: RouteID?
+        var shapes: [Int] = []
         var ids: [Int] = []
         var subscribers: [Subscriber] = []
     }
 
-    /// How many patterns there are.
-    var count: Int { self.topics.count - self.free.count }
+    /// A topic that matches a URL.
+    private struct Hit {
+        let member: Member
+        let parameters: Parameters
+    }
+
+    /// The number of topics.
+    var count: Int { self.topics.count }
 
     /// All subscribers.
-    var subscribers: [Subscriber] { self.topics.flatMap(\.subscribers) }
+    var subscribers: [Subscriber] { self.topics.all.flatMap(\.subscribers) }
 
-    /// Adds a pattern.
+    /// Adds a topic, which has no subscribers yet.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern.
-    ///   - makeTable: makes a table for more patterns.
-    /// - Returns: its number.
-    /// - Throws: `invalidPattern` if there are too many.
+    ///   - pattern: The pattern of the topic.
+    ///   - makeTable: Makes an empty table.
+    /// - Returns: The number of the topic.
+    /// - Throws: `invalidPattern` when there are too many.
     mutating func insert(
         _ pattern: RoutePattern,
-        _ makeTable: () -> RouteTable<Int>
+        makeTable: () -> RouteTable<Int>
     ) throws(RoutingError) -> Int {
-        let number = self.free.last ?? self.topics.count
-        var index = 0
-        var route: RouteID?
-        while route == nil {
-            if index == self.tables.count { self.tables.append(makeTable()) }
-            route = try self.tables[index].insertBeside(pattern, number)
-            if route == nil { index += 1 }
+        let topic = self.topics.insert(Topic())
+        for pattern in pattern.expansions {
+            do throws(RoutingError) {
+                let shape = try self.shape(of: pattern, makeTable: makeTable)
+                let names = self.tables[self.shapes[shape].table].captureNames(of: pattern)
+                let member = Member(topic: topic, names: names, literals: pattern.literalCount)
+                self.shapes[shape].members.append(member)
+                self.topics[topic].shapes.append(shape)
+            } catch {
+                self.remove(topic: topic)
+                throw error
+            }
         }
-        let topic = Topic(table: index, route: route)
-        if self.free.popLast() != nil {
-            self.topics[number] = topic
-        } else {
-            self.topics.append(topic)
+        return topic
+    }
+
+    /// The number of a pattern's shape, which is added when it is new.
+    private mutating func shape(
+        of pattern: RoutePattern,
+        makeTable: () -> RouteTable<Int>
+    ) throws(RoutingError) -> Int {
+        let shape = self.shapes.nextNumber
+        for table in 0...self.tables.count {
+            if table == self.tables.count { self.tables.append(makeTable()) }
+            if let shape = self.tables[table].handler(sharedWith: pattern) { return shape }
+            if let route = try self.tables[table].insertBeside(pattern, shape) {
+                return self.shapes.insert(Shape(table: table, route: route))
+            }
         }
-        return number
+        preconditionFailure("an empty table takes every pattern")
     }
 
     /// Reads URLs by another default scheme.
@@ -57,21 +91,29 @@ struct TopicIndex: Sendable {
         for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
     }
 
-    mutating func add(_ subscriber: Subscriber, _ id: Int, to topic: Int) {
+    mutating func add(_ subscriber: Subscriber, id: Int, to topic: Int) {
         self.topics[topic].ids.append(id)
         self.topics[topic].subscribers.append(subscriber)
     }
 
     /// Takes a subscriber out; a topic without subscribers is removed with it.
-    mutating func remove(_ id: Int, from topic: Int) -> (subscriber: Subscriber, isLast: Bool)? {
-        guard topic < self.topics.count, let index = self.index(of: id, in: topic) else { return nil }
+    mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, isLast: Bool)? {
+        guard self.topics.has(topic), let index = self.index(of: id, in: topic) else { return nil }
         self.topics[topic].ids.remove(at: index)
         let subscriber = self.topics[topic].subscribers.remove(at: index)
         guard self.topics[topic].ids.isEmpty else { return (subscriber, false) }
-        if let route = self.topics[topic].route { self.tables[self.topics[topic].table].remove(route) }
-        self.topics[topic] = Topic()
-        self.free.append(topic)
+        self.remove(topic: topic)
         return (subscriber, true)
+    }
+
+    private mutating func remove(topic: Int) {
+        for number in self.topics[topic].shapes {
+            self.shapes[number].members.removeAll { $0.topic == topic }
+            guard self.shapes[number].members.isEmpty else { continue }
+            let shape = self.shapes.remove(number)
+            self.tables[shape.table].remove(shape.route)
+        }
+        _ = self.topics.remove(topic)
     }
 
     /// Numbers grow, so an index is found by bisection.
@@ -89,56 +131,78 @@ struct TopicIndex: Sendable {
     ///
     /// - Throws: `invalidURL`.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
-        var matched = MatchedSubscribers()
+        var hits: [Hit] = []
         for table in self.tables {
             for match in try table.matchAll(url) {
-                guard let number = table[match] else { continue }
-                let topic = self.topics[number]
-                matched.add(topic.subscribers, topic.ids, match.parameters)
+                guard let shape = table[match] else { continue }
+                for member in self.shapes[shape].members {
+                    hits.append(Hit(member: member, parameters: match.parameters.renamed(by: member.names)))
+                }
             }
+        }
+        var matched = MatchedSubscribers()
+        for hit in self.bestOfEachTopic(hits) {
+            let topic = self.topics[hit.member.topic]
+            matched.add(topic.subscribers, ids: topic.ids, hit.parameters)
         }
         matched.sort()
         return matched
     }
+
+    /// Keeps one hit of a topic that was reached through several shapes: the one with the most literal text.
+    private func bestOfEachTopic(_ hits: [Hit]) -> [Hit] {
+        guard hits.contains(where: { self.topics[$0.member.topic].shapes.count > 1 }) else { return hits }
+        var best: [Int: Int] = [:]
+        for (index, hit) in hits.enumerated() {
+            let rival = best[hit.member.topic]
+            if let rival, hits[rival].member.literals >= hit.member.literals { continue }
+            best[hit.member.topic] = index
+        }
+        return best.values.sorted().map { hits[$0] }
+    }
 }
 
-/// The subscribers that one message is for, in the order of subscription.
-struct MatchedSubscribers: Sendable {
-    private(set) var subscribers: [Subscriber] = []
+/// Values under numbers that are used again.
+private struct NumberedValues<Value: Sendable>: Sendable {
+    private var values: [Value?] = []
+    private var free: [Int] = []
 
-    /// What the URL says to each pattern that matched.
-    private(set) var parameters: [Parameters] = []
+    var count: Int { self.values.count - self.free.count }
 
-    /// Which of ``parameters`` each subscriber gets; empty if there is only one pattern.
-    private(set) var patterns: [Int] = []
-    private var ids: [Int] = []
+    var all: [Value] { self.values.compactMap(\.self) }
 
-    var isEmpty: Bool { self.subscribers.isEmpty }
+    /// The number of the value that is inserted next.
+    var nextNumber: Int { self.free.last ?? self.values.count }
 
-    /// Adds the subscribers of one more pattern.
-    mutating func add(_ subscribers: [Subscriber], _ ids: [Int], _ parameters: Parameters) {
-        self.parameters.append(parameters)
-        if self.parameters.count == 1 {
-            self.subscribers = subscribers
-            self.ids = ids
-            return
+    func has(_ number: Int) -> Bool { self.values.indices.contains(number) && self.values[number] != nil }
+
+    mutating func insert(_ value: Value) -> Int {
+        guard let number = self.free.popLast() else {
+            self.values.append(value)
+            return self.values.count - 1
         }
-        if self.patterns.isEmpty { self.patterns = Array(repeating: 0, count: self.subscribers.count) }
-        self.patterns += repeatElement(self.parameters.count - 1, count: subscribers.count)
-        self.subscribers += subscribers
-        self.ids += ids
+        self.values[number] = value
+        return number
     }
 
-    /// Sorts the subscribers of several patterns.
-    mutating func sort() {
-        guard self.parameters.count > 1 else { return }
-        // Each pattern's subscribers are in order, which the library's sort makes use of.
-        let order = self.ids.indices.sorted { self.ids[$0] < self.ids[$1] }
-        self.subscribers = order.map { self.subscribers[$0] }
-        self.patterns = order.map { self.patterns[$0] }
+    mutating func remove(_ number: Int) -> Value {
+        let value = self[number]
+        self.values[number] = nil
+        self.free.append(number)
+        return value
     }
 
-    /// Which of ``parameters`` a subscriber gets.
-    @inline(__always)
-    func pattern(of index: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[index] }
+    subscript(number: Int) -> Value {
+        get {
+            guard let value = self.values[number] else { preconditionFailure("no value has this number") }
+            return value
+        }
+        _modify {
+            guard var value = self.values[number].take() else {
+                preconditionFailure("no value has this number")
+            }
+            defer { self.values[number] = value }
+            yield &value
+        }
+    }
 }

@@ -55,12 +55,12 @@ final class Topics: Sendable {
             if let number = state.numbers[pattern] {
                 topic = number
             } else {
-                topic = try state.index.insert(pattern, makeTable)
+                topic = try state.index.insert(pattern, makeTable: makeTable)
                 state.numbers[pattern] = topic
                 state.patterns[topic] = pattern
             }
             state.lastID += 1
-            state.index.add(subscriber, state.lastID, to: topic)
+            state.index.add(subscriber, id: state.lastID, to: topic)
             return SubscriberID(topic: topic, id: state.lastID)
         }
     }
@@ -68,7 +68,9 @@ final class Topics: Sendable {
     /// Takes a subscriber out; nil if it has been taken out already.
     func remove(_ subscriber: SubscriberID) -> Subscriber? {
         self.state.withLock { state in
-            guard let removed = state.index.remove(subscriber.id, from: subscriber.topic) else { return nil }
+            guard let removed = state.index.remove(id: subscriber.id, from: subscriber.topic) else {
+                return nil
+            }
             _ = state.outdate()
             if removed.isLast, let pattern = state.patterns.removeValue(forKey: subscriber.topic) {
                 state.numbers[pattern] = nil

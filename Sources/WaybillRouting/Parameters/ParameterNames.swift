@@ -9,6 +9,20 @@ final class ParameterNames: Sendable {
         var names: [String] = []
         /// For each capture, whether it is a rest.
         var areRests: [Bool] = []
+
+        init() {}
+
+        init(of variant: [PatternSegment]) {
+            for parameter in variant.lazy.flatMap(\.parameters) {
+                self.names.append(parameter.name)
+                self.areRests.append(parameter.type == "path")
+            }
+        }
+
+        init(names: [String], areRests: [Bool]) {
+            self.names = names
+            self.areRests = areRests
+        }
     }
 
     /// The instance for parameters without captures.
@@ -40,6 +54,32 @@ final class ParameterNames: Sendable {
     @inline(never)
     func with(overflow: [URLRange]) -> ParameterNames {
         ParameterNames(rules: self.rules, Key(names: self.names, areRests: self.areRests), overflow: overflow)
+    }
+}
+
+/// The names that one pattern gives to its captures, to read a match of another pattern of the same shape.
+package struct CaptureNames: Sendable {
+    fileprivate let names: ParameterNames?
+}
+
+extension RouteTable {
+    /// The names of a pattern without optional groups.
+    package func captureNames(of pattern: RoutePattern) -> CaptureNames {
+        let key = ParameterNames.Key(of: pattern.variants[0])
+        guard !key.names.isEmpty || self.trie.rules !== RoutingRules.waybill else {
+            return CaptureNames(names: nil)
+        }
+        return CaptureNames(names: ParameterNames(rules: self.trie.rules, key))
+    }
+}
+
+extension Parameters {
+    /// The same values under the names of another pattern, which has the shape of the one that matched.
+    package func renamed(by other: CaptureNames) -> Self {
+        var renamed = self
+        let overflow = self.names?.overflow ?? []
+        renamed.names = overflow.isEmpty ? other.names : other.names?.with(overflow: overflow)
+        return renamed
     }
 }
 

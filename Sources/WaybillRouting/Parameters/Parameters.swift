@@ -64,10 +64,13 @@ public struct Parameters: Sendable {
     /// ones.
     @inline(__always)
     var names: ParameterNames? {
-        switch self.attachment {
-        case .nothing, .passed: nil
-        case .names(let names), .both(let names, _): names
+        get {
+            switch self.attachment {
+            case .nothing, .passed: nil
+            case .names(let names), .both(let names, _): names
+            }
         }
+        set { self.attachment = Attachment(newValue, self.attached) }
     }
 
     /// The values that were passed with the call; nil if there are none.

@@ -79,6 +79,16 @@ extension RouteTable {
         }
     }
 
+    /// The handler of the route that has the shape of a pattern without optional groups.
+    ///
+    /// - Returns: The handler; nil when there is none, or when patterns of one shape can match other addresses.
+    package func handler(sharedWith pattern: RoutePattern) -> Handler? {
+        guard self.canMatchAll, pattern.variants.count == 1, let route = self.trie.rival(of: pattern) else {
+            return nil
+        }
+        return self.handlers[Int(route)]
+    }
+
     /// Adds a pattern unless the table has one of its shape, or cannot match several patterns independently.
     ///
     /// - Returns: the identifier of the registration; nil if the pattern needs a table of its own.

@@ -88,11 +88,7 @@ extension RouteTrie {
     }
 
     private mutating func names(of variant: [PatternSegment]) -> ParameterNames? {
-        var key = ParameterNames.Key()
-        for parameter in variant.lazy.flatMap(\.parameters) {
-            key.names.append(parameter.name)
-            key.areRests.append(parameter.type == "path")
-        }
+        let key = ParameterNames.Key(of: variant)
         if key.names.isEmpty, self.rules === RoutingRules.waybill { return nil }
         if let names = self.names[key] { return names }
         let names = ParameterNames(rules: self.rules, key)

@@ -23,22 +23,25 @@ extension RouteTrie {
         self.routes[Int(index)] = RouteRecord()
         self.freeRoutes.append(index)
         self.count -= 1
-        if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 {
-            self.rebuild(by: self.rules)
-        }
+        if self.hasGarbage { self.rebuild(by: self.rules) }
+    }
+
+    /// Whether more than half of what the trie keeps in pools belongs to removed routes.
+    private var hasGarbage: Bool {
+        if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 { return true }
+        // A route can have several of both, so this is a guess that costs little when it is wrong.
+        return self.names.count + self.matchers.all.count > 256 + 4 * self.count
     }
 
     /// Rebuilds the trie from its routes.
     ///
-    /// It releases the texts of removed routes, and reads URLs by these rules. The routes keep their IDs and
+    /// It releases the texts, names and matchers of removed routes, and reads URLs by these rules. The routes keep their IDs and
     /// their schemes.
     mutating func rebuild(by rules: RoutingRules) {
         var fresh = RouteTrie(rules: rules)
         fresh.routes = self.routes
         fresh.freeRoutes = self.freeRoutes
         fresh.files = self.files
-        // Shared names hold the rules by which values are read.
-        if rules === self.rules { fresh.names = self.names }
         fresh.schemes.formUnion(self.schemes)
         fresh.generation = self.generation
         fresh.count = self.count

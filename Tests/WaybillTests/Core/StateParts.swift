@@ -49,25 +49,3 @@ struct StateParts {
         SubscriptionBuffer(of: "app://state", limit: 8, whenFull: .fail, core: self.core)
     }
 }
-
-/// Numbers that look random and are the same in each run.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { self.state = seed }
-
-    mutating func next() -> UInt64 {
-        // SplitMix64.
-        self.state &+= 0x9e37_79b9_7f4a_7c15
-        var bits = self.state
-        bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        bits = (bits ^ (bits >> 27)) &* 0x94d0_49bb_1331_11eb
-        return bits ^ (bits >> 31)
-    }
-
-    /// Whether something happens that does in one of some cases.
-    mutating func isOne(in cases: Int) -> Bool { Int.random(in: 0..<cases, using: &self) == 0 }
-
-    /// A number below a bound.
-    mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-}

@@ -1,6 +1,7 @@
 internal import DequeModule
 import Testing
 internal import WaybillEventLoop
+import WaybillRouting
 import WaybillTestSupport
 
 @testable internal import Waybill

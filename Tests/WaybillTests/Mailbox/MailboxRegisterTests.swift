@@ -1,5 +1,6 @@
 import Testing
 internal import WaybillEventLoop
+import WaybillRouting
 import WaybillTestSupport
 
 @testable internal import Waybill

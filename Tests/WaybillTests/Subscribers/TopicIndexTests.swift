@@ -32,13 +32,34 @@ struct TopicIndexTests {
         let parts = try StateParts()
         var index = TopicIndex()
         let topic = try index.insert(RoutePattern("app://a")) { RouteTable() }
-        index.add(Subscriber(parts.buffer()), 1, to: topic)
-        index.add(Subscriber(parts.buffer()), 2, to: topic)
+        index.add(Subscriber(parts.buffer()), id: 1, to: topic)
+        index.add(Subscriber(parts.buffer()), id: 2, to: topic)
         let removed = [(1, topic), (1, topic), (2, topic), (2, topic), (2, topic + 1)].map {
-            index.remove($0, from: $1)?.isLast
+            index.remove(id: $0, from: $1)?.isLast
         }
         #expect(removed == [false, nil, true, nil, nil])
         #expect(index.count == 0 && index.subscribers.isEmpty)
+    }
+
+    @Test
+    func `topics whose patterns differ in names do not slow an unrelated publication`() throws {
+        let parts = try StateParts()
+        func time(of count: Int) throws -> Duration {
+            var index = TopicIndex()
+            for number in 0..<count {
+                let topic = try index.insert(RoutePattern("app://a/:n\(number)")) { RouteTable() }
+                index.add(Subscriber(parts.buffer()), id: number, to: topic)
+            }
+            #expect(try index.matched(of: "app://a/b").subscribers.count == count)
+            var found = 0
+            let time = try ContinuousClock().measure {
+                for _ in 0..<2_000 { found += try index.matched(of: "app://b/c").subscribers.count }
+            }
+            #expect(found == 0)
+            return time
+        }
+        let (one, many) = (try time(of: 1), try time(of: 3_000))
+        #expect(many < one * 20, "one topic \(one), three thousand \(many)")
     }
 
     @Test
@@ -62,7 +83,10 @@ private struct TopicPattern {
         let isWaybill = configuration.conventions == .waybill
         let texts =
             isWaybill
-            ? ["app://a", "app://a/b", "app://a/:x", "app://a/:y", "app://:z/b", "app://**", "app://a/**"]
+            ? [
+                "app://a", "app://a/b", "app://a/:x", "app://a/:y", "app://:z/b", "app://**", "app://a/**",
+                "app://a(/:v)", "app://a(/:v)(/:w)", "app://a(/b)(/:w)", "app://:q(/c)",
+            ]
             : ["app://a", "app://a/b", "app://a/<x>", "app://a/<y>", "app://<z>/b", "app://d", "app://a/c"]
         return try texts.map { text in
             TopicPattern(
@@ -101,7 +125,7 @@ private struct TopicRun {
     mutating func change() throws {
         if self.entries.count > 12 || !self.entries.isEmpty && self.generator.isOne(in: 3) {
             let entry = self.entries.remove(at: self.generator.number(below: self.entries.count))
-            let removed = self.index.remove(entry.id, from: entry.topic)
+            let removed = self.index.remove(id: entry.id, from: entry.topic)
             let isLast = !self.entries.contains { $0.pattern == entry.pattern }
             try #require(removed?.subscriber === entry.subscriber && removed?.isLast == isLast)
             return
@@ -113,7 +137,7 @@ private struct TopicRun {
             ?? self.index.insert(self.patterns[pattern].pattern) { self.configuration.table() }
         self.lastID += 1
         let subscriber = Subscriber(self.parts.buffer())
-        self.index.add(subscriber, self.lastID, to: topic)
+        self.index.add(subscriber, id: self.lastID, to: topic)
         self.entries.append(
             Entry(id: self.lastID, pattern: pattern, topic: topic, subscriber: subscriber)
         )

@@ -1,0 +1,42 @@
+internal import WaybillRouting
+
+/// The subscribers that one message is for, in the order of subscription.
+struct MatchedSubscribers: Sendable {
+    private(set) var subscribers: [Subscriber] = []
+
+    /// What the URL says to each pattern that matched.
+    private(set) var parameters: [Parameters] = []
+
+    /// Which of ``parameters`` each subscriber gets; empty if there is only one pattern.
+    private(set) var patterns: [Int] = []
+    private var ids: [Int] = []
+
+    var isEmpty: Bool { self.subscribers.isEmpty }
+
+    /// Adds the subscribers of one more pattern.
+    mutating func add(_ subscribers: [Subscriber], ids: [Int], _ parameters: Parameters) {
+        self.parameters.append(parameters)
+        if self.parameters.count == 1 {
+            self.subscribers = subscribers
+            self.ids = ids
+            return
+        }
+        if self.patterns.isEmpty { self.patterns = Array(repeating: 0, count: self.subscribers.count) }
+        self.patterns += repeatElement(self.parameters.count - 1, count: subscribers.count)
+        self.subscribers += subscribers
+        self.ids += ids
+    }
+
+    /// Sorts the subscribers of several patterns.
+    mutating func sort() {
+        guard self.parameters.count > 1 else { return }
+        // Each pattern's subscribers are in order, which the library's sort makes use of.
+        let order = self.ids.indices.sorted { self.ids[$0] < self.ids[$1] }
+        self.subscribers = order.map { self.subscribers[$0] }
+        self.patterns = order.map { self.patterns[$0] }
+    }
+
+    /// Which of ``parameters`` a subscriber gets.
+    @inline(__always)
+    func pattern(of index: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[index] }
+}

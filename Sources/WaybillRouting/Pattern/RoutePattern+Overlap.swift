@@ -1,0 +1,45 @@
+extension RoutePattern {
+    /// Whether a URL may match this pattern and another one.
+    ///
+    /// False only when no URL matches both; segments with text beside values count as overlapping.
+    package func mayOverlap(with other: RoutePattern) -> Bool {
+        guard self.scheme == other.scheme else { return false }
+        return self.variants.contains { own in
+            other.variants.contains { SegmentOverlap(own, $0).mayOverlap }
+        }
+    }
+}
+
+/// Compares two segment sequences: for each pair of prefixes, whether some path may match both.
+private struct SegmentOverlap {
+    private let left: [PatternSegment]
+    private let right: [PatternSegment]
+
+    init(_ left: [PatternSegment], _ right: [PatternSegment]) {
+        self.left = left
+        self.right = right
+    }
+
+    var mayOverlap: Bool {
+        // `row[j]` is true when the segments of the left one so far, and the first j of the right one, may match
+        // the same path.
+        var row = [Bool](repeating: false, count: self.right.count + 1)
+        row[0] = true
+        for segment in self.left {
+            let before = row
+            row[0] = false
+            for column in self.right.indices {
+                row[column + 1] =
+                    Self.mayOverlap(segment, self.right[column])
+                    && (before[column] || segment.isRest && row[column]
+                        || self.right[column].isRest && before[column + 1])
+            }
+        }
+        return row[self.right.count]
+    }
+
+    private static func mayOverlap(_ left: PatternSegment, _ right: PatternSegment) -> Bool {
+        guard case .literal(let own) = left, case .literal(let other) = right else { return true }
+        return own == other || own.map(ASCII.lowercased) == other.map(ASCII.lowercased)
+    }
+}
