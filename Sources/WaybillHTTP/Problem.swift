@@ -12,6 +12,8 @@ package struct Problem: Error {
     package let detail: String
     /// The name of the code of a `RoutingError`.
     var code: String?
+    /// The error that the module of the route declares.
+    private var declared: DeclaredError?
     /// What the log knows the failure by, if clients do not learn the reason.
     var id: String?
     /// The methods that the URL takes, if it takes another than that of the request.
@@ -27,6 +29,12 @@ package struct Problem: Error {
         guard let error = error as? RoutingError else {
             self.init(.internalServerError, "the request failed")
             self.id = Self.newID()
+            return
+        }
+        if let declared = DeclaredError(of: error) {
+            self.init(Self.status(of: declared), declared.message)
+            self.code = error.code.description
+            self.declared = declared
             return
         }
         let (status, detail) = (Self.status(of: error), Self.detail(of: error))
@@ -65,6 +73,20 @@ package struct Problem: Error {
         }
     }
 
+    /// The status of a declared error, with its words.
+    private static func status(of error: DeclaredError) -> HTTPResponse.Status {
+        let known: [HTTPResponse.Status] = [
+            .badRequest, .unauthorized, .paymentRequired, .forbidden, .notFound, .notAcceptable,
+            .requestTimeout,
+            .conflict, .gone, .preconditionFailed, .unprocessableContent, .locked, .preconditionRequired,
+            .tooManyRequests, .unavailableForLegalReasons, .internalServerError, .notImplemented, .badGateway,
+            .serviceUnavailable, .gatewayTimeout, .insufficientStorage,
+        ]
+        let words = error.status < 500 ? "Client Error" : "Server Error"
+        return known.first { $0.code == error.status }
+            ?? HTTPResponse.Status(code: error.status, reasonPhrase: words)
+    }
+
     private static func newID() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
     /// Whether the same request may succeed after a while.
@@ -80,6 +102,7 @@ package struct Problem: Error {
         ]
         members["code"] = self.code
         members["id"] = self.id
+        members["error"] = self.declared?.json
         // Text and numbers are always encoded.
         return (try? JSONWriter.encoded(members)) ?? []
     }

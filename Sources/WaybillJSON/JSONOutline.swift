@@ -78,6 +78,18 @@ package struct JSONNode: Sendable {
 
     package var isArray: Bool { self.shape == .array }
 
+    /// The number of members of an object, or of elements of an array.
+    package var childCount: Int {
+        let node = self.withNotes
+        let end = Int(node.place.next)
+        var (count, index) = (0, node.index + 1)
+        while index < end {
+            count += 1
+            index = Int(node.outline.places[index].next)
+        }
+        return count
+    }
+
     /// Calls a closure with each member of an object, or each element of an array.
     package func forEachChild<Failure>(_ body: (JSONNode) throws(Failure) -> Void) throws(Failure) {
         let node = self.withNotes

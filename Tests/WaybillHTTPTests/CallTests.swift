@@ -46,6 +46,27 @@ struct CallTests {
     }
 
     @Test
+    func `an error that a module declares is a problem with its status, its sentence and its value`()
+        async throws
+    {
+        try self.bus.register("app://orders/:id") { message -> Int in
+            throw OrderError.unknown(id: try message.argument("id"))
+        }
+        try self.bus.expose("app://orders/:id")
+        try await GatewayServer.run(self.bus) { server in
+            let answer = try await server.send(.POST, "app/orders/99")
+            #expect(answer.status == 404)
+            #expect(answer.headers["Content-Type"] == ["application/problem+json"])
+            for part in [
+                #""detail":"there is no order 99""#, #""code":"handlerFailed""#, #""title":"Not Found""#,
+                #""error":{"type":"OrderError","code":"unknown","status":404,"value":{"unknown":{"id":99}}}"#,
+            ] {
+                #expect(answer.text.contains(part), "\(answer.text)")
+            }
+        }
+    }
+
+    @Test
     func `path, query, JSON and forms become the URL and parameters`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let get = try await server.send(.GET, "app/user/1?name=Lili%20B")

@@ -33,6 +33,16 @@ extension RoutingError {
         Self(.shutDown, url: url, message: "the bus has been shut down")
     }
 
+    /// A peer subscribes to a pattern of which no URL is exposed.
+    static func notSubscribable(_ pattern: String) -> Self {
+        Self(.noRoute, url: pattern, message: "no URL that is exposed for subscribing matches the pattern")
+    }
+
+    /// A URL of a peer with a long run of combining marks, which Swift would take quadratic time to compare.
+    static func combiningMarks(_ url: String) -> Self {
+        Self(.invalidURL, url: url, message: CombiningMarks.excess)
+    }
+
     static func loopShutDown(url: String) -> Self {
         Self(.shutDown, url: url, message: "the event loop of its handler has been shut down")
     }
@@ -153,7 +163,7 @@ extension RoutingError {
     }
 
     private static func failed(by error: any Error, at url: String) -> Self {
-        Self(.handlerFailed, url: url, message: "its handler threw an error", cause: error)
+        Self(.handlerFailed, url: url, message: self.sentence(of: error, by: "its handler"), cause: error)
     }
 
     /// The error, if it is about the message of a URL, or about no URL, and then said to be about this one.
@@ -171,7 +181,17 @@ extension RoutingError {
         let url = message.parameters.url
         if let error = error as? RoutingError, let own = error.said(about: url) { return own }
         if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
-        return Self(.handlerFailed, url: url, message: "a middleware threw an error", cause: error)
+        return Self(
+            .handlerFailed,
+            url: url,
+            message: self.sentence(of: error, by: "a middleware"),
+            cause: error
+        )
+    }
+
+    /// The sentence of an error that a module declares for its callers; for another error that it was thrown.
+    private static func sentence(of error: any Error, by thrower: String) -> String {
+        (error as? any ModuleError)?.message ?? "\(thrower) threw an error"
     }
 }
 

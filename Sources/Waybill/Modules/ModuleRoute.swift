@@ -17,7 +17,7 @@ internal import WaybillRouting
 /// ```
 public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     /// What the route is.
-    public let description: RouteDescription
+    public private(set) var description: RouteDescription
 
     let makeCode: @Sendable (Module) -> HandlerCode
 
@@ -106,6 +106,16 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
             documentation: documentation,
             body
         )
+    }
+
+    /// The same route with the errors that a type declares for callers, for documents.
+    ///
+    /// `@Route` writes it for a method that says `throws(OrderError)`; a type that is not a
+    /// ``WaybillRouting/ModuleError`` changes nothing.
+    public func throwing(_ type: any Error.Type) -> Self {
+        var route = self
+        route.description = self.description.throwing(type)
+        return route
     }
 
     /// The route of a service's method, called in place if one of these methods is the one that it calls.

@@ -160,6 +160,9 @@ public struct RouteDescription: Sendable, Hashable {
     /// The documentation comment, without its markers.
     public let documentation: String
 
+    /// The errors that the route declares for its callers.
+    public private(set) var failures: [Failure] = []
+
     private let knownReply: DescribedType
 
     /// The type of the value that comes back itself; nil if only its name is known, or nothing.
@@ -193,6 +196,49 @@ public struct RouteDescription: Sendable, Hashable {
         self.reply = reply
         self.knownReply = knownReply
         self.documentation = documentation
+    }
+}
+
+extension RouteDescription {
+    /// An error that a route declares for its callers.
+    public struct Failure: Sendable, Hashable {
+        /// The name of the error's type.
+        public let name: String
+        /// The kind of the error.
+        public let code: String
+        /// The sentence of an example.
+        public let message: String
+        /// The status over HTTP.
+        public let status: Int
+
+        /// Describes an error.
+        public init(name: String, code: String, message: String, status: Int) {
+            self.name = name
+            self.code = code
+            self.message = message
+            self.status = status
+        }
+
+        init(_ error: some ModuleError) {
+            self.init(
+                name: type(of: error).name,
+                code: error.code,
+                message: error.message,
+                status: error.status
+            )
+        }
+    }
+
+    /// The same route with the errors of a type, when the type declares any.
+    func throwing(_ type: any Error.Type) -> Self {
+        guard let type = type as? any ModuleError.Type else { return self }
+        var description = self
+        description.failures = Self.failures(of: type)
+        return description
+    }
+
+    private static func failures<Declared: ModuleError>(of type: Declared.Type) -> [Failure] {
+        type.examples.map { Failure($0) }
     }
 }
 
@@ -231,7 +277,7 @@ extension RouteDescription {
                 return values.renamed[parameter.name].map(parameter.named) ?? parameter
             }
         }
-        return Self(
+        var description = Self(
             pattern,
             self.module,
             self.action,
@@ -240,5 +286,7 @@ extension RouteDescription {
             self.knownReply,
             self.documentation
         )
+        description.failures = self.failures
+        return description
     }
 }

@@ -70,6 +70,7 @@ extension BusDocument.Route {
         ]
         tree["module"] = self.module.map { .string($0) }
         tree["action"] = self.action.map { .string($0) }
+        tree["failures"] = self.failures.isEmpty ? nil : .array(self.failures.map(\.tree))
         tree["documentation"] = self.documentation.isEmpty ? nil : .string(self.documentation)
         return tree
     }
@@ -83,6 +84,7 @@ extension BusDocument.Route {
             parameters: try (tree["parameters"]?.elements ?? []).map { try BusDocument.Parameter($0) },
             replyType: try tree.text("reply"),
             reply: ValueSchema(tree["replySchema"] ?? [:]),
+            failures: try (tree["failures"]?.elements ?? []).map { try RouteDescription.Failure($0) },
             exposure: ExposedOperations(names: tree["exposed"]?.elements?.compactMap(\.text) ?? []),
             templates: try (tree["addresses"]?.elements ?? []).map { try BusDocument.AddressTemplate($0) }
         )
@@ -157,5 +159,23 @@ extension ExposedOperations {
 
     fileprivate init(names: [String]) {
         self = Self.named.filter { names.contains($0.name) }.reduce(into: []) { $0.formUnion($1.operation) }
+    }
+}
+
+extension RouteDescription.Failure {
+    fileprivate var tree: JSONTree {
+        [
+            "type": .string(self.name), "code": .string(self.code), "message": .string(self.message),
+            "status": .int(self.status),
+        ]
+    }
+
+    fileprivate init(_ tree: JSONTree) throws {
+        self.init(
+            name: try tree.text("type"),
+            code: try tree.text("code"),
+            message: try tree.text("message"),
+            status: tree["status"]?.double.map { Int($0) } ?? 500
+        )
     }
 }

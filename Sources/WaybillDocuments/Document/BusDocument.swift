@@ -30,6 +30,9 @@ public struct BusDocument: Sendable, Hashable {
         /// The values that come back.
         public let reply: ValueSchema
 
+        /// The errors that the route declares for its callers.
+        public let failures: [RouteDescription.Failure]
+
         /// What peers may do with all URLs of the pattern.
         public let exposure: ExposedOperations
 
@@ -194,6 +197,7 @@ extension BusDocument.Route {
             parameters: parameters,
             replyType: route.reply.isEmpty ? route.replyType.map { TypeName.of($0) } ?? "" : route.reply,
             reply: route.replyType.map { registry.schema(of: $0) } ?? .opaque(route.reply, "not known"),
+            failures: route.failures,
             exposure: exposure,
             templates: templates
         )

@@ -99,9 +99,29 @@ struct AsyncAPIWriter {
             "messages": [
                 "Value": ["name": "Value", "payload": self.payload("value", ["value": route.reply.tree])],
                 "Progress": ["$ref": "#/components/messages/Progress"],
-                "Failure": ["$ref": "#/components/messages/Failure"],
+                "Failure": self.failure(of: route),
             ],
         ]
+    }
+
+    /// The failure of a route, with the errors that it declares.
+    private static func failure(of route: BusDocument.Route) -> JSONTree {
+        guard !route.failures.isEmpty else { return ["$ref": "#/components/messages/Failure"] }
+        let examples = route.failures.map { failure -> JSONTree in
+            [
+                "name": .string("\(failure.name).\(failure.code)"),
+                "payload": [
+                    "kind": "failure", "code": "handlerFailed", "message": .string(failure.message),
+                    "error": [
+                        "type": .string(failure.name), "code": .string(failure.code),
+                        "status": .int(failure.status),
+                    ],
+                ],
+            ]
+        }
+        var tree = self.failure
+        tree["examples"] = .array(examples)
+        return tree
     }
 
     private static var progress: JSONTree {

@@ -127,6 +127,9 @@ struct OpenAPIWriter {
                 )
             }
         )
+        for (status, failures) in Dictionary(grouping: route.failures, by: \.status) {
+            responses["\(status)"] = Self.response(status, failures)
+        }
         let stream = ["text/event-stream": self.stream(route)]
         if route.reply == .null {
             responses["204"] = ["description": "It is done; there is nothing to say."]
@@ -185,6 +188,32 @@ struct OpenAPIWriter {
                 ],
                 "id": ["type": "string", "description": "What the server's log knows the failure by."],
             ],
+        ]
+    }
+
+    /// The response of a status with which a route has declared errors.
+    private static func response(_ status: Int, _ failures: [RouteDescription.Failure]) -> JSONTree {
+        let sentences = failures.map { "`\($0.name).\($0.code)`: \($0.message)." }
+        let codes = RoutingError.Code.all.filter { $0.httpStatus == status && status != 500 }.map(
+            \.description
+        )
+        let others = codes.isEmpty ? [] : ["Other codes: \(codes.sorted().joined(separator: ", "))."]
+        let error: JSONTree = [
+            "type": "object", "required": ["type", "code", "status", "value"],
+            "properties": [
+                "type": ["type": "string", "examples": .strings(Set(failures.map(\.name)).sorted())],
+                "code": ["type": "string", "examples": .strings(failures.map(\.code))],
+                "status": ["const": .int(status)], "value": [:],
+            ],
+        ]
+        let schema: JSONTree = [
+            "allOf": [
+                ["$ref": "#/components/schemas/WaybillProblem"], ["properties": ["error": error]],
+            ]
+        ]
+        return [
+            "description": .string((sentences + others).joined(separator: " ")),
+            "content": ["application/problem+json": ["schema": schema]],
         ]
     }
 

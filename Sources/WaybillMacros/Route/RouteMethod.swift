@@ -13,6 +13,8 @@ struct RouteMethod {
     let reply: String
     /// Where that type is written; nil if it is known to be `Sendable`.
     let replyLine: SourceLine?
+    /// The type of the errors that it throws; nil when it is not written.
+    let failure: String?
     let pattern: RoutePattern
     /// Where its pattern is said, for diagnostics.
     let place: Syntax
@@ -31,11 +33,16 @@ struct RouteMethod {
         let output = function.signature.returnClause?.type
         self.reply = output.map { ValueType.plain($0, in: module.name).trimmedDescription } ?? "Void"
         self.replyLine = output.flatMap(reporter.line(ofCrossing:))
+        let failure = function.signature.effectSpecifiers?.throwsClause?.type?.trimmedDescription
+        self.failure = failure.flatMap { Self.undeclared.contains($0) ? nil : $0 }
         guard let (pattern, place) = Self.pattern(function, attribute, module, reporter) else { return nil }
         self.pattern = pattern
         self.place = place
         guard isPlain, self.parameters.count == list.count, self.checkPath(reporter) else { return nil }
     }
+
+    /// The types of typed errors that no module declares.
+    private static let undeclared: Set = ["Never", "any Error", "any Swift.Error", "RoutingError"]
 
     /// The name as code, with backticks where it needs them.
     var identifier: String { self.function.name.text }

@@ -20,7 +20,7 @@ struct RouteEntry {
                     \(self.description.joined(separator: ",\n    "))
                 ) { module, \(self.call.message) -> \(self.method.reply) in
                     \(self.call.code)
-                }
+                }\(self.failures.indented(by: 16))
                 """
             return "routes.append(\n    \(code.indented(by: 4))\n)"
         }
@@ -29,10 +29,13 @@ struct RouteEntry {
             let body = { @Sendable (\(parameters)) -> \(self.method.reply) in
                 \(self.call.code)
             }
-            \(line.mapping("routes.append(\(type)(\n    \((self.description + ["body"]).joined(separator: ",\n    "))\n))"))
+            \(line.mapping("routes.append(\(type)(\n    \((self.description + ["body"]).joined(separator: ",\n    "))\n)\(self.failures))"))
             """
         return "do {\n    \(code.indented(by: 4))\n}"
     }
+
+    /// The call that adds the type of the method's typed errors.
+    private var failures: String { self.method.failure.map { "\n.throwing(\($0).self)" } ?? "" }
 
     private var call: MethodCall {
         MethodCall(

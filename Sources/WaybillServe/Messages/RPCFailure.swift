@@ -16,6 +16,8 @@ package struct RPCFailure: Error, Sendable {
     var module: String?
     /// The underlying error, as text.
     var cause: String?
+    /// The error that the module of the route declares.
+    var declared: DeclaredError?
 
     static let parseError = -32700
     static let invalidRequest = -32600
@@ -128,6 +130,10 @@ extension JSONWriter {
                 self.name(name)
                 self.string(text)
             }
+            if let declared = failure.declared {
+                self.name("error")
+                self.raw(declared.json)
+            }
             self.raw("}")
         }
         self.raw("}")
@@ -140,15 +146,17 @@ extension RPCFailure {
         let members = Dictionary((text.members ?? []).map { ($0.name, $0.value) }) { _, last in last }
         let data = Dictionary((members["data"]?.members ?? []).map { ($0.name, $0.value) }) { _, last in last
         }
+        let message = members["message"]?.string ?? "the peer gave no reason"
         self.init(
             code: members["code"]?.int ?? Self.internalError,
-            message: members["message"]?.string ?? "the peer gave no reason",
+            message: message,
             name: data["code"]?.string,
             suggestions: data["suggestions"]?.elements?.compactMap(\.string) ?? [],
             reference: data["reference"]?.string,
             route: data["route"]?.string,
             module: data["module"]?.string,
-            cause: data["cause"]?.string
+            cause: data["cause"]?.string,
+            declared: data["error"].flatMap { DeclaredError($0, message: message) }
         )
     }
 
@@ -160,7 +168,7 @@ extension RPCFailure {
             named ?? RoutingError.Code(rpcCode: self.code),
             url: url,
             message: self.message + reference,
-            cause: self.cause.map { RPCCause(description: $0) }
+            cause: self.declared ?? self.cause.map { RPCCause(description: $0) }
         ).at(route: self.route, module: self.module)
     }
 }

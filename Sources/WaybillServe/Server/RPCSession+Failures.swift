@@ -16,6 +16,7 @@ extension RPCSession {
             }
             return failure
         }
+        if let declared = DeclaredError(of: error) { return RPCFailure(declared, code: error.code) }
         guard error.code.sentenceForPeers != nil else {
             var failure = RPCFailure(error, reference: nil)
             if error.code == .noRoute { failure.suggestions = self.bus.explainExposed(error.url).nearest }
@@ -53,6 +54,13 @@ extension RPCFailure {
         self.route = error.route
         self.module = error.module
         self.cause = error.cause.map { SafeText.line("\($0)", limit: Self.causeLimit) }
+        self.declared = DeclaredError(of: error)
+    }
+
+    /// A failure that the module of the route declares for its callers.
+    init(_ declared: DeclaredError, code: RoutingError.Code) {
+        self.init(code: code.rpcCode, message: declared.message, name: code.description)
+        self.declared = declared
     }
 
     /// What a peer is told of a frame that is no JSON.

@@ -1,6 +1,7 @@
 #if Macros
 import Testing
 import Waybill
+import WaybillTestSupport
 
 @testable import WaybillDocuments
 
@@ -16,6 +17,7 @@ struct FormatTests {
         @Route("/item/:id") func item(id: Int, page: Int = 1) -> Item { Item(id: id) }
         @Route("/list(/:page)") func list(page: Int?) -> [Item] { [] }
         @Route func add(item: Item) {}
+        @Route("/order/:id") func order(id: Int) throws(OrderError) -> Item { throw .unknown(id: id) }
         @Route("/files/**path") func file(path: String) -> String { path }
     }
 
@@ -35,7 +37,7 @@ struct FormatTests {
             #expect(
                 operations.keys.sorted() == [
                     "app.shop.add", "app.shop.files.path", "app.shop.item.id", "app.shop.list",
-                    "app.shop.list.page",
+                    "app.shop.list.page", "app.shop.order.id",
                 ]
             )
             #expect(operations.values.allSatisfy { $0["action"] == "receive" })
@@ -53,6 +55,24 @@ struct FormatTests {
             #expect(value?["properties"]?["value"] == ["$ref": "#/components/schemas/Item"])
             #expect(operations["app.shop.item.id"]?["summary"] == "One item.")
             #expect(operations["app.shop.item.id"]?["description"] == "It is on the shelf.")
+        }
+    }
+
+    @Test func `both formats have the errors that a route declares`() async throws {
+        try await self.withDocument { document, bus in
+            try bus.expose("app://shop/order/:id")
+            let document = try BusDocument(json: bus.document(title: "shop").json)
+            let codes = document.routes.flatMap(\.failures).map { "\($0.name).\($0.code) \($0.status)" }
+            #expect(codes == ["OrderError.unknown 404", "OrderError.closed 409"])
+            let openAPI = try JSONTree(json: document.text(as: .openAPI()))
+            let responses = openAPI["paths"]?["/app/shop/order/{id}"]?["post"]?["responses"]
+            #expect(
+                responses?["404"]?["description"]?.text?.contains("`OrderError.unknown`: there is no") == true
+            )
+            #expect(responses?["409"]?["description"] == "`OrderError.closed`: the shop is closed.")
+            let asyncAPI = try JSONTree(json: document.text(as: .asyncAPI))
+            let failure = asyncAPI["channels"]?["app.shop.order.id.reply"]?["messages"]?["Failure"]
+            #expect(failure?["examples"]?.elements?.first?["name"] == "OrderError.unknown")
         }
     }
 

@@ -104,6 +104,66 @@ struct EffectsTests {
                 """#
         )
     }
+
+    @Test
+    func `a route declares the type of its typed errors, unless no module can declare it`() {
+        expectExpansion(
+            of: #"""
+                @Module("app://a")
+                actor A {
+                    @Route func typed() throws(OrderError) -> Int { 1 }
+                    @Route func anyError() throws(any Error) -> Int { 1 }
+                }
+                """#,
+            is: #"""
+                actor A {
+                    func typed() throws(OrderError) -> Int { 1 }
+                    func anyError() throws(any Error) -> Int { 1 }
+
+                    nonisolated let context = Waybill.ModuleContext.current
+
+                    static var url: String {
+                        "app://a"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<A>] {
+                        var routes: [Waybill.ModuleRoute<A>] = []
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/typed",
+                                action: "typed"
+                            ) { module, _ -> Int in
+                                try module.typed()
+                            }
+                            .throwing(OrderError.self)
+                        )
+                        routes.append(
+                            Waybill.ModuleRoute<A>(
+                                "app://a/anyError",
+                                action: "anyError"
+                            ) { module, _ -> Int in
+                                try module.anyError()
+                            }
+                        )
+                        return routes
+                    }
+
+                    enum urls {
+                        static func typed() -> Waybill.TypedURL<Int> {
+                            Waybill.TypedURL<Int>(url: "app://a/typed")
+                        }
+
+                        static func anyError() -> Waybill.TypedURL<Int> {
+                            Waybill.TypedURL<Int>(url: "app://a/anyError")
+                        }
+                    }
+                }
+
+                extension A: Waybill.Module {
+                }
+                """#
+        )
+    }
 }
 
 #endif

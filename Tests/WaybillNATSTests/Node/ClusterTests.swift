@@ -55,6 +55,25 @@ struct ClusterTests {
         }
     }
 
+    @Test
+    func `an error that a module declares crosses to another node`() async throws {
+        try await withCluster(.memory) { cluster in
+            _ = try await cluster.node("orders") { bus in
+                try bus.share("app://orders/**")
+                try bus.register("app://orders/:id") { message -> Int in
+                    throw OrderError.unknown(id: try message.argument("id"))
+                }
+            }
+            let shop = try await cluster.node("shop")
+            #expect(await shop.knows("app://orders/:id"))
+            let error = await #expect(throws: RoutingError.self) {
+                try await shop.bus.route("app://orders/8")
+            }
+            #expect(error?.declared(as: OrderError.self) == .unknown(id: 8))
+            #expect(error?.message == "there is no order 8")
+        }
+    }
+
     @Test(arguments: TestCluster.Kind.allCases)
     func `a route of this bus comes first, and of two nodes each has its share`(
         kind: TestCluster.Kind

@@ -35,6 +35,31 @@ struct ConnectorTests {
     }
 
     @Test
+    func `an error that a module declares crosses with its type, its code and its sentence`() async throws {
+        try await self.withConnector { near, far in
+            try far.bus.register("far://orders/:id") { message -> Int in
+                throw OrderError.unknown(id: try message.argument("id"))
+            }
+            try far.bus.register("far://shop") { _ async throws -> Int in throw OrderError.closed }
+            let unknown = await #expect(throws: RoutingError.self) { try await near.route("far://orders/99") }
+            #expect(unknown?.code == .handlerFailed && unknown?.message == "there is no order 99")
+            #expect(unknown?.declared(as: OrderError.self) == .unknown(id: 99))
+            await #expect(throws: OrderError.closed) {
+                let _: Int = try await near.route("far://shop", throwing: OrderError.self)
+            }
+            // A third process sees what the second one got from the first.
+            let lines = try await far.ask(#"{"jsonrpc":"2.0","id":1,"method":"far://orders/5"}"#)
+            #expect(
+                lines == [
+                    #"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"there is no order 5","#
+                        + #""data":{"code":"handlerFailed","error":{"type":"OrderError","code":"unknown","#
+                        + #""status":404,"value":{"unknown":{"id":5}}}}}}"#
+                ]
+            )
+        }
+    }
+
+    @Test
     func `values of every kind go there and come back`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://user/:uid") { message -> User in

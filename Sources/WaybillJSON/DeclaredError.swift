@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+package import WaybillRouting
+
+/// An error that a module declares for its callers, as it is between processes.
+package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
+    /// The name of the error's type.
+    package let name: String
+    /// The kind of the error.
+    package let code: String
+    /// One sentence for people.
+    package let message: String
+    /// The status over HTTP.
+    package let status: Int
+    /// The error itself.
+    private let value: JSONText
+
+    /// Describes the declared error that an error has as its cause; nil when there is none.
+    package init?(of error: RoutingError) {
+        guard error.code == .handlerFailed else { return nil }
+        if let declared = error.cause as? DeclaredError {
+            self = declared
+        } else if let declared = error.cause as? any ModuleError {
+            self.init(declared)
+        } else {
+            return nil
+        }
+    }
+
+    private init(_ error: some ModuleError) {
+        self.name = type(of: error).name
+        self.code = error.code
+        self.message = SafeText.line(error.message, limit: 1_000)
+        self.status = (400...599).contains(error.status) ? error.status : 500
+        // An error that cannot be encoded still has its code.
+        self.value = (try? JSONCoding.encoder.encode(error)).map { JSONText(Array($0)) } ?? .null
+    }
+
+    /// Reads the error from another process; nil when it is not one.
+    package init?(_ text: JSONText, message: String) {
+        guard let name = text.member(named: "type")?.string, let code = text.member(named: "code")?.string
+        else {
+            return nil
+        }
+        self.name = name
+        self.code = code
+        self.message = message
+        self.status = text.member(named: "status")?.int ?? 500
+        self.value = text.member(named: "value") ?? .null
+    }
+
+    package func decoded<Failure: ModuleError>(as type: Failure.Type) -> Failure? {
+        try? JSONCoding.decoder.decode(type, from: Data(self.value.slice))
+    }
+
+    package var description: String { "\(self.name).\(self.code)" }
+
+    /// The error as an object, which ``init(_:message:)`` reads.
+    package var json: JSONText {
+        var writer = JSONWriter()
+        writer.raw("{")
+        writer.name("type", isFirst: true)
+        writer.string(self.name)
+        writer.name("code")
+        writer.string(self.code)
+        writer.name("status")
+        writer.raw(String(self.status))
+        writer.name("value")
+        writer.raw(self.value)
+        writer.raw("}")
+        return JSONText(writer.bytes)
+    }
+}
