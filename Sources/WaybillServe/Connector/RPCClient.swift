@@ -87,7 +87,7 @@ extension RPCClient {
                         self.take(message)
                     }
                 case .batch(let messages): for message in messages { self.take(message) }
-                case .malformed: throw FrameError.notRPC
+                case .largeBatch, .malformed: throw FrameError.notRPC
                 }
             }
         } catch let error as StreamError {

@@ -35,6 +35,11 @@ final class FrameChannel: RPCChannel {
         }
     }
 
+    /// Changes the maximum size of a frame, in bytes.
+    func setLimit(_ limit: Int) { self.reader.limit = limit }
+
+    var unsentBytes: Int { self.writer.assumeOnLoop { $0.unsentBytes } }
+
     /// When the last bytes came.
     var lastReceived: ContinuousClock.Instant { self.time.instant(at: self.reader.lastReceived) }
 

@@ -15,7 +15,8 @@ struct FrameReader: Sendable {
     /// The framing of the peer, once its first byte has come.
     private(set) var framing: Framing?
 
-    private let limit: Int
+    /// The maximum size of a frame, in bytes.
+    var limit: Int
     /// What was received; the bytes before ``start`` have been read.
     private var bytes: [UInt8] = []
     private var start = 0

@@ -22,6 +22,9 @@ actor FrameWriter: LoopBound {
     /// Appends a message to what is written next.
     func enqueue(_ body: [UInt8], _ framing: FrameReader.Framing) { framing.append(body, to: &self.output) }
 
+    /// The number of bytes that are enqueued and that the system has not taken.
+    var unsentBytes: Int { self.output.count + self.connection.unsentBytes }
+
     /// Writes what is enqueued; waits while the peer takes too little.
     ///
     /// A failure is not reported: the task that reads meets it as well.

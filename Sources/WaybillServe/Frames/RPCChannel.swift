@@ -14,6 +14,9 @@ package protocol RPCChannel: AnyObject {
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool
 
+    /// The number of bytes that are enqueued and that the system has not taken.
+    var unsentBytes: Int { get }
+
     /// Sends what is enqueued; waits while the peer takes too little.
     nonisolated(nonsending) func flush() async
 
@@ -40,6 +43,7 @@ package protocol RPCChannel: AnyObject {
 }
 
 extension RPCChannel {
+    package var unsentBytes: Int { 0 }
     package func began(_ id: RPCID) {}
     package func ended(_ id: RPCID, _ failure: RPCFailure?) {}
 }

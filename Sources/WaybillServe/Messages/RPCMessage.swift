@@ -13,8 +13,11 @@ package struct RPCMessage: Sendable {
     }
 
     package let content: Content
+    /// The size of the message, in bytes.
+    let size: Int
 
     fileprivate init(_ node: JSONNode) {
+        self.size = node.text.range.count
         guard node.isObject else {
             self.content = .invalid(.null, "a message is a JSON object")
             return
@@ -87,6 +90,8 @@ private struct RPCEnvelope {
 package enum RPCFrame: Sendable {
     case message(RPCMessage)
     case batch([RPCMessage])
+    /// A batch of more messages than are allowed.
+    case largeBatch(count: Int)
     /// The bytes are no JSON that is accepted.
     case malformed(JSONError)
 
@@ -95,12 +100,18 @@ package enum RPCFrame: Sendable {
     /// - Parameters:
     ///   - text: The bytes of the frame.
     ///   - depth: How deep arrays and objects may be nested.
-    package init(_ text: JSONText, depth: Int) {
+    ///   - batchLimit: The maximum number of messages in a batch.
+    package init(_ text: JSONText, depth: Int, batchLimit: Int = .max) {
         do throws(JSONError) {
             // The members of a message, those of its parameters, and of what is in there.
             let root = try JSONOutline(text, depthLimit: depth, levels: 4).root
             guard root.isArray else {
                 self = .message(RPCMessage(root))
+                return
+            }
+            let count = root.childCount
+            guard count <= batchLimit else {
+                self = .largeBatch(count: count)
                 return
             }
             var messages: [RPCMessage] = []
@@ -116,7 +127,7 @@ package enum RPCFrame: Sendable {
         switch self {
         case .message(let message): [message]
         case .batch(let messages): messages
-        case .malformed: []
+        case .largeBatch, .malformed: []
         }
     }
 }

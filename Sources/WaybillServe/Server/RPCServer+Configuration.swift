@@ -46,56 +46,6 @@ extension RPCServer {
         public init() {}
     }
 
-    /// How much a peer of a server may use.
-    ///
-    /// What exceeds a limit is answered with an error; where it cannot be, the connection is closed.
-    public struct Limits: Sendable {
-        /// The most bytes of a message; 1 MiB by default.
-        ///
-        /// A longer one closes the connection.
-        public var frameSize = 1 << 20
-
-        /// How deep arrays and objects may be nested; 64 by default.
-        public var depth = 64
-
-        /// The most requests in flight on a connection, which a batch counts one by one; 1,024 by default.
-        public var requestsInFlight = 1024
-
-        /// The most subscriptions of a connection; 64 by default.
-        public var subscriptions = 64
-
-        /// How many messages wait for a subscriber that does not read; 256 by default.
-        ///
-        /// Older ones are dropped.
-        public var messagesPerSubscription = 256
-
-        /// The most requests and notifications per second of a connection; 100,000 by default.
-        ///
-        /// A peer that sends more is read more slowly.
-        public var requestsPerSecond = 100_000
-
-        /// The most connections; 10,000 by default.
-        ///
-        /// Another one is told so, and closed.
-        public var connections = 10_000
-
-        /// How long a connection may be open without a request in flight, without a subscription and without
-        /// receiving a byte; 10 minutes by default, nil for as long as it likes.
-        public var idleTime: Duration? = .seconds(600)
-
-        /// How long a message may take to arrive, from its first byte on, and how long a connection may take
-        /// to send its first message or its token; 10 seconds by default.
-        public var messageTime = Duration.seconds(10)
-
-        /// How long a peer may take nothing of what waits for it; 30 seconds by default.
-        ///
-        /// The connection is closed then. A peer that reads slowly may take as long as it likes for the whole.
-        public var stallTime = Duration.seconds(30)
-
-        /// Makes limits with the defaults.
-        public init() {}
-    }
-
     /// What a server has done so far.
     public struct Statistics: Sendable, Hashable {
         /// Connections that are open.

@@ -81,6 +81,7 @@ actor RPCServerCore: LoopBound {
     nonisolated let bus: MessageBus
     nonisolated let configuration: RPCServer.Configuration
     nonisolated let ledger = ServerLedger()
+    nonisolated let load: ServerLoad
     private nonisolated let address: StreamAddress
 
     private var listener: StreamListener?
@@ -93,6 +94,7 @@ actor RPCServerCore: LoopBound {
         self.bus = bus
         self.address = address
         self.configuration = configuration
+        self.load = ServerLoad(configuration.limits, on: bus.eventLoop)
     }
 
     func start() async throws -> StreamListener {

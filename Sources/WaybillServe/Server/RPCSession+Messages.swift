@@ -6,53 +6,77 @@ internal import WaybillRouting
 
 // Messages and their answers.
 extension RPCSession {
-    /// Takes what the peer has sent.
-    func receive(_ frame: JSONText) { self.receive(RPCFrame(frame, depth: self.limits.depth)) }
-
     /// Takes a frame that has been read.
     package func receive(_ frame: RPCFrame) {
+        let batch = self.begin(frame)
+        for message in frame.messages { self.handle(message, batch: batch) }
+    }
+
+    /// Begins a batch, or rejects a frame that has no messages.
+    ///
+    /// - Returns: The number of the batch; nil when the frame is not a batch.
+    func begin(_ frame: RPCFrame) -> Int? {
         switch frame {
-        case .malformed(let error):
-            self.enqueueAnswer(to: .null, RPCFailure(error))
-        case .message(let message): self.handle(message)
+        case .message: break
+        case .malformed(let error): self.reject(.null, RPCFailure(error), batch: nil)
+        case .largeBatch(let count):
+            let limit = self.limits.messagesPerBatch
+            let failure = RPCFailure.invalid("the batch has \(count) messages, and \(limit) are allowed")
+            self.reject(.null, failure, batch: nil)
         case .batch(let messages):
-            if messages.isEmpty {
-                self.enqueueAnswer(to: .null, .invalid("the batch is empty"))
-                return
-            }
-            let batch = self.requests.beginBatch(of: messages.count)
-            for message in messages { self.handle(message, batch: batch) }
+            if !messages.isEmpty { return self.requests.beginBatch(of: messages.count) }
+            self.reject(.null, .invalid("the batch is empty"), batch: nil)
         }
+        return nil
     }
 
     /// Takes a message.
     package func handle(_ message: RPCMessage, batch: Int? = nil) {
         switch message.content {
-        case .request(let id, let method, let params): self.accept(id, method, params, batch)
+        case .request(let id, let method, let params):
+            self.accept(id, method: method, params: params, bytes: message.size, batch: batch)
         case .notification(let method, let params):
             self.notify(method, params)
-            self.enqueue(self.requests.add(nil, to: batch))
-        case .invalid(let id, let reason):
-            self.enqueue(self.requests.add(Self.answer(to: id, .invalid(reason)), to: batch))
+            self.leaveOut(of: batch)
+        case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
         // A server asks its peers nothing.
-        case .result, .failure: self.enqueue(self.requests.add(nil, to: batch))
+        case .result, .failure:
+            self.closeUnlessAuthenticated()
+            self.leaveOut(of: batch)
         }
     }
 
-    private func accept(_ id: RPCID, _ method: String, _ params: JSONNode?, _ batch: Int?) {
+    private func accept(_ id: RPCID, method: String, params: JSONNode?, bytes: Int, batch: Int?) {
         do throws(RPCFailure) {
             try self.checkPhase(method)
-            let number = try self.requests.admit(id, batch: batch)
+            let number = try self.requests.admit(id, bytes: bytes, batch: batch)
             self.ledger.note { $0.requests += 1 }
             self.channel.began(id)
             do throws(RPCFailure) {
-                try self.perform(method, try RPCParameters(params), id, number)
+                try self.perform(method, try RPCParameters(params), id: id, number: number)
             } catch {
                 self.finish(number, with: error)
             }
         } catch {
-            self.enqueue(self.requests.add(Self.answer(to: id, error), to: batch))
+            self.reject(id, error, batch: batch)
         }
+    }
+
+    /// Answers a message that is not handled; a peer that has yet to send its token is disconnected.
+    private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
+        let answer = Self.answer(to: id, failure)
+        if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
+        self.closeUnlessAuthenticated()
+    }
+
+    /// Notes that a message of a batch has no answer.
+    private func leaveOut(of batch: Int?) {
+        if let text = self.requests.add(nil, to: batch) { self.send(text, to: .null) }
+    }
+
+    /// Closes the connection of a peer whose first message is not its token.
+    func closeUnlessAuthenticated() {
+        if self.phase == .unauthenticated { self.drain() }
     }
 
     private func checkPhase(_ method: String) throws(RPCFailure) {
@@ -79,12 +103,15 @@ extension RPCSession {
             self.drain()
             throw self.refused("the token is wrong")
         }
-        if self.phase == .unauthenticated { self.phase = .open }
+        guard self.phase == .unauthenticated else { return }
+        self.phase = .open
+        self.liftFrameLimit()
     }
 
     /// Whether notifications of the peer are handled.
     var takesNotifications: Bool {
         if self.phase == .silent { self.phase = .open }
+        self.closeUnlessAuthenticated()
         return self.phase == .open
     }
 
@@ -108,6 +135,7 @@ extension RPCSession {
     }
 
     func cancel(_ number: ServedRequests.Number) {
+        if self.endWaiting(number, .cancelled) { return }
         // Before there is an entry the task has not suspended, and nothing else runs.
         self.tasks[number]?.cancel()
     }
@@ -124,31 +152,38 @@ extension RPCSession {
         writer.raw(result)
         if self.tellsTypes { writer.raw(result.typeNote) }
         writer.raw("}")
-        self.channel.ended(id, nil)
-        self.finish(number, id, writer.bytes)
+        guard self.requests.hasRoom(for: writer.bytes, in: self.requests.batch(of: number)) else {
+            let limit = self.limits.batchAnswerBytes
+            return self.finish(
+                number,
+                with: .limit("the answers of a batch may have \(limit) bytes together")
+            )
+        }
+        self.finish(number, id: id, answer: writer.bytes, failure: nil)
     }
 
     func finish(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
-        self.channel.ended(id, failure)
-        self.finish(number, id, Self.answer(to: id, failure))
+        self.finish(number, id: id, answer: Self.answer(to: id, failure), failure: failure)
     }
 
-    private func finish(_ number: ServedRequests.Number, _ id: RPCID, _ answer: [UInt8]) {
+    private func finish(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
+        self.channel.ended(id, failure)
         self.ledger.note { $0.answers += 1 }
-        if let text = self.requests.finish(number, answer), !self.channel.enqueue(text) {
-            // A batch has no ID of its own.
-            self.enqueueAnswer(to: text.first == UInt8(ascii: "[") ? .null : id, .overflow)
-        }
+        if let text = self.requests.finish(number, answer) { self.send(text, to: id) }
+        self.leavePlace(number)
         self.closeIfDrained()
     }
 
-    private func enqueue(_ answer: [UInt8]?) {
-        if let answer { self.channel.enqueue(answer) }
-    }
-
-    func enqueueAnswer(to id: RPCID, _ failure: RPCFailure) {
-        self.channel.enqueue(Self.answer(to: id, failure))
+    /// Enqueues an answer; the one to a batch has no ID of its own.
+    func send(_ answer: [UInt8], to id: RPCID) {
+        if !self.channel.enqueue(answer) {
+            let isBatch = answer.first == UInt8(ascii: "[")
+            self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
+        }
+        guard let load = self.load else { return }
+        let (unread, connection) = (self.channel.unsentBytes, self.connectionNumber)
+        load.assumeOnLoop { $0.note(unread: unread, of: connection) }
     }
 
     static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {

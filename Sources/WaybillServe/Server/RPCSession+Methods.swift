@@ -31,10 +31,16 @@ extension RPCSession {
     func perform(
         _ method: String,
         _ parameters: RPCParameters,
-        _ id: RPCID,
-        _ number: ServedRequests.Number
+        id: RPCID,
+        number: ServedRequests.Number
     ) throws(RPCFailure) {
-        guard SystemMethod.isSystem(method) else { return try self.call(method, parameters, id, number) }
+        guard SystemMethod.isSystem(method) else {
+            let attachment = parameters.attachment
+            let request = self.request(method, parameters.values, attachment, id: id)
+            return try self.inTurn(number, deadline: request.deadline) { session in
+                session.call(request, attachment, id: id, number: number)
+            }
+        }
         switch SystemMethod(rawValue: method) {
         case .authenticate:
             try self.authenticate(parameters["token"]?.string)
@@ -66,16 +72,13 @@ extension RPCSession {
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
-                return try self.bus.send(
-                    self.request(method, parameters.values, parameters.attachment, id: nil)
-                )
+                let request = self.request(method, parameters.values, parameters.attachment, id: nil)
+                return try self.inTurn(nil) { $0.post(request) }
             }
             switch SystemMethod(rawValue: method) {
             case .publish:
-                var publications = try RPCPublications(parameters)
-                // Once for all of them: what a peer may send as one is not lost in part.
-                try self.checkPublicationLimit()
-                while !publications.isEmpty { self.publishNext(of: &publications) }
+                let publications = try RPCPublications(parameters)
+                try self.inTurn(nil) { $0.publish(publications) }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
             case .cancelRequest: _ = self.cancelRequest(parameters)
@@ -114,21 +117,20 @@ extension RPCSession {
     }
 
     private func call(
-        _ url: String,
-        _ parameters: RPCParameters,
-        _ id: RPCID,
-        _ number: ServedRequests.Number
-    ) throws(RPCFailure) {
+        _ request: ExternalRequest,
+        _ attachment: RPCAttachment,
+        id: RPCID,
+        number: ServedRequests.Number
+    ) {
         let rest: ExternalAttempt.Rest
         do throws(RoutingError) {
-            switch try self.bus.begin(self.request(url, parameters.values, parameters.attachment, id: id)) {
+            switch try self.bus.begin(request) {
             case .replied(let value, _): return self.finish(number, with: try self.encoded(value))
             case .pending(let pending): rest = pending
             }
         } catch {
-            throw self.failure(error)
+            return self.finish(number, with: self.failure(error))
         }
-        let attachment = parameters.attachment
         self.answer(number) { session in
             guard attachment.wantsProgress else {
                 return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
@@ -137,6 +139,15 @@ extension RPCSession {
                 try await session.offer(value, number, id, attachment)
             }
             return try session.encoded(reply.content)
+        }
+    }
+
+    /// Sends a message that nobody awaits; its failure is logged.
+    private func post(_ request: ExternalRequest) {
+        do {
+            try self.bus.send(request)
+        } catch {
+            self.logger.info("a notification failed", metadata: self.metadata("\(error)"))
         }
     }
 
@@ -149,10 +160,24 @@ extension RPCSession {
         var publications = try RPCPublications(parameters)
         var requests: [ExternalRequest] = []
         while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
-        self.answer(number) { [requests] session in
-            var taken = 0
-            for request in requests { taken += try await session.bus.publish(request) }
-            return JSONText(taken)
+        try self.inTurn(number) { [requests] session in
+            session.answer(number) { session in
+                var taken = 0
+                for request in requests { taken += try await session.bus.publish(request) }
+                return JSONText(taken)
+            }
+        }
+    }
+
+    /// Publishes messages that have come as one, whose sender waits for nothing.
+    private func publish(_ publications: RPCPublications) {
+        var publications = publications
+        do throws(RPCFailure) {
+            // Once for all of them, so that they are not lost in part.
+            try self.checkPublicationLimit()
+            while !publications.isEmpty { self.publishNext(of: &publications) }
+        } catch {
+            self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
         }
     }
 

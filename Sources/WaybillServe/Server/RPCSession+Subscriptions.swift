@@ -1,4 +1,5 @@
 internal import Waybill
+internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
@@ -13,18 +14,24 @@ extension RPCSession {
         guard self.subscriptions.count < self.limits.subscriptions else {
             throw .limit("\(self.limits.subscriptions) subscriptions are open, which is the limit")
         }
+        guard self.load?.assumeOnLoop({ $0.addSubscription() }) ?? true else {
+            throw .limit(
+                "\(self.limits.subscriptionsOfAll) subscriptions of all peers are open, which is the limit"
+            )
+        }
         let messages: SubscriptionSequence
         do throws(RoutingError) {
             let limit = self.limits.messagesPerSubscription
             messages = try self.bus.externalMessages(of: pattern, to: self.audience, limit: limit)
         } catch {
+            self.load?.assumeOnLoop { $0.removeSubscription() }
             throw error.code == .invalidPattern ? .parameters(error.message) : self.failure(error)
         }
         self.lastSubscription += 1
         let number = self.lastSubscription
         self.subscriptions[number] = Task {
             for await message in messages {
-                self.channel.enqueue(self.text(of: message, number))
+                self.send(self.text(of: message, number), to: .null)
                 // Waits while the peer does not read; meanwhile the oldest messages are dropped.
                 await self.channel.flush()
             }
@@ -39,12 +46,14 @@ extension RPCSession {
     func unsubscribe(_ number: Int) -> Bool {
         guard let task = self.subscriptions.removeValue(forKey: number) else { return false }
         task.cancel()
+        self.load?.assumeOnLoop { $0.removeSubscription() }
         return true
     }
 
     /// The bus is shut down; the peer is told.
     private func subscriptionEnded(_ number: Int) {
         guard self.subscriptions.removeValue(forKey: number) != nil else { return }
+        self.load?.assumeOnLoop { $0.removeSubscription() }
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.unsubscribe.rawValue)\"")
         writer.raw(",\"params\":{\"subscription\":\(number)}}")

@@ -24,6 +24,13 @@ package actor RPCSession: LoopBound {
     let token: BearerToken?
 
     var requests: ServedRequests
+    /// What the connections of the server share; nil for a peer that is not a connection.
+    let load: ServerLoad?
+    private(set) lazy var connectionNumber = self.load?.assumeOnLoop { $0.open(self) } ?? 0
+    /// The calls and messages that wait for a turn of this connection.
+    var waitingCalls = WaitingCalls()
+    /// The requests that have a place among the running calls.
+    var running: Set<ServedRequests.Number> = []
     /// The tasks of requests that could not be answered at once.
     var tasks: [ServedRequests.Number: Task<Void, Never>] = [:]
     /// The handlers that wait for an answer to a progress reply.
@@ -49,6 +56,9 @@ package actor RPCSession: LoopBound {
         case closed
     }
 
+    /// The maximum size of a message before the peer has sent its token, in bytes.
+    private static let unauthenticatedFrameSize = 4096
+
     init(_ connection: StreamConnection, of server: RPCServerCore) {
         self.eventLoop = server.eventLoop
         self.bus = server.bus
@@ -58,10 +68,16 @@ package actor RPCSession: LoopBound {
         self.token = server.configuration.token.map { BearerToken($0) }
         self.audience = .peers
         self.tellsTypes = false
-        let channel = FrameChannel(connection, limit: self.limits.frameSize)
+        let needsToken = self.token != nil
+        let channel = FrameChannel(
+            connection,
+            limit: needsToken
+                ? min(Self.unauthenticatedFrameSize, self.limits.frameSize) : self.limits.frameSize
+        )
         self.channel = channel
         self.connection = channel
-        self.requests = ServedRequests(limit: self.limits.requestsInFlight)
+        self.requests = ServedRequests(self.limits)
+        self.load = server.load
         let now = server.eventLoop.time.instant
         self.openedAt = now
         self.bucket = TokenBucket(perSecond: self.limits.requestsPerSecond, at: now)
@@ -88,7 +104,8 @@ package actor RPCSession: LoopBound {
         self.tellsTypes = tellsTypes
         self.channel = makeChannel()
         self.connection = nil
-        self.requests = ServedRequests(limit: limits.requestsInFlight)
+        self.requests = ServedRequests(limits)
+        self.load = nil
         self.openedAt = bus.eventLoop.time.instant
         self.bucket = TokenBucket(perSecond: limits.requestsPerSecond, at: self.openedAt)
         self.phase = .open
@@ -116,19 +133,15 @@ package actor RPCSession: LoopBound {
     private func serve() async {
         do {
             while let frame = try await self.connection?.next(isFlushing: true) {
-                if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
-                    await self.channel.flush()
-                    try await self.eventLoop.clock.sleep(for: delay)
-                }
-                self.receive(frame)
-                // A peer that sends without a pause would otherwise have all that it publishes wait.
-                await EventLoop.yieldIfDue()
+                let limit = self.limits.messagesPerBatch
+                let read = RPCFrame(frame, depth: self.limits.depth, batchLimit: limit)
+                try await self.receiveInTurn(read)
                 if self.phase == .closed { break }
             }
         } catch let error as FrameError {
             self.logger.notice("a peer is cut off", metadata: self.metadata(error.message))
             let code = error.isTooLarge ? RPCFailure.invalidRequest : RPCFailure.parseError
-            self.enqueueAnswer(to: .null, RPCFailure(code: code, message: error.message))
+            self.send(Self.answer(to: .null, RPCFailure(code: code, message: error.message)), to: .null)
             await self.channel.flush()
         } catch {
             self.logger.debug("a connection ended", metadata: self.metadata("\(error)"))
@@ -138,6 +151,30 @@ package actor RPCSession: LoopBound {
         self.channel.close()
     }
 
+    /// Takes a frame, and each message of it when the connection may have the next one handled.
+    private func receiveInTurn(_ frame: RPCFrame) async throws {
+        try await self.awaitTurn()
+        let batch = self.begin(frame)
+        for (index, message) in frame.messages.enumerated() {
+            if index > 0 { try await self.awaitTurn() }
+            self.handle(message, batch: batch)
+        }
+    }
+
+    /// Waits until the next message may be handled: at the peer's rate, when it has read most of its answers, and
+    /// when the loop has polled if its budget is used up.
+    private func awaitTurn() async throws {
+        if let delay = self.bucket.take(at: self.eventLoop.time.instant) {
+            await self.channel.flush()
+            try await self.eventLoop.clock.sleep(for: delay)
+        }
+        if self.channel.unsentBytes > self.limits.unreadBytes { await self.channel.flush() }
+        await EventLoop.yieldIfDue()
+    }
+
+    /// The peer has sent its token: it may send messages of any size that the limits allow.
+    func liftFrameLimit() { self.connection?.setLimit(self.limits.frameSize) }
+
     /// The peer is gone: cancels whatever it has asked for.
     package func abandon() {
         self.phase = .closed
@@ -145,6 +182,10 @@ package actor RPCSession: LoopBound {
         self.ledger.note { $0.abandoned += count }
         for task in self.tasks.values { task.cancel() }
         for task in self.subscriptions.values { task.cancel() }
+        let (connection, subscriptions) = (self.connectionNumber, self.subscriptions.count)
+        self.load?.assumeOnLoop { $0.close(connection, subscriptions: subscriptions) }
+        self.waitingCalls = WaitingCalls()
+        self.running = []
         self.tasks = [:]
         self.subscriptions = [:]
     }
@@ -176,7 +217,7 @@ extension RPCSession {
     }
 
     func closeIfDrained() {
-        guard self.phase == .draining, self.requests.isEmpty else { return }
+        guard self.phase == .draining, self.requests.isEmpty, self.waitingCalls.isEmpty else { return }
         self.phase = .closed
         // What has been written is still sent; a task that reads ends.
         Task {

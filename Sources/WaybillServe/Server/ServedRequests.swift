@@ -10,20 +10,23 @@ struct ServedRequests: Sendable {
     private struct Request: Sendable {
         let id: RPCID
         let batch: Int?
+        let bytes: Int
     }
 
     private struct Batch: Sendable {
         var missing: Int
-        var answers: [[UInt8]] = []
+        /// The answers so far, as they stand in an array.
+        var text: [UInt8] = []
     }
 
-    private let limit: Int
+    private let limits: RPCServer.Limits
+    private var bytes = 0
     private var requests: [Number: Request] = [:]
     private var numbers: [RPCID: Number] = [:]
     private var batches: [Int: Batch] = [:]
     private var lastNumber = 0
 
-    init(limit: Int) { self.limit = limit }
+    init(_ limits: RPCServer.Limits) { self.limits = limits }
 
     /// How many requests are in flight.
     var count: Int { self.requests.count }
@@ -33,17 +36,27 @@ struct ServedRequests: Sendable {
 
     /// Admits a request, unless its ID is in flight already or there are too many.
     ///
-    /// - Throws: What the peer is answered instead.
-    mutating func admit(_ id: RPCID, batch: Int?) throws(RPCFailure) -> Number {
-        guard self.requests.count < self.limit else {
-            throw .limit("\(self.limit) requests of this connection are in flight, which is the limit")
+    /// - Parameters:
+    ///   - id: The ID of the request.
+    ///   - bytes: The size of the request, which stays in memory while it is handled.
+    ///   - batch: The batch that the request is in.
+    /// - Throws: The failure to answer instead.
+    mutating func admit(_ id: RPCID, bytes: Int, batch: Int?) throws(RPCFailure) -> Number {
+        guard self.requests.count < self.limits.requestsInFlight else {
+            let limit = self.limits.requestsInFlight
+            throw .limit("\(limit) requests of this connection are in flight, which is the limit")
+        }
+        guard self.requests.isEmpty || self.bytes + bytes <= self.limits.requestBytesInFlight else {
+            let limit = self.limits.requestBytesInFlight
+            throw .limit("the requests of this connection in flight may have \(limit) bytes together")
         }
         if id != .null {
             guard self.numbers[id] == nil else { throw .invalid("a request with this ID is in flight") }
         }
         self.lastNumber += 1
         if id != .null { self.numbers[id] = self.lastNumber }
-        self.requests[self.lastNumber] = Request(id: id, batch: batch)
+        self.requests[self.lastNumber] = Request(id: id, batch: batch, bytes: bytes)
+        self.bytes += bytes
         return self.lastNumber
     }
 
@@ -53,6 +66,7 @@ struct ServedRequests: Sendable {
     mutating func finish(_ number: Number, _ answer: [UInt8]) -> [UInt8]? {
         guard let request = self.requests.removeValue(forKey: number) else { return nil }
         self.numbers[request.id] = nil
+        self.bytes -= request.bytes
         return self.add(answer, to: request.batch)
     }
 
@@ -60,6 +74,9 @@ struct ServedRequests: Sendable {
     func number(of id: RPCID) -> Number? { self.numbers[id] }
 
     func id(of number: Number) -> RPCID? { self.requests[number]?.id }
+
+    /// The batch that a request is in.
+    func batch(of number: Number) -> Int? { self.requests[number]?.batch }
 
     /// All that are in flight.
     var all: [Number] { self.requests.keys.sorted() }
@@ -76,26 +93,30 @@ struct ServedRequests: Sendable {
         guard let batch else { return answer }
         guard var state = self.batches.removeValue(forKey: batch) else { return nil }
         state.missing -= 1
-        if let answer { state.answers.append(answer) }
+        if let answer {
+            state.text.append(UInt8(ascii: state.text.isEmpty ? "[" : ","))
+            state.text += answer
+        }
         guard state.missing == 0 else {
             self.batches[batch] = state
             return nil
         }
-        guard !state.answers.isEmpty else { return nil }
-        var text: [UInt8] = []
-        for answer in state.answers {
-            text.append(UInt8(ascii: text.isEmpty ? "[" : ","))
-            text += answer
-        }
-        text.append(UInt8(ascii: "]"))
-        return text
+        guard !state.text.isEmpty else { return nil }
+        state.text.append(UInt8(ascii: "]"))
+        return state.text
+    }
+
+    /// Whether the answers of a batch have room for another one.
+    func hasRoom(for answer: [UInt8], in batch: Int?) -> Bool {
+        guard let batch, let state = self.batches[batch] else { return true }
+        return state.text.isEmpty || state.text.count + answer.count <= self.limits.batchAnswerBytes
     }
 
     /// Forgets everything: the connection is closed.
     ///
     /// - Returns: How many requests are abandoned.
     mutating func abandonAll() -> Int {
-        defer { self = ServedRequests(limit: self.limit) }
+        defer { self = ServedRequests(self.limits) }
         return self.requests.count
     }
 }

@@ -29,21 +29,44 @@ struct AccessTests {
     }
 
     @Test
-    func `the token comes first, and a wrong one ends the connection`() async throws {
+    func `the token comes first, and any other message closes the connection`() async throws {
         var configuration = RPCServer.Configuration.quiet
         configuration.token = "correct horse"
         try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { served in
             try served.bus.register("app://a") { $0.origin.description }
             try served.bus.expose("app://**", for: .all)
-            let client = try await served.client()
-            try await client.send(#"{"jsonrpc":"2.0","method":"app://a"}"#)
-            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://a"}"#)
-            #expect(code(try await client.line()) == -32002)
-            try await client.send(
+            let call = #"{"jsonrpc":"2.0","id":1,"method":"app://a"}"#
+            let token =
                 #"{"jsonrpc":"2.0","id":2,"method":"$/authenticate","params":{"token":"correct horse"}}"#
-            )
+            let first = [
+                (call, -32002), ("[\(call)]", -32002), ("{}", -32600), ("[]", -32600), ("{1}", -32700),
+                ("{\"a\":\"\(String(repeating: "x", count: 5000))\"}", -32600),
+            ]
+            for (message, expected) in first {
+                let client = try await served.client()
+                try await client.send(message)
+                let line = try await client.line()
+                #expect(line?.contains(#""code":\#(expected)"#) == true, "\(message.prefix(40))")
+                try? await client.send(token)
+                #expect(await client.isClosed(), "\(message.prefix(40))")
+            }
+            // A notification has no answer.
+            for message in [
+                #"{"jsonrpc":"2.0","method":"app://a"}"#, #"{"jsonrpc":"2.0","id":1,"result":1}"#,
+            ] {
+                let client = try await served.client()
+                try await client.send(message)
+                #expect(await client.isClosed(), "\(message)")
+            }
+            #expect(served.bus.statistics.sent == 0)
+            let client = try await served.client()
+            try await client.send(token)
             #expect(try await client.line() == #"{"jsonrpc":"2.0","id":2,"result":true}"#)
-            try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"app://a"}"#)
+            // The small limit holds only until the token has come.
+            let text = String(repeating: "x", count: 100_000)
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":3,"method":"app://a","params":{"text":"\#(text)"}}"#
+            )
             #expect(try await client.line()?.contains("tcp:127.0.0.1") == true)
             #expect(served.bus.statistics.sent == 1)
             for token in [#""wrong""#, #""correct horse2""#, #""""#, "7", "null"] {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Waybill
 import WaybillEventLoop
@@ -59,6 +60,183 @@ struct LimitTests {
             let subscribe = #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://a"}}"#
             let lines = try await served.ask(subscribe, subscribe)
             #expect(code(lines[0]) == nil && code(lines[1]) == -32005)
+        }
+    }
+
+    @Test
+    func `subscriptions of all connections, and those that are given back`() async throws {
+        try await self.withLimits {
+            $0.subscriptionsOfAll = 2
+        } _: { served in
+            let subscribe = #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://a"}}"#
+            let unsubscribe =
+                #"{"jsonrpc":"2.0","id":1,"method":"$/unsubscribe","params":{"subscription":1}}"#
+            let clients = [try await served.client(), try await served.client(), try await served.client()]
+            var codes: [Int?] = []
+            for client in clients {
+                try await client.send(subscribe)
+                codes.append(code(try await client.line()))
+            }
+            #expect(codes == [nil, nil, -32005])
+            try await clients[0].send(unsubscribe)
+            #expect(code(try await clients[0].line()) == nil)
+            try await clients[2].send(subscribe)
+            #expect(code(try await clients[2].line()) == nil)
+            clients[1].connection.close()
+            #expect(await eventually { served.server.statistics.openConnections == 2 })
+            try await clients[0].send(subscribe)
+            #expect(code(try await clients[0].line()) == nil)
+            withExtendedLifetime(clients) {}
+        }
+    }
+
+    @Test
+    func `a pattern that nothing exposes is rejected`() async throws {
+        try await withServer { served in
+            try served.bus.expose("app://news/**", for: .all)
+            let lines = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://secret/:x"}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"zz://news/:x"}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://:x/today"}}"#
+            )
+            #expect(lines.map { code($0) } == [-32601, -32601, nil])
+        }
+    }
+
+    @Test
+    func `the messages of a batch, and the bytes of its answers`() async throws {
+        try await self.withLimits {
+            $0.messagesPerBatch = 4
+            $0.batchAnswerBytes = 2_500
+        } _: { served in
+            try served.bus.register("app://text") { _ in String(repeating: "x", count: 1_000) }
+            let call = #"{"jsonrpc":"2.0","id":7,"method":"app://text"}"#
+            func batch(_ count: Int) -> String {
+                "[\((0..<count).map { call.replacing("7", with: "\($0)") }.joined(separator: ","))]"
+            }
+            let lines = try await served.ask(batch(2), batch(4), batch(5), "[1,1,1,1,1]")
+            #expect(lines[0].utf8.count > 2_000 && !lines[0].contains("error"))
+            #expect(lines[1].utf8.count < 3_500)
+            #expect(lines[1].components(separatedBy: "-32005").count == 3)
+            #expect(code(lines[2]) == -32600 && lines[2].contains("5 messages"))
+            #expect(code(lines[3]) == -32600)
+        }
+    }
+
+    @Test
+    func `each message of a batch counts against the messages per second`() async throws {
+        try await self.withLimits {
+            $0.requestsPerSecond = 50
+        } _: { served in
+            let ping = #"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#
+            let batch = "[\(Array(repeating: ping, count: 60).joined(separator: ","))]"
+            let began = ContinuousClock.now
+            let answers = try await served.ask(batch)
+            #expect(answers.first?.components(separatedBy: "pong").count == 61)
+            #expect(began.duration(to: .now) > .milliseconds(150))
+        }
+    }
+
+    @Test
+    func `the bytes of requests in flight`() async throws {
+        try await self.withLimits {
+            $0.requestBytesInFlight = 10_000
+        } _: { served in
+            let text = String(repeating: "x", count: 6_000)
+            let client = try await served.client()
+            for id in 1...2 {
+                try await client.send(
+                    #"{"jsonrpc":"2.0","id":\#(id),"method":"app://wait","params":{"text":"\#(text)"}}"#
+                )
+            }
+            let line = try await client.line()
+            #expect(code(line) == -32005 && line?.contains(#""id":2"#) == true)
+            client.connection.close()
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
+    func `a peer that does not read has nothing more handled`() async throws {
+        try await self.withLimits {
+            $0.unreadBytes = 100_000
+        } _: { served in
+            try served.bus.register("app://text") { _ in String(repeating: "x", count: 50_000) }
+            let client = try await served.client()
+            let calls = Task {
+                for id in 1...2_000 {
+                    try await client.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"app://text"}"#)
+                }
+            }
+            #expect(await eventually { served.server.statistics.requests > 0 })
+            // Another connection is served meanwhile.
+            for _ in 0..<20 { _ = try await served.ask(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#) }
+            // What the system buffers, and a little more.
+            #expect(served.server.statistics.requests < 200)
+            #expect(try await client.lines(2_000).count == 2_000)
+            try await calls.value
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a connection that leaves too much unread is closed`(isOwnLimit: Bool) async throws {
+        try await self.withLimits {
+            if isOwnLimit { $0.maximumUnreadBytes = 1 << 20 } else { $0.unreadBytesOfAll = 1 << 20 }
+        } _: { served in
+            let gate = Gate()
+            try served.bus.register("app://text") { _ async in
+                await gate.wait()
+                return String(repeating: "x", count: 100_000)
+            }
+            let (greedy, modest) = (try await served.client(), try await served.client())
+            for id in 1...100 {
+                try await greedy.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"app://text"}"#)
+            }
+            try await modest.send(#"{"jsonrpc":"2.0","id":1,"method":"app://text"}"#)
+            #expect(await eventually { served.bus.statistics.inFlight == 101 })
+            gate.open()
+            #expect(await eventually { served.server.statistics.openConnections == 1 })
+            #expect(try await modest.line()?.contains("xxx") == true)
+            withExtendedLifetime(greedy) {}
+        }
+    }
+
+    @Test
+    func `calls beyond the places of a connection wait, and can be cancelled or run out of time`()
+        async throws
+    {
+        try await self.withLimits {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            try served.bus.register("app://now") { _ in "now" }
+            let (busy, other) = (try await served.client(), try await served.client())
+            try await busy.send(#"{"jsonrpc":"2.0","id":1,"method":"app://wait"}"#)
+            try await busy.send(#"{"jsonrpc":"2.0","id":2,"method":"app://now"}"#)
+            try await busy.send(#"{"jsonrpc":"2.0","method":"app://now"}"#)
+            try await busy.send(
+                #"{"jsonrpc":"2.0","id":3,"method":"app://now","params":{"$waybill":{"timeLeft":20}}}"#
+            )
+            try await busy.send(#"{"jsonrpc":"2.0","id":4,"method":"$/ping"}"#)
+            // Methods of the protocol itself do not wait, and another connection has a place of its own.
+            #expect(try await busy.line()?.contains("pong") == true)
+            try await other.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now"}"#)
+            #expect(try await other.line()?.contains("now") == true)
+            let late = try await busy.line()
+            #expect(code(late) == -32003 && late?.contains(#""id":3"#) == true)
+            try await busy.send(#"{"jsonrpc":"2.0","id":5,"method":"app://now"}"#)
+            try await busy.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"#)
+            let cancelled = try await busy.line()
+            #expect(code(cancelled) == -32004 && cancelled?.contains(#""id":2"#) == true)
+            try await busy.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#)
+            let lines = try await busy.lines(2)
+            #expect(code(lines[0]) == -32004 && lines[1] == #"{"jsonrpc":"2.0","id":5,"result":"now"}"#)
+            #expect(
+                await eventually { served.bus.statistics.sent == 4 && served.bus.statistics.inFlight == 0 }
+            )
+            busy.connection.close()
+            other.connection.close()
+            #expect(await served.balances())
         }
     }
 

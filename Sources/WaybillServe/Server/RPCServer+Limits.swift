@@ -1,0 +1,91 @@
+extension RPCServer {
+    /// How much of a server its peers may use.
+    ///
+    /// A request that exceeds a limit is answered with an error. When that is not possible, the connection is
+    /// closed.
+    public struct Limits: Sendable {
+        /// The maximum size of a message, in bytes; 1 MiB by default.
+        ///
+        /// A longer message closes the connection. Before a peer has sent its token, a message may have
+        /// 4,096 bytes.
+        public var frameSize = 1 << 20
+
+        /// The maximum depth of nested arrays and objects; 64 by default.
+        public var depth = 64
+
+        /// The maximum number of messages in a batch; 128 by default.
+        public var messagesPerBatch = 128
+
+        /// The maximum size of the answers to a batch, in bytes; 4 MiB by default.
+        ///
+        /// Further answers of the batch are replaced by an error.
+        public var batchAnswerBytes = 4 << 20
+
+        /// The maximum number of requests of a connection that are in flight; 1,024 by default.
+        ///
+        /// A batch counts as its requests.
+        public var requestsInFlight = 1024
+
+        /// The maximum size of the requests of a connection that are in flight, in bytes; 8 MiB by default.
+        public var requestBytesInFlight = 8 << 20
+
+        /// The number of calls of a connection that always run at once; 16 by default.
+        public var guaranteedCalls = 16
+
+        /// The number of further calls of all connections together that run at once; 1,024 by default.
+        ///
+        /// The calls beyond it wait in the server, and the connections take turns.
+        public var sharedCalls = 1024
+
+        /// The number of bytes that may wait for a peer before its next message is handled; 256 KiB by
+        /// default.
+        public var unreadBytes = 256 << 10
+
+        /// The maximum number of bytes that may wait for a peer; 32 MiB by default.
+        ///
+        /// The connection of a peer that leaves more unread is closed.
+        public var maximumUnreadBytes = 32 << 20
+
+        /// The maximum number of bytes that may wait for all peers together; 128 MiB by default.
+        ///
+        /// Above it, the connection with the most unread bytes is closed.
+        public var unreadBytesOfAll = 128 << 20
+
+        /// The maximum number of subscriptions of a connection; 64 by default.
+        public var subscriptions = 64
+
+        /// The maximum number of subscriptions of all connections together; 16,384 by default.
+        public var subscriptionsOfAll = 16_384
+
+        /// The number of messages that wait for a subscriber that does not read; 256 by default.
+        ///
+        /// Older ones are dropped.
+        public var messagesPerSubscription = 256
+
+        /// The maximum number of requests and notifications of a connection per second; 100,000 by default.
+        ///
+        /// A faster peer is read more slowly. A batch counts as its messages.
+        public var requestsPerSecond = 100_000
+
+        /// The maximum number of connections; 10,000 by default.
+        ///
+        /// The server tells a further peer so, and closes its connection.
+        public var connections = 10_000
+
+        /// How long a connection may be open without a request in flight, without a subscription and without
+        /// receiving a byte; 10 minutes by default, nil for any time.
+        public var idleTime: Duration? = .seconds(600)
+
+        /// How long a message may take to arrive, from its first byte on, and how long a connection may take
+        /// to send its first message or its token; 10 seconds by default.
+        public var messageTime = Duration.seconds(10)
+
+        /// How long a peer may take none of the bytes that wait for it; 30 seconds by default.
+        ///
+        /// The connection is closed then. A peer that reads slowly may take any time for all of them.
+        public var stallTime = Duration.seconds(30)
+
+        /// Makes limits with the defaults.
+        public init() {}
+    }
+}

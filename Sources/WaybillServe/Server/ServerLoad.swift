@@ -1,0 +1,119 @@
+internal import WaybillEventLoop
+
+/// What the connections of a server share: places for running calls, memory for unread bytes, subscriptions.
+///
+/// It runs on the loop of the server, as all its sessions do.
+actor ServerLoad: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    private let limits: RPCServer.Limits
+    private var turns: CallTurns<Int>
+    private var sessions: [Int: RPCSession] = [:]
+    private var lastNumber = 0
+    /// The connections of which a waiting call begins next.
+    private var due: [Int] = []
+    private var isStarting = false
+    /// The unread bytes of each connection at the time of its last answer; those without any are left out.
+    private var unread: [Int: Int] = [:]
+    private var unreadOfAll = 0
+    private var subscriptions = 0
+
+    init(_ limits: RPCServer.Limits, on eventLoop: EventLoop) {
+        self.eventLoop = eventLoop
+        self.limits = limits
+        self.turns = CallTurns(guaranteed: limits.guaranteedCalls, shared: limits.sharedCalls)
+    }
+
+    /// Adds a connection.
+    ///
+    /// - Returns: Its number.
+    func open(_ session: RPCSession) -> Int {
+        self.lastNumber += 1
+        self.sessions[self.lastNumber] = session
+        return self.lastNumber
+    }
+
+    /// Forgets a connection with its calls, bytes and subscriptions.
+    func close(_ number: Int, subscriptions: Int) {
+        guard self.sessions.removeValue(forKey: number) != nil else { return }
+        self.subscriptions -= subscriptions
+        self.setUnread(0, of: number)
+        self.start(self.turns.leave(number))
+    }
+}
+
+// Calls.
+extension ServerLoad {
+    /// Asks for a call of a connection to run.
+    ///
+    /// - Returns: Whether it may run now; else ``RPCSession/startWaiting()`` is called when it may.
+    func ask(_ number: Int) -> Bool { self.turns.ask(number) }
+
+    /// Ends a call that ran.
+    func end(_ number: Int) { self.start(self.turns.end(number)) }
+
+    /// Ends a call that waited.
+    func withdraw(_ number: Int) { self.turns.withdraw(number) }
+
+    private func start(_ numbers: [Int]) {
+        self.due += numbers
+        guard !self.isStarting, !self.due.isEmpty else { return }
+        self.isStarting = true
+        // A job of its own, since a call that ends in place makes room for the next one, and so on.
+        Task { await self.startDue() }
+    }
+
+    private func startDue() async {
+        while !self.due.isEmpty {
+            let numbers = self.due
+            self.due = []
+            for number in numbers {
+                self.sessions[number]?.assumeOnLoop { $0.startWaiting() }
+                await EventLoop.yieldIfDue()
+            }
+        }
+        self.isStarting = false
+    }
+}
+
+// Memory.
+extension ServerLoad {
+    /// Counts the bytes that a peer has not read, and closes the connection that leaves too many of them.
+    func note(unread bytes: Int, of number: Int) {
+        self.setUnread(bytes, of: number)
+        if bytes > self.limits.maximumUnreadBytes { self.cutOff(number) }
+        guard self.unreadOfAll > self.limits.unreadBytesOfAll else { return }
+        // Peers have read since their last answers.
+        for number in Array(self.unread.keys) {
+            self.setUnread(self.sessions[number]?.assumeOnLoop { $0.channel.unsentBytes } ?? 0, of: number)
+        }
+        while self.unreadOfAll > self.limits.unreadBytesOfAll,
+            let most = self.unread.max(by: { $0.value < $1.value })
+        {
+            self.cutOff(most.key)
+        }
+    }
+
+    private func cutOff(_ number: Int) {
+        let bytes = self.unread[number] ?? 0
+        self.setUnread(0, of: number)
+        self.sessions[number]?.assumeOnLoop { $0.end("it leaves \(bytes) bytes unread") }
+    }
+
+    private func setUnread(_ bytes: Int, of number: Int) {
+        let bytes = self.sessions[number] == nil ? 0 : bytes
+        self.unreadOfAll += bytes - (self.unread[number] ?? 0)
+        self.unread[number] = bytes == 0 ? nil : bytes
+    }
+}
+
+// Subscriptions.
+extension ServerLoad {
+    /// Counts one more subscription; false when there are as many as the server takes.
+    func addSubscription() -> Bool {
+        guard self.subscriptions < self.limits.subscriptionsOfAll else { return false }
+        self.subscriptions += 1
+        return true
+    }
+
+    func removeSubscription() { self.subscriptions -= 1 }
+}

@@ -1,0 +1,102 @@
+import Testing
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+@Suite
+struct CallTurnsTests {
+    @Test
+    func `a connection always runs its guaranteed calls`() {
+        var turns = CallTurns<Int>(guaranteed: 2, shared: 1)
+        let first = (1...5).map { _ in turns.ask(1) }
+        let second = (1...3).map { _ in turns.ask(2) }
+        #expect(first == [true, true, true, false, false] && second == [true, true, false])
+        let isRun = turns.ask(3)
+        #expect(isRun)
+    }
+
+    @Test
+    func `connections take turns, however many calls each has waiting`() {
+        var turns = CallTurns<Int>(guaranteed: 1, shared: 1)
+        for _ in 0..<10 { _ = turns.ask(1) }
+        for _ in 0..<3 { _ = turns.ask(2) }
+        // Connection 1 runs two calls, and connection 2 one: the shared place goes round.
+        var order: [Int] = []
+        var last = 1
+        for _ in 0..<6 {
+            let started = turns.end(last)
+            #expect(started.count == 1)
+            last = started.first ?? 0
+            order.append(last)
+        }
+        #expect(order.contains(2))
+    }
+
+    @Test
+    func `a connection that leaves frees its places`() {
+        var turns = CallTurns<Int>(guaranteed: 1, shared: 2)
+        for _ in 0..<5 { _ = turns.ask(1) }
+        let asked = (1...3).map { _ in turns.ask(2) }
+        #expect(asked == [true, false, false])
+        let (started, again, last) = (turns.leave(1), turns.leave(1), turns.end(2))
+        #expect(started == [2, 2] && again.isEmpty && last.isEmpty)
+    }
+
+    @Test
+    func `a call that is withdrawn never starts`() {
+        var turns = CallTurns<Int>(guaranteed: 1, shared: 0)
+        let asked = (1...3).map { _ in turns.ask(1) }
+        #expect(asked == [true, false, false])
+        turns.withdraw(1)
+        let (started, last) = (turns.end(1), turns.end(1))
+        #expect(started == [1] && last.isEmpty)
+        let isRun = turns.ask(1)
+        #expect(isRun)
+    }
+
+    /// Compares random runs with counts that are kept apart.
+    @Test(arguments: 0..<UInt64(40))
+    func `random calls run within their limits, and none waits while there is room`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let (guaranteed, shared) = (1 + generator.number(below: 3), generator.number(below: 4))
+        var turns = CallTurns<Int>(guaranteed: guaranteed, shared: shared)
+        var running: [Int: Int] = [:]
+        var waiting: [Int: Int] = [:]
+        func start(_ connections: [Int]) {
+            for connection in connections {
+                #expect(waiting[connection, default: 0] > 0)
+                waiting[connection, default: 0] -= 1
+                running[connection, default: 0] += 1
+            }
+        }
+        for _ in 0..<400 {
+            let connection = generator.number(below: 4)
+            switch generator.number(below: 10) {
+            case 0..<5:
+                if turns.ask(connection) {
+                    #expect(waiting[connection, default: 0] == 0)
+                    running[connection, default: 0] += 1
+                } else {
+                    waiting[connection, default: 0] += 1
+                }
+            case 5..<8 where running[connection, default: 0] > 0:
+                running[connection, default: 0] -= 1
+                start(turns.end(connection))
+            case 8 where waiting[connection, default: 0] > 0:
+                waiting[connection, default: 0] -= 1
+                turns.withdraw(connection)
+            case 9 where generator.isOne(in: 4):
+                running[connection] = 0
+                waiting[connection] = 0
+                start(turns.leave(connection))
+            default: break
+            }
+            let beyond = running.values.reduce(0) { $0 + max(0, $1 - guaranteed) }
+            #expect(beyond <= shared)
+            for (connection, count) in waiting where count > 0 {
+                #expect(running[connection, default: 0] >= guaranteed && beyond == shared)
+            }
+        }
+    }
+}
