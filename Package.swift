@@ -533,6 +533,14 @@ let package = Package(
             path: "Tests/ClusterProgram",
             swiftSettings: settings
         ),
+        // The server that `.ci/attacks` attacks.
+        .executableTarget(
+            name: "AttackedProgram",
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillHTTP", "WaybillNATS", "WaybillServe"]
+                + gateway,
+            path: "Tests/AttackedProgram",
+            swiftSettings: settings
+        ),
         // Programs of their own, since tests neither end their process nor have the main thread.
         .executableTarget(
             name: "ExitProgram",

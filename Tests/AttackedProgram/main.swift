@@ -1,0 +1,74 @@
+// The server that `.ci/attacks` attacks: AttackedProgram FOLDER [NATS-SERVER]. It listens in the folder at three Unix
+// sockets (`rpc`, `token`, which wants the token "secret", and `http`), and says when it does.
+#if HTTP && Serve
+import Hummingbird
+import Logging
+import ServiceLifecycle
+import Waybill
+import WaybillEventLoop
+import WaybillHTTP
+import WaybillNATS
+import WaybillServe
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+let folder = CommandLine.arguments[1]
+let logger = Logger(label: "attacked") { _ in SwiftLogNoOpLogHandler() }
+var configuration = MessageBus.Configuration()
+configuration.logger = logger
+let bus = MessageBus(eventLoop: EventLoop(name: "attacked"), configuration: configuration)
+
+try bus.register("app://attack/honest") { _ in "ok" }
+try bus.register("app://attack/large") { _ in String(repeating: "x", count: 12_000) }
+try bus.register("app://attack/slow") { _ async throws -> String in
+    try await Task.sleep(for: .milliseconds(20))
+    return String(repeating: "x", count: 12_000)
+}
+try bus.register("app://attack/echo") { message in message.parameters["text"] ?? "" }
+// A subscriber of its own, so that a publication has something to do.
+try bus.subscribe("app://attack/news/**") { _ in }
+try bus.expose("app://attack/**", for: .all)
+
+func server(_ name: String, token: String? = nil) -> RPCServer {
+    var configuration = RPCServer.Configuration()
+    configuration.logger = logger
+    configuration.token = token
+    return RPCServer(bus, listening: .unix("\(folder)/\(name)"), configuration: configuration)
+}
+
+var gateway = WaybillGateway.Configuration()
+gateway.logger = logger
+let router = Router()
+router.addRoutes(WaybillGateway(bus, configuration: gateway).routes, atPath: "/bus")
+var services: [any Service] = [server("rpc"), server("token", token: "secret")]
+services.append(
+    Application(
+        router: router,
+        configuration: .init(address: .unixDomainSocket(path: "\(folder)/http")),
+        onServerRunning: { _ in
+            print("listening")
+            fflush(nil)
+        },
+        logger: logger
+    )
+)
+#if NATS
+if CommandLine.arguments.count > 2 {
+    var configuration = ClusterNode.Configuration()
+    configuration.name = "attacked"
+    configuration.logger = logger
+    try bus.share("app://attack/**", for: .all)
+    services.append(
+        bus.join(
+            NATSTransport(servers: [CommandLine.arguments[2]], realm: "test"),
+            configuration: configuration
+        )
+    )
+}
+#endif
+try await ServiceGroup(services: services, logger: logger).run()
+#endif
