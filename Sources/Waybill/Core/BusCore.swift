@@ -13,6 +13,8 @@ final class BusCore: Sendable {
     let statistics = Statistics()
     let deadLetters = DeadLetterObservers()
     let uncaught = Locked<UncaughtHandler?>(nil)
+    /// Calls of the uncaught handler that have not returned.
+    let uncaughtCalls = Atomic<Int>(0)
     let phase = Atomic<Phase>(.open)
 
     /// What deadlines go by: the time of the first loop.

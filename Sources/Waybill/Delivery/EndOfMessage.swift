@@ -26,8 +26,8 @@ extension BusCore {
             isPublished: isPublished,
             message
         )
-        self.close(.deadLettered)
         self.report(message.parameters.url, isMatched ? nil : message, error)
+        self.close(.deadLettered)
         message.extras?.isReturnOf?.end(.failed(error))
     }
 
@@ -53,8 +53,8 @@ extension BusCore {
                 message ?? self.unmatched(request, id: id)
             )
         }
-        self.close(.deadLettered)
         self.report(request.url, error.code == .noRoute ? self.unmatched(request, id: id) : nil, error)
+        self.close(.deadLettered)
         request.extras?.isReturnOf?.end(.failed(error))
     }
 

@@ -165,10 +165,10 @@ extension BusCore {
     @inline(never)
     func lose(_ request: Request, _ id: CorrelationID, _ error: RoutingError) -> DeliveryResult {
         let outcome = Outcome.failed(error)
-        self.close(outcome, id, request.url, self.unmatched(request, id: id))
         if error.code == .noRoute, let message = self.unmatched(request, id: id) {
             self.tellUncaught(message)
         }
+        self.close(outcome, id, request.url, self.unmatched(request, id: id))
         return DeliveryResult(id: id, outcome: outcome)
     }
 }

@@ -99,10 +99,10 @@ extension BusCore {
             handler.mailbox.post(inSlot: envelope, by: chain)
         } catch {
             await self.yieldThread()
-            self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
             if error.code == .noRoute, let message = self.unmatched(request, id: id) {
                 self.tellUncaught(message)
             }
+            self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
             throw error
         }
     }

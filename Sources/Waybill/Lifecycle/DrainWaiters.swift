@@ -82,7 +82,7 @@ extension BusCore {
     /// Whether nothing is in flight that a condition waits for.
     func isDrained(_ condition: DrainWaiters.Condition) -> Bool {
         // What is in flight is counted first, or one that is exempt and ends in between would hide another.
-        let inFlight = self.statistics.current.inFlight
+        let inFlight = self.unended
         return switch condition {
         case .none: inFlight <= 0
         case .butExempt: inFlight <= self.exempt.withLock { $0.exchanges.count }

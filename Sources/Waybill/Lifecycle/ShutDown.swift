@@ -65,10 +65,12 @@ public nonisolated(nonsending) func withMessageBus<Result>(
 
 /// How a bus ended.
 public struct DrainSummary: Sendable, Equatable {
-    /// Messages that were in flight when the bus stopped taking new ones, and ended by themselves in time.
+    /// Messages that were in flight when the bus stopped taking new ones, and ended by themselves in time; a
+    /// call of the uncaught handler counts as one.
     public let finished: Int
 
-    /// Messages that did not end in time, and failed with `shutDown`.
+    /// Messages that did not end in time, and failed with `shutDown`, and calls of the uncaught handler that
+    /// had not returned.
     public let abandoned: Int
 }
 
@@ -84,9 +86,9 @@ extension BusCore {
         self.exempt.withLock { $0.add(own) }
         // Another drain may have waited for these alone.
         if !own.isEmpty { self.noteEnd() }
-        let inFlight = self.statistics.current.inFlight
+        let inFlight = self.unended
         await self.waitForEnds(until: deadline)
-        let left = self.statistics.current.inFlight
+        let left = self.unended
         let isInTime = !deadline.hasPassed(by: self.time) && !Task.isCancelled
         let exempt = isInTime ? self.exempt.withLock { $0.exchanges } : []
         self.retireAll(exempting: exempt)

@@ -170,10 +170,10 @@ extension BusCore {
             )
         } catch {
             let exchange = Exchange(id, url: request.url, core: self)
-            exchange.finish(.failed(error))
             if error.code == .noRoute, let message = self.unmatched(request, id: id) {
                 self.tellUncaught(message)
             }
+            exchange.finish(.failed(error))
             return ReplyStream(id: id, exchange: exchange)
         }
     }

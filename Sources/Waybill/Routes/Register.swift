@@ -114,32 +114,6 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         try self.register(pattern, fileID: fileID, line: line) { _ in object }
     }
-
-    /// Sets the handler of every URL that no pattern matched; there is one such handler, the last one set.
-    ///
-    /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still gets its error. Without such a
-    /// handler, a message that no caller awaits is a warning in the log. It runs on the bus's loop, with what
-    /// could be read from the URL: where the beginning of the URL is registered, with the values of that.
-    ///
-    /// - Parameters:
-    ///   - includingPublished: whether it also sees what is published and has no subscriber, which is no
-    ///     failure of the publisher's.
-    ///   - handler: what runs.
-    public func setUncaughtHandler(
-        includingPublished: Bool = false,
-        _ handler: @escaping @Sendable (Message) -> Void
-    ) {
-        self.core.uncaught.withLock {
-            $0 = UncaughtHandler(includesPublished: includingPublished, body: handler)
-        }
-    }
-}
-
-/// The handler of every URL that no pattern matched.
-struct UncaughtHandler: Sendable {
-    /// Whether it also sees what is published and has no subscriber.
-    let includesPublished: Bool
-    let body: @Sendable (Message) -> Void
 }
 
 extension BusCore {
@@ -202,7 +176,9 @@ extension BusCore {
             self.registry.intercept { $0.remove(id) }
             self.forget()
         case .middleware(nil): break
-        case .exposure(let id): self.exposures.remove(id)
+        case .exposure(let id):
+            self.exposures.remove(id)
+            self.registry.noteChange()
         case .share(let id):
             self.shares.remove(id)
             self.registry.noteChange()

@@ -231,15 +231,4 @@ extension BusCore {
     func log(_ url: String, _ error: RoutingError, as what: String = "dead letter") {
         self.logger.warning("\(what)", metadata: ["url": "\(url.onShortLine)", "error": "\(error)"])
     }
-
-    /// Calls the uncaught handler, if there is one, for a URL that no pattern matched.
-    @discardableResult
-    func tellUncaught(_ message: Message) -> Bool {
-        guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
-        let context = DeliveryContext.record(ContextRecord(hops: message.hops))
-        self.primaryShard.eventLoop.execute {
-            DeliveryContext.with(context) { uncaught.body(message) }
-        }
-        return true
-    }
 }

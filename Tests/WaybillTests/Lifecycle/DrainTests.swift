@@ -4,6 +4,8 @@ import WaybillEventLoop
 import WaybillTestSupport
 import WaybillTesting
 
+@testable import Waybill
+
 /// How long a bus that is shutting down waits.
 ///
 /// Its clock stands still, so that time alone ends no wait.
@@ -176,5 +178,49 @@ struct DrainTests {
         #expect(await reader.value == ["app://plain"])
         gate.open()
         #expect(await bus.settles() && self.clock.pending == 0)
+    }
+
+    /// Keeps the bus's loop from what comes later until the gate opens.
+    private func holdLoop() async {
+        let (begun, gate) = (self.begun, self.gate)
+        self.bus.eventLoop.execute {
+            begun.open()
+            gate.block()
+        }
+        await begun.wait()
+    }
+
+    @Test(arguments: [false, true])
+    func `shutting down waits for the calls of the uncaught handler, and counts them`(
+        isRouted: Bool
+    )
+        async throws
+    {
+        let bus = self.bus
+        let seen = Journal<String>()
+        bus.setUncaughtHandler { seen.add($0.parameters.url) }
+        await self.holdLoop()
+        for number in 0..<3 {
+            let url = "app://nobody/\(number)"
+            if isRouted { _ = await failure { try await bus.route(url) } } else { bus.send(url) }
+        }
+        let ending = Task { await bus.shutDown(drainingFor: .seconds(3_600)) }
+        #expect(await self.clock.waitForPending())
+        self.gate.open()
+        #expect(await ending.value == DrainSummary(finished: 3, abandoned: 0))
+        #expect(seen.entries.count == 3)
+    }
+
+    @Test func `the uncaught handler is not called when the bus has shut down`() async throws {
+        let bus = self.bus
+        let seen = Journal<String>()
+        bus.setUncaughtHandler { seen.add($0.parameters.url) }
+        await self.holdLoop()
+        bus.send("app://nobody")
+        #expect(await bus.shutDown() == DrainSummary(finished: 0, abandoned: 1))
+        self.gate.open()
+        // The loop runs what it was given in order.
+        await withCheckedContinuation { continuation in bus.eventLoop.execute { continuation.resume() } }
+        #expect(seen.entries.isEmpty)
     }
 }
