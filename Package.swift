@@ -191,7 +191,7 @@ let package = Package(
         ),
         .target(
             name: "WaybillDocuments",
-            dependencies: ["Waybill", "WaybillJSON", "WaybillRouting"],
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting"],
             swiftSettings: settings
         ),
         .target(
@@ -266,7 +266,8 @@ let package = Package(
         .target(
             name: "WaybillNATS",
             dependencies: [
-                "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting", "WaybillServe",
+                "Waybill", "WaybillDocuments", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
+                "WaybillServe",
                 .product(name: "Logging", package: "swift-log"),
                 .target(name: "CNATS", condition: .when(traits: ["NATS"])),
                 .product(

@@ -3,6 +3,7 @@ internal import HTTPTypes
 public import Hummingbird
 public import Logging
 public import Waybill
+internal import WaybillDocuments
 internal import WaybillEventLoop
 
 /// A page that shows what a bus is and what it does, as routes of Hummingbird.
@@ -92,7 +93,9 @@ public struct WaybillConsole: Sendable {
 
     /// Makes a console for a bus, which it holds.
     ///
-    /// Dead letters are kept from now on; everything else is recorded while a page is open.
+    /// Dead letters are kept from now on; everything else is recorded while a page is open. The console
+    /// describes all routes here and after each change: a type of a parameter or a reply that traps in
+    /// `init(from:)` on small values ends the program here, and never when a page asks.
     ///
     /// - Parameters:
     ///   - bus: the bus.
@@ -152,6 +155,7 @@ final class ConsoleCore: Sendable {
     let letters: LetterBox
     let board: StatisticsBoard
     let gate: ConsoleGate
+    let document: LiveDocument
     private let forgetLetters: @Sendable () -> Void
 
     init(_ bus: MessageBus, _ configuration: WaybillConsole.Configuration) {
@@ -175,6 +179,7 @@ final class ConsoleCore: Sendable {
         self.watch = watch
         self.board = StatisticsBoard(bus, recorder)
         self.gate = ConsoleGate(configuration)
+        self.document = LiveDocument(of: bus, scope: .all)
         self.forgetLetters = bus.observeDeadLetters { letter in
             letters.take(letter)
             if watch.isOn { recorder.take(letter) }

@@ -19,6 +19,11 @@ package protocol Cluster: Connector {
     var view: ClusterView { get }
 }
 
+/// Ends the notes of changes that a cluster gets.
+private struct ClusterObservation: Sendable {
+    let end: @Sendable () -> Void
+}
+
 /// A cluster as one of its nodes sees it.
 package struct ClusterView: Sendable {
     /// A node.
@@ -139,7 +144,7 @@ extension BusCore {
             connections.cluster = (connection, cluster)
             return connection.id
         }
-        self.registry.observe(onChange)
+        self.attachments.set(ClusterObservation(end: self.registry.observe(onChange)))
         self.publishesToNodes.store(true, ordering: .relaxed)
         return Registration(pattern: pattern, core: self, target: .cluster(id))
     }
@@ -147,7 +152,7 @@ extension BusCore {
     func leaveCluster(_ id: Int) {
         let removed = self.disconnect { $0.id == id }
         guard removed > 0 else { return }
-        self.registry.observe(nil)
+        self.attachments.value(of: ClusterObservation.self)?.end()
         self.publishesToNodes.store(false, ordering: .relaxed)
     }
 

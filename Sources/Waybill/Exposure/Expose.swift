@@ -34,6 +34,7 @@ extension MessageBus {
             throw .shutDown(url: pattern)
         }
         let id = try self.core.exposures.insert(pattern, operations)
+        self.core.registry.noteChange()
         return Registration(pattern: pattern, core: self.core, target: .exposure(id))
     }
 

@@ -15,14 +15,18 @@ final class RouteRegistry: Sendable {
     /// without a snapshot.
     let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
-    /// Called after each change, on the thread that made it.
-    private let observer = Locked<Observer?>(nil)
+    private let observers = Locked(Observers())
 
     /// A large table is copied when it has been read once for this many routes in it.
     private static let routesPerRead = 256
 
-    private struct Observer {
-        let noteChange: @Sendable () -> Void
+    private struct Observers {
+        struct Observer {
+            let noteChange: @Sendable () -> Void
+        }
+
+        var all: [Int: Observer] = [:]
+        var count = 0
     }
 
     private struct State {
@@ -61,13 +65,25 @@ final class RouteRegistry: Sendable {
         }
     }
 
-    /// Has code called after each change, instead of what was called before.
-    func observe(_ body: (@Sendable () -> Void)?) {
-        self.observer.withLock { $0 = body.map(Observer.init) }
+    /// Calls code after each change of routes and of what is exposed, on the thread that made the change.
+    ///
+    /// - Returns: what ends it.
+    func observe(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let id = self.observers.withLock { observers in
+            observers.count += 1
+            observers.all[observers.count] = Observers.Observer(noteChange: body)
+            return observers.count
+        }
+        return { [weak self] in
+            // Released outside the lock: the deinitializer of what the code holds may use the bus.
+            _ = self?.observers.withLock { $0.all.removeValue(forKey: id) }
+        }
     }
 
     /// Calls the code that observes changes.
-    func noteChange() { self.observer.withLock { $0 }?.noteChange() }
+    func noteChange() {
+        for observer in self.observers.withLock({ Array($0.all.values) }) { observer.noteChange() }
+    }
 
     /// Changes the middlewares; messages that are routed afterwards meet the new ones.
     func intercept<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {

@@ -50,6 +50,14 @@ extension MessageBus {
         self.core.describedRoutes.map { ($0.route.pattern, $0.description) }
     }
 
+    /// Calls code after each change of routes and of what is exposed or shared.
+    ///
+    /// - Parameter observer: the code, which runs on the thread that made the change and must not wait.
+    /// - Returns: what ends it.
+    package func observeRoutes(_ observer: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        self.core.registry.observe(observer)
+    }
+
     /// The routes that peers see, with the patterns as they were read.
     package var describedExposedRoutes: [(pattern: RoutePattern, description: RouteDescription)] {
         let table = self.core.exposures.visibleRoutes(of: self.core).table

@@ -65,6 +65,7 @@ extension BusCore {
             self.topics.setDefaultScheme(scheme)
             self.exposures.setDefaultScheme(scheme)
             self.shares.setDefaultScheme(scheme)
+            self.registry.noteChange()
         }
     }
 }

@@ -16,8 +16,7 @@ extension ConsoleCore {
     }
 
     /// The routes with all that is known of them, and their schemas.
-    var routeList: [UInt8] {
-        let document = self.bus.document()
+    func routeList(_ document: BusDocument) -> [UInt8] {
         let places = Dictionary(self.bus.routes.map { ($0.pattern.text, $0) }) { first, _ in first }
         let loads = Dictionary(self.bus.routeLoads.map { ($0.pattern, $0) }) { first, _ in first }
         var json = JSONFields(capacity: 16_384)

@@ -4,6 +4,7 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 internal import Waybill
+internal import WaybillDocuments
 internal import WaybillEventLoop
 internal import WaybillHTTP
 internal import WaybillJSON
@@ -111,7 +112,7 @@ struct ConsoleServer: Sendable {
         }
         switch path {
         case "api/about": return Response(json: self.core.about)
-        case "api/routes": return Response(json: self.core.routeList)
+        case "api/routes": return Response(json: self.core.routeList(await self.core.document.current))
         case "api/nodes": return Response(json: self.core.nodes)
         case "api/deadletters": return Response(json: self.core.deadLetters)
         case "api/explain":

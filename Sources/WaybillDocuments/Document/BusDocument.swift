@@ -113,7 +113,7 @@ public struct DocumentScope: Sendable, Hashable {
 extension MessageBus {
     /// Describes the routes that are registered now.
     ///
-    /// Nothing is run but the `init(from:)` of types that routes take and return, with empty values, to see
+    /// Nothing is run but the `init(from:)` of types that routes take and return, with small values, to see
     /// what it reads; registering costs nothing more for it. A document of 1,000 routes takes some ten
     /// milliseconds. It can be called from any thread.
     ///

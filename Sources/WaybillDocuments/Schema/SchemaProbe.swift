@@ -2,16 +2,17 @@ internal import WaybillRouting
 
 /// A decoder that has nothing to decode, and notes what a type asks it for.
 ///
-/// Each question is answered with a value of the type that is asked for, so that the type's `init(from:)`
-/// gets to its end, however deep it is. What that does not show (conditions on values, cases with values) is
-/// opaque.
+/// The probe answers each question with a value of the type that is asked for, so that the type's `init(from:)`
+/// gets to its end. A value is a literal, or one that its own type has made: where a type makes none, the
+/// types around it are known up to that property. Conditions on values and cases with values are opaque.
 final class SchemaProbe {
     /// The schemas of the types that are asked for; they outlive the probe.
     fileprivate var registry: SchemaRegistry
     fileprivate var shape = Shape.nothing
     /// Why the type is opaque, if it is.
     fileprivate var obstacle: String?
-    private let texts: SampleTexts
+    /// Whether texts and collections are empty, and numbers 0.
+    private let isEmpty: Bool
 
     /// What a type asked for.
     fileprivate enum Shape {
@@ -20,17 +21,9 @@ final class SchemaProbe {
         case value(ValueSchema)
     }
 
-    /// The first answers may be refused by a type that checks its values, and the others are tried then.
-    fileprivate struct SampleTexts {
-        let text: String
-        let number: Int8
-    }
-
-    private static let attempts = [SampleTexts(text: "", number: 0), SampleTexts(text: "a", number: 1)]
-
-    private init(_ registry: SchemaRegistry, _ texts: SampleTexts) {
+    private init(_ registry: SchemaRegistry, isEmpty: Bool) {
         self.registry = registry
-        self.texts = texts
+        self.isEmpty = isEmpty
     }
 
     /// What is found of a type.
@@ -45,8 +38,10 @@ final class SchemaProbe {
     /// - Returns: its schema, and a value if one could be made.
     static func look(into type: any Decodable.Type, _ registry: inout SchemaRegistry) -> (Finding, Any?) {
         var finding: Finding?
-        for attempt in self.attempts {
-            let probe = SchemaProbe(registry, attempt)
+        // A type may refuse the first answers because it checks its values. Empty ones come last, since some
+        // types trap on them, and do so in a value of a peer as well.
+        for isEmpty in [false, true] {
+            let probe = SchemaProbe(registry, isEmpty: isEmpty)
             defer { registry = probe.registry }
             do {
                 let sample: Any = try type.init(from: ProbingDecoder(probe: probe, object: nil))
@@ -64,16 +59,12 @@ final class SchemaProbe {
         _ type: Raw.Type,
         _ registry: inout SchemaRegistry
     ) -> (Finding, Any?)? {
-        let sample = FirstCase.value(of: type)
         var tree = registry.schema(of: Raw.RawValue.self).tree
         guard case .string(let kind) = tree["type"], kind == "string" || kind == "integer" else { return nil }
         let name = TypeName.of(type)
         tree["x-waybill-opaque"] = .string(name)
         tree["description"] = .string("\(name): its cases are known if it is CaseIterable")
-        if let example = sample.flatMap({ EnumerationValues.tree(ofRawValue: $0) }) {
-            tree["examples"] = [example]
-        }
-        return (Finding(schema: ValueSchema(tree), isNamed: true), sample)
+        return (Finding(schema: ValueSchema(tree), isNamed: true), nil)
     }
 
     private func finding(_ type: any Any.Type, _ failure: String?) -> Finding {
@@ -101,20 +92,14 @@ final class SchemaProbe {
     fileprivate func value<Value: Decodable>(_ type: Value.Type) throws -> (schema: ValueSchema, value: Value)
     {
         let (schema, sample) = self.registry.sample(of: type)
-        if Value.self == String.self, let text = self.texts.text as? Value { return (schema, text) }
-        if let type = Value.self as? any FixedWidthInteger.Type,
-            let number = Self.integer(type, self.texts.number) as? Value
-        {
-            return (schema, number)
-        }
+        if self.isEmpty, let empty = EmptyValue.of(type) as? Value { return (schema, empty) }
         guard let sample else {
-            throw ProbeError.noSample(TypeName.of(type))
+            let name = TypeName.of(type)
+            self.obstacle =
+                "later properties are not known, since no \(name) can be made; make \(name) CaseIterable"
+            throw ProbeError.noSample(name)
         }
         return (schema, sample)
-    }
-
-    private static func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ number: Int8) -> Any {
-        Integer(number)
     }
 }
 
@@ -172,10 +157,10 @@ private struct ProbingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: ObjectShape
     let codingPath: [any CodingKey] = []
 
-    /// The first of the keys, so that an enumeration with values can be made; the others are not known.
+    /// The first key, so that an enumeration with values can be made; nothing if `Key` does not list its keys.
     var allKeys: [Key] {
         self.probe.obstacle = "which members it reads depends on those that there are"
-        return FirstCase.value(of: Key.self).map { [$0] } ?? []
+        return (EnumerationValues.first(of: Key.self) as? Key).map { [$0] } ?? []
     }
 
     func contains(_ key: Key) -> Bool {
@@ -243,15 +228,5 @@ private struct ProbingValue: SingleValueDecodingContainer {
         }
         self.probe.shape = .value(self.probe.registry.schema(of: type))
         return try self.probe.value(type).value
-    }
-}
-
-/// The first case of an enumeration without values, whose cases cannot be listed.
-private enum FirstCase {
-    static func value<Value>(of type: Value.Type) -> Value? {
-        // One byte is an enumeration or a structure around one, a `Bool` or a number, for all of which zero
-        // is a value: cases are numbered from 0, and spare bits are the high ones. A type without values has
-        // no byte.
-        MemoryLayout<Value>.size == 1 ? unsafe unsafeBitCast(UInt8(0), to: type) : nil
     }
 }

@@ -10,8 +10,11 @@ struct SchemaRegistry {
     /// Types that are being looked into, and what refers to them meanwhile.
     private var begun: [ObjectIdentifier: String] = [:]
     private var isReferred: Set<ObjectIdentifier> = []
+    /// Types that state their schema and have been asked for a value.
+    private var sampled: Set<ObjectIdentifier> = []
 
-    /// What is known of a type: its schema, and a value that a type around it can be made of.
+    /// What is known of a type: its schema, and a value that a type around it can be made of; the values of
+    /// compound types and of types that state their schema are made when one is asked for.
     private struct KnownType {
         let schema: ValueSchema
         let sample: Any?
@@ -23,7 +26,26 @@ struct SchemaRegistry {
     /// A value of a type, and its schema; the value is nil if none could be made.
     mutating func sample<Value>(of type: Value.Type) -> (schema: ValueSchema, value: Value?) {
         let known = self.look(into: type)
-        return (known.schema, known.sample as? Value)
+        if let compound = type as? any CompoundSchema.Type {
+            return (known.schema, compound.sample(in: &self) as? Value)
+        }
+        let sample = known.sample ?? self.sampleOfStated(type, known.schema)
+        return (known.schema, sample as? Value)
+    }
+
+    /// A value of a type that states its schema; nil if none could be made.
+    ///
+    /// The type's `init(from:)` runs only where a type around it needs a value.
+    private mutating func sampleOfStated(_ type: any Any.Type, _ schema: ValueSchema) -> Any? {
+        let id = ObjectIdentifier(type)
+        guard type is any DocumentedValue.Type, let decodable = type as? any Decodable.Type,
+            let name = schema.referenced, self.sampled.insert(id).inserted
+        else { return nil }
+        let stated = self.named[name]
+        let sample = self.probe(decodable, name, id).sample
+        self.named[name] = stated
+        self.known[id] = KnownType(schema: schema, sample: sample)
+        return sample
     }
 
     private mutating func look(into type: any Any.Type) -> KnownType {
@@ -41,15 +63,12 @@ struct SchemaRegistry {
     private mutating func describe(_ type: any Any.Type, _ id: ObjectIdentifier) -> KnownType {
         if let plain = Self.plain[id] { return KnownType(schema: plain.schema, sample: plain.sample) }
         if let compound = type as? any CompoundSchema.Type {
-            return KnownType(schema: compound.schema(in: &self), sample: compound.sample)
+            return KnownType(schema: compound.schema(in: &self), sample: nil)
         }
         let name = self.freeName(for: type)
         if let documented = type as? any DocumentedValue.Type {
-            let stated = ValueSchema(stated: documented.documentedSchema, of: TypeName.of(type))
-            self.named[name] = stated
-            let sample = (type as? any Decodable.Type).flatMap { self.probe($0, name, id).sample }
-            self.named[name] = stated
-            return KnownType(schema: .reference(name), sample: sample)
+            self.named[name] = ValueSchema(stated: documented.documentedSchema, of: TypeName.of(type))
+            return KnownType(schema: .reference(name), sample: nil)
         }
         if let cases = (type as? any CaseIterable.Type).flatMap({ EnumerationValues.all(of: $0) }) {
             self.named[name] = cases.schema
@@ -70,7 +89,8 @@ struct SchemaRegistry {
         self.begun[id] = name
         // Reserved, so that a type inside does not get the name.
         self.named[name] = self.named[name] ?? .opaque(name, "")
-        let (found, sample) = SchemaProbe.look(into: type, &self)
+        let (found, made) = SchemaProbe.look(into: type, &self)
+        let sample = made ?? EnumerationValues.first(of: type)
         self.begun[id] = nil
         // What is not an object of its own, a number in a wrapper perhaps, needs no name unless it is
         // recursive.
@@ -111,21 +131,21 @@ struct SchemaRegistry {
         }
         add((), .null)
         add(false, .boolean)
-        add("", .string)
-        add(Substring(""), .string)
-        add(0.0, .number)
-        add(Float(0), ValueSchema(["type": "number", "format": "float"]))
-        add(Decimal(0), ValueSchema(["type": "number"]))
-        add(integer: 0)
-        add(integer: Int8(0))
-        add(integer: Int16(0))
-        add(integer: Int32(0))
-        add(integer: Int64(0))
-        add(integer: UInt(0))
-        add(integer: UInt8(0))
-        add(integer: UInt16(0))
-        add(integer: UInt32(0))
-        add(integer: UInt64(0))
+        add("a", .string)
+        add(Substring("a"), .string)
+        add(1.0, .number)
+        add(Float(1), ValueSchema(["type": "number", "format": "float"]))
+        add(Decimal(1), ValueSchema(["type": "number"]))
+        add(integer: 1)
+        add(integer: Int8(1))
+        add(integer: Int16(1))
+        add(integer: Int32(1))
+        add(integer: Int64(1))
+        add(integer: UInt(1))
+        add(integer: UInt8(1))
+        add(integer: UInt16(1))
+        add(integer: UInt32(1))
+        add(integer: UInt64(1))
         add(Date(timeIntervalSinceReferenceDate: 0), .text(format: "date-time"))
         add(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), .text(format: "uuid"))
         if let url = URL(string: "app://example") { add(url, .text(format: "uri-reference")) }
@@ -137,7 +157,29 @@ struct SchemaRegistry {
 /// A type that is made of values of others, as JSON has arrays and objects.
 private protocol CompoundSchema {
     static func schema(in registry: inout SchemaRegistry) -> ValueSchema
-    static var sample: Any { get }
+
+    /// A value, which has an element if one could be made.
+    static func sample(in registry: inout SchemaRegistry) -> Any
+
+    /// The value without elements.
+    static var empty: Any { get }
+}
+
+/// The values that a type may accept when it refuses others.
+enum EmptyValue {
+    /// The empty text, 0 or the empty collection; nil for other types.
+    static func of(_ type: any Any.Type) -> Any? {
+        switch type {
+        case is String.Type: ""
+        case is Double.Type: 0.0
+        case is Float.Type: Float(0)
+        case let integer as any FixedWidthInteger.Type: self.zero(integer)
+        case let compound as any CompoundSchema.Type: compound.empty
+        default: nil
+        }
+    }
+
+    private static func zero<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Any { Integer.zero }
 }
 
 extension Optional: CompoundSchema {
@@ -145,7 +187,9 @@ extension Optional: CompoundSchema {
         registry.schema(of: Wrapped.self).orNull
     }
 
-    static var sample: Any { Self.none as Any }
+    static func sample(in registry: inout SchemaRegistry) -> Any { self.empty }
+
+    static var empty: Any { Self.none as Any }
 }
 
 extension Array: CompoundSchema {
@@ -153,7 +197,11 @@ extension Array: CompoundSchema {
         .array(of: registry.schema(of: Element.self))
     }
 
-    static var sample: Any { Self() }
+    static func sample(in registry: inout SchemaRegistry) -> Any {
+        registry.sample(of: Element.self).value.map { Self([$0]) } ?? Self()
+    }
+
+    static var empty: Any { Self() }
 }
 
 extension ContiguousArray: CompoundSchema {
@@ -161,7 +209,11 @@ extension ContiguousArray: CompoundSchema {
         .array(of: registry.schema(of: Element.self))
     }
 
-    static var sample: Any { Self() }
+    static func sample(in registry: inout SchemaRegistry) -> Any {
+        registry.sample(of: Element.self).value.map { Self([$0]) } ?? Self()
+    }
+
+    static var empty: Any { Self() }
 }
 
 extension Set: CompoundSchema {
@@ -169,7 +221,11 @@ extension Set: CompoundSchema {
         .array(of: registry.schema(of: Element.self))
     }
 
-    static var sample: Any { Self() }
+    static func sample(in registry: inout SchemaRegistry) -> Any {
+        registry.sample(of: Element.self).value.map { Self([$0]) } ?? Self()
+    }
+
+    static var empty: Any { Self() }
 }
 
 extension Dictionary: CompoundSchema {
@@ -191,7 +247,9 @@ extension Dictionary: CompoundSchema {
         ])
     }
 
-    static var sample: Any { Self() }
+    static func sample(in registry: inout SchemaRegistry) -> Any { self.empty }
+
+    static var empty: Any { Self() }
 }
 
 /// The values of an enumeration that lists its cases.
@@ -218,6 +276,12 @@ struct EnumerationValues {
         var tree: JSONTree = ["enum": .array(values), "type": "string"]
         if case .number = first { tree["type"] = "integer" }
         return Self(schema: ValueSchema(tree), first: type.allCases.first)
+    }
+
+    /// The first value of a type that lists its values; nil for other types.
+    static func first(of type: any Any.Type) -> Any? {
+        func first<Enumeration: CaseIterable>(of type: Enumeration.Type) -> Any? { type.allCases.first }
+        return (type as? any CaseIterable.Type).flatMap { first(of: $0) }
     }
 
     private static func isText(_ type: any Any.Type) -> Bool {

@@ -222,7 +222,8 @@ extension ClusterCore {
             node: MessageOrigin(transport: "nats", peer: peer),
             tellsTypes: isNode,
             limits: limits,
-            logger: self.configuration.logger
+            logger: self.configuration.logger,
+            document: self.document
         ) {
             NodeChannel(
                 peer: peer,

@@ -1,6 +1,7 @@
 internal import Logging
 internal import Synchronization
 internal import Waybill
+internal import WaybillDocuments
 internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
@@ -23,6 +24,7 @@ actor ClusterCore: RPCCaller {
     nonisolated let state: Locked<ClusterState>
     nonisolated let ledger = Locked(ClusterNode.Statistics())
     nonisolated let tally = EndpointTally()
+    nonisolated let document: LiveDocument
     /// What services are asked, and this node answers; nil if it does not.
     nonisolated let service: ServiceDescription?
     /// Resumes ``run()`` when the node is to leave.
@@ -113,6 +115,7 @@ actor ClusterCore: RPCCaller {
             configuration.answersServiceRequests
             ? ServiceDescription(configuration, id: self.id, realm: realm) : nil
         self.state = Locked(ClusterState(own: self.id, table: bus.clusterTable()))
+        self.document = LiveDocument(of: bus, scope: .exposed)
     }
 
     nonisolated var now: ContinuousClock.Instant { self.eventLoop.time.instant }

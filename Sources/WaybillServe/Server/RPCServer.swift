@@ -1,5 +1,6 @@
 internal import Logging
 public import Waybill
+internal import WaybillDocuments
 public import WaybillEventLoop
 internal import WaybillRouting
 
@@ -21,6 +22,10 @@ public final class RPCServer: Sendable {
     private let core: RPCServerCore
 
     /// Makes a server, which does not listen yet.
+    ///
+    /// The server describes what is exposed for `$/document`, here and after each change: a type of a
+    /// parameter or a reply that traps in `init(from:)` on small values ends the program here, and never when
+    /// a peer asks.
     ///
     /// - Parameters:
     ///   - bus: the bus whose exposed routes it answers.
@@ -82,6 +87,7 @@ actor RPCServerCore: LoopBound {
     nonisolated let configuration: RPCServer.Configuration
     nonisolated let ledger = ServerLedger()
     nonisolated let load: ServerLoad
+    nonisolated let document: LiveDocument
     private nonisolated let address: StreamAddress
 
     private var listener: StreamListener?
@@ -92,6 +98,7 @@ actor RPCServerCore: LoopBound {
     init(_ bus: MessageBus, _ address: StreamAddress, _ configuration: RPCServer.Configuration) {
         self.eventLoop = bus.eventLoop
         self.bus = bus
+        self.document = LiveDocument(of: bus, scope: .exposed)
         self.address = address
         self.configuration = configuration
         self.load = ServerLoad(configuration.limits, on: bus.eventLoop)

@@ -55,7 +55,7 @@ extension RPCSession {
         case .answer: self.finish(number, with: JSONText(self.takeAnswer(parameters)))
         case .cancelRequest: self.finish(number, with: JSONText(self.cancelRequest(parameters)))
         case .routes: self.finish(number, with: self.describeRoutes())
-        case .document: self.finish(number, with: self.documentRoutes())
+        case .document: self.answer(number) { await $0.documentRoutes() }
         case .explain: self.finish(number, with: self.explain(try parameters.text("url")))
         case nil:
             throw RPCFailure(

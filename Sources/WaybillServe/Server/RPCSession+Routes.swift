@@ -18,8 +18,8 @@ extension RPCSession {
     }
 
     /// The exposed routes with their schemas, as `$/document` answers.
-    func documentRoutes() -> JSONText {
-        JSONText(Array(self.bus.document(of: .exposed).jsonLine.utf8))
+    func documentRoutes() async -> JSONText {
+        JSONText(Array(await self.document.current.jsonLine.utf8))
     }
 
     /// Where a URL leads, as `$/explain` answers.

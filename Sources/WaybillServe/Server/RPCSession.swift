@@ -1,5 +1,6 @@
 package import Logging
 package import Waybill
+package import WaybillDocuments
 package import WaybillEventLoop
 internal import WaybillRouting
 
@@ -21,6 +22,7 @@ package actor RPCSession: LoopBound {
     /// The channel, if it is a connection.
     private let connection: FrameChannel?
     let ledger: ServerLedger
+    let document: LiveDocument
     let token: BearerToken?
 
     var requests: ServedRequests
@@ -65,6 +67,7 @@ package actor RPCSession: LoopBound {
         self.limits = server.configuration.limits
         self.logger = server.configuration.logger
         self.ledger = server.ledger
+        self.document = server.document
         self.token = server.configuration.token.map { BearerToken($0) }
         self.audience = .peers
         self.tellsTypes = false
@@ -92,6 +95,7 @@ package actor RPCSession: LoopBound {
         tellsTypes: Bool,
         limits: RPCServer.Limits,
         logger: Logger,
+        document: LiveDocument,
         makeChannel: @Sendable () -> any RPCChannel
     ) {
         self.eventLoop = bus.eventLoop
@@ -99,6 +103,7 @@ package actor RPCSession: LoopBound {
         self.limits = limits
         self.logger = logger
         self.ledger = ServerLedger()
+        self.document = document
         self.token = nil
         self.audience = .nodes
         self.tellsTypes = tellsTypes

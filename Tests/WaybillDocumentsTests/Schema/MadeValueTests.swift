@@ -1,0 +1,119 @@
+import Testing
+import WaybillDocuments
+import WaybillTestSupport
+
+@testable import WaybillDocuments
+
+/// Types of one byte, and types that check what they decode: no value of them is made by anything else.
+struct MadeValueTests {
+    /// Ends the process when a value is made that the type has not made.
+    struct Guarded: RawRepresentable, Codable, Sendable {
+        let rawValue: UInt8
+
+        init?(rawValue: UInt8) {
+            guard rawValue > 1 else { return nil }
+            self.rawValue = rawValue
+        }
+
+        var half: UInt8 {
+            precondition(self.rawValue > 1, "a value that the type refuses")
+            return self.rawValue / 2
+        }
+    }
+    struct AroundGuarded: Decodable {
+        let half: UInt8
+
+        enum CodingKeys: CodingKey { case guarded }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            self.half = try container.decode(Guarded.self, forKey: .guarded).half
+        }
+    }
+    struct Empty: Codable {
+        let byte: UInt8
+        let never: Never
+    }
+    struct RawEmpty: RawRepresentable, Codable {
+        let rawValue: UInt8
+        let never: Never
+
+        init?(rawValue: UInt8) { nil }
+    }
+    struct AroundEmpty: Codable {
+        let empty: RawEmpty
+        let after: Bool
+    }
+    struct FirstOfArray: Decodable {
+        let first: Int
+
+        init(from decoder: any Decoder) throws {
+            let decoded = try decoder.singleValueContainer().decode([Int].self)
+            self.first = decoded[0]
+        }
+    }
+    struct FirstOfText: Decodable {
+        let first: Character
+
+        enum CodingKeys: CodingKey { case text }
+
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .text)
+            self.first = text[text.startIndex]
+        }
+    }
+    struct Divided: Decodable {
+        let quotient: Int
+
+        init(from decoder: any Decoder) throws {
+            self.quotient = 100 / (try decoder.singleValueContainer().decode(Int.self))
+        }
+    }
+    /// A C enumeration as Swift imports it.
+    struct Imported: RawRepresentable, Codable {
+        let rawValue: UInt32
+    }
+    struct AroundImported: Codable {
+        let imported: Imported
+        let after: Bool
+    }
+    struct Stated: Decodable, DocumentedValue {
+        static let documentedSchema = #"{"type": "integer"}"#
+
+        init(from decoder: any Decoder) throws { preconditionFailure("it states its schema") }
+    }
+
+    private func schema(of type: any Any.Type) -> String {
+        var registry = SchemaRegistry()
+        let schema = registry.schema(of: type)
+        return schema.referenced.flatMap { registry.named[$0] }?.json ?? schema.json
+    }
+
+    @Test func `a byte that a type refuses is not made into its value`() {
+        #expect(self.schema(of: Guarded.self).contains(#""x-waybill-opaque":"Guarded""#))
+        let around = self.schema(of: AroundGuarded.self)
+        #expect(around.contains(#""required":["guarded"]"#) && around.contains("no Guarded can be made"))
+    }
+
+    @Test func `a type that has no value is opaque`() {
+        #expect(self.schema(of: Empty.self).contains("no Never can be made"))
+        #expect(self.schema(of: RawEmpty.self).contains(#""x-waybill-opaque":"RawEmpty""#))
+        #expect(self.schema(of: AroundEmpty.self).contains(#""required":["empty"]"#))
+    }
+
+    @Test func `a type that reads its first element, its first character or a divisor is described`() {
+        #expect(self.schema(of: FirstOfArray.self).contains(#""type":"array""#))
+        #expect(self.schema(of: FirstOfText.self).contains(#""required":["text"]"#))
+        #expect(self.schema(of: Divided.self).contains(#""type":"integer""#))
+    }
+
+    @Test func `an imported enumeration makes its own value`() {
+        #expect(self.schema(of: AroundImported.self).contains(#""required":["after","imported"]"#))
+    }
+
+    @Test func `a type that states its schema is not decoded`() {
+        #expect(self.schema(of: Stated.self) == #"{"type":"integer"}"#)
+        let list = self.schema(of: Optional<[Stated]>.self)
+        #expect(list.contains("Stated"))
+    }
+}
