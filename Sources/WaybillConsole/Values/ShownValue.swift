@@ -102,7 +102,7 @@ struct ShownFailure: Sendable, Equatable {
             self.message = Self.sentence(for: error)
             return
         }
-        let cause = error.cause.map { " (\(Self.described($0)))" } ?? ""
+        let cause = error.shownCause.map { " (\(Self.described($0)))" } ?? ""
         // What is hidden is looked for before anything is cut off, within what could be shown.
         let text = String((error.message + cause).prefix(Self.length))
         self.message = SafeText.line(writer.redaction.sentence(text, without: hidden), limit: 500)

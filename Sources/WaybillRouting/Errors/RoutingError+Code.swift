@@ -58,18 +58,3 @@ extension RoutingError {
         ]
     }
 }
-
-extension RoutingError: CustomStringConvertible {
-    /// One line for a log: code, URL, route and module, message and cause.
-    ///
-    /// It is built with ``SafeText``: characters that would break the line are escaped, and long parts are
-    /// cut.
-    public var description: String {
-        let url = self.url.isEmpty ? "" : " \(self.url.onShortLine)"
-        let context = [self.route, self.module].compactMap(\.self).joined(separator: " of ").onShortLine
-        let route = context.isEmpty ? "" : " (\(context))"
-        let reason =
-            self.cause.map { " (cause: \(SafeText.line("\($0)", limit: Self.maximumLength)))" } ?? ""
-        return "\(self.code)\(url)\(route): \(self.message)\(reason)"
-    }
-}

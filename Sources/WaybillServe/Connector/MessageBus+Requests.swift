@@ -56,6 +56,6 @@ extension MessageBus {
 extension RPCRequestError {
     /// The failure of a message, with its cause: a program that asks a cluster is a node of it.
     init(_ error: RoutingError) {
-        self.init(error.code, error.message + (error.cause.map { ": \($0)" } ?? ""))
+        self.init(error.code, error.message + (error.shownCause.map { ": \($0)" } ?? ""))
     }
 }

@@ -53,7 +53,7 @@ extension RPCFailure {
         self.init(code: error.code.rpcCode, message: error.message, name: error.code.description)
         self.route = error.route
         self.module = error.module
-        self.cause = error.cause.map { SafeText.line("\($0)", limit: Self.causeLimit) }
+        self.cause = error.shownCause.map { SafeText.line("\($0)", limit: Self.causeLimit) }
         self.declared = DeclaredError(of: error)
     }
 

@@ -49,6 +49,40 @@ struct RoutingErrorTests {
         #expect(plain?.rootCause.code == .noRoute && plain?.rootCause.url == plain?.url)
     }
 
+    @Test func `an error prints one line with the root cause, and its chain a line for each cause`()
+        async throws
+    {
+        let bus = self.bus
+        for (from, to) in [("ping", "pong"), ("pong", "ping")] {
+            try bus.register("app://\(from)") { [unowned bus] _ in
+                try await bus.route("app://\(to)", as: Int.self)
+            }
+        }
+        let error = try #require(await failure { try await bus.route("app://ping") })
+        #expect(
+            "\(error)" == """
+                handlerFailed app://ping (app://ping): its handler threw an error \
+                (root cause: hopLimitExceeded \(error.rootCause.url): \(error.rootCause.message))
+                """
+        )
+        let lines = "\(error.chain)".split(separator: "\n")
+        #expect(lines.count == error.chain.errors.count && lines.count > 10)
+        #expect(lines[0] == "handlerFailed app://ping (app://ping): its handler threw an error")
+        #expect(lines[1] == "  caused by handlerFailed app://pong (app://pong): its handler threw an error")
+        #expect(lines.last?.hasPrefix("  caused by hopLimitExceeded app://p") == true)
+    }
+
+    @Test func `a cause that is not a routing error ends the line and the chain`() async throws {
+        let bus = self.bus
+        try bus.register("app://broken") { _ in throw Broken() }
+        try bus.register("app://last") { [unowned bus] _ in try await bus.route("app://broken", as: Int.self)
+        }
+        let error = try #require(await failure { try await bus.route("app://last") })
+        let broken = "handlerFailed app://broken (app://broken): its handler threw an error"
+        #expect("\(error)".hasSuffix("(cause: \(broken) (cause: Broken()))"))
+        #expect("\(error.chain)".hasSuffix("caused by \(broken)\n  caused by Broken()"))
+    }
+
     @Test func `what a handler's own calls throw is the cause, also where they have its own URL`()
         async throws
     {
