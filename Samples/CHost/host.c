@@ -23,10 +23,13 @@ static void begin(host *host, int status) {
     }
 }
 
-static void closed(void *context) { ((host *)context)->done = 1; }
+static void closed(void *context) { ((host *)context)->done++; }
 
 static void end(host *host) {
-    if (--host->pending == 0) waybill_close(host->bus, closed, host);
+    if (--host->pending > 0) return;
+    expect(host, waybill_close(host->bus, closed, host) == WAYBILL_OK, "a bus is closed");
+    expect(host, waybill_close(host->bus, closed, host) == WAYBILL_SHUT_DOWN, "and not a second time");
+    expect(host, strstr(waybill_error(host->bus), "closed already") != NULL, "and the error says why");
 }
 
 // A handler that answers at once, with what it was asked.
@@ -113,6 +116,7 @@ void host_begin(host *host, waybill_bus *bus) {
     expect(host, waybill_register(bus, "app://echo/:id", echo, host, &first) == WAYBILL_OK, "a handler is registered");
     expect(host, waybill_register(bus, "app://echo/:name", echo, host, NULL) == WAYBILL_CONFLICT, "a rival is refused");
     expect(host, strstr(waybill_error(bus), "app://echo/:id") != NULL, "and the error names the first");
+    expect(host, strstr(waybill_error(bus), ".swift") == NULL, "and no file of the library");
     waybill_register(bus, "app://refuse", refuse, host, NULL);
     waybill_register(bus, "app://slow", keep, host, NULL);
     waybill_register(bus, "app://receive", receive, host, NULL);
@@ -132,6 +136,7 @@ void host_begin(host *host, waybill_bus *bus) {
 }
 
 int host_end(const host *host, const char *name) {
-    printf("%s: %s\n", name, host->failures == 0 && host->done ? "everything holds" : "FAILED");
-    return host->failures == 0 && host->done ? 0 : 1;
+    int holds = host->failures == 0 && host->done == 1;
+    printf("%s: %s\n", name, holds ? "everything holds" : "FAILED");
+    return holds ? 0 : 1;
 }

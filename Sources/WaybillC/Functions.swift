@@ -68,7 +68,7 @@ public func waybill_close(
 ) -> Int32 {
     let host = unsafe HostClosed(function: closed, context: context)
     return unsafe HostBus.run(bus) { bus in
-        bus.close { [bus] in
+        try bus.close { [bus] in
             host.call()
             bus.release()
         }

@@ -17,9 +17,13 @@ final class HostBus: @unchecked Sendable {
     private var entries: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
     private var pending = 0
+    private var isClosing = false
     /// Keeps a host's `uv_run` from returning while calls are pending.
     private var keepsAlive: ScheduledTimer?
     private(set) var error = CText("")
+
+    /// The file of a registration: errors name none, since a line of this library would help nobody.
+    private static let place = ""
 
     /// What has an ID for `waybill_cancel`.
     private enum Entry {
@@ -37,7 +41,9 @@ final class HostBus: @unchecked Sendable {
     func register(_ pattern: String, _ host: HostHandler) throws(RoutingError) -> UInt64 {
         self.add(
             .registration(
-                try self.bus.register(pattern, on: self.tasks) { _, message async throws -> JSONText in
+                try self.bus.register(pattern, on: self.tasks, fileID: Self.place, line: 0) {
+                    _,
+                    message async throws -> JSONText in
                     try await PendingMessage(message).answer(by: host)
                 }
             )
@@ -90,7 +96,11 @@ final class HostBus: @unchecked Sendable {
     }
 
     /// Fails what is pending, closes the loop's handles, and then has the host told.
-    func close(_ closed: @escaping @Sendable () -> Void) {
+    ///
+    /// - Throws: `shutDown` if the bus is closing already: `closed` is called once, and so is what frees the bus.
+    func close(_ closed: @escaping @Sendable () -> Void) throws(RoutingError) {
+        if self.isClosing { throw RoutingError(.shutDown, message: "the bus is being closed already") }
+        self.isClosing = true
         self.change(pending: 1)
         let (bus, eventLoop) = (self.bus, self.eventLoop)
         eventLoop.onClosed(closed)
@@ -140,7 +150,7 @@ extension HostBus {
     }
 
     func release() {
-        // Balances `retained`, once: `close` is called once.
+        // Balances `retained`, once: `close` succeeds once.
         unsafe Unmanaged.passUnretained(self).release()
     }
 

@@ -110,7 +110,8 @@ int waybill_dispatch(waybill_bus *bus);
 
 // Begins to end a bus: callers fail with WAYBILL_SHUT_DOWN. The host goes on to run or dispatch its loop
 // until `closed` is called, which may be null; a host on a uv_loop_t can close that then, after uv_run has
-// returned.
+// returned. A bus that is being closed cannot be closed again: the second call returns WAYBILL_SHUT_DOWN, and
+// its `closed` is not called.
 int waybill_close(waybill_bus *bus, waybill_closed closed, void *context);
 
 // ---- Messages ---------------------------------------------------------------------------------------------

@@ -69,12 +69,14 @@ extension RouteTrie {
         line: Int
     ) -> RoutingError {
         let rival = self.routes[Int(index)]
+        let rivalFile = self.files.names[Int(rival.file)]
+        // A program in C has no file that is known here.
+        let place = fileID.isEmpty ? "" : "registered at \(fileID):\(line), "
+        let rivalPlace = rivalFile.isEmpty ? "" : ", registered at \(rivalFile):\(rival.line)"
         return RoutingError(
             .conflict,
             url: pattern.text,
-            message: "registered at \(fileID):\(line), it matches the same addresses as "
-                + "\(self.texts.string(rival.text)), registered at "
-                + "\(self.files.names[Int(rival.file)]):\(rival.line)"
+            message: "\(place)it matches the same addresses as \(self.texts.string(rival.text))\(rivalPlace)"
         )
     }
 
