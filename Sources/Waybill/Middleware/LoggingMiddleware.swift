@@ -4,14 +4,14 @@ internal import WaybillRouting
 /// Writes each delivery into a log: when it starts, if that is asked for, and how it ended after what time.
 ///
 /// ```swift
-/// bus.use(LoggingMiddleware(logger: Logger(label: "shop"), level: .info))
+/// bus.use(LoggingMiddleware(level: .info))
 /// ```
 ///
 /// Entries carry the message's ID, its URL, and its pattern, and at the end the duration and the code of the
 /// failure. Values are not logged: they may be large, or secret. URLs are, with their queries, in one line
 /// and cut at 200 characters (``SafeText``).
 public struct LoggingMiddleware: Middleware {
-    private let logger: Logger
+    private let logger: Logger?
     private let level: Logger.Level
     private let failureLevel: Logger.Level
     private let startLevel: Logger.Level?
@@ -19,12 +19,12 @@ public struct LoggingMiddleware: Middleware {
     /// Makes a middleware that logs.
     ///
     /// - Parameters:
-    ///   - logger: where to.
+    ///   - logger: where to; nil for the logger of the bus.
     ///   - level: the level of a delivery that ended with a reply.
     ///   - failureLevel: the level of one that did not.
     ///   - startLevel: the level of a delivery that begins; nil to leave beginnings out.
     public init(
-        logger: Logger,
+        logger: Logger? = nil,
         level: Logger.Level = .debug,
         failureLevel: Logger.Level = .notice,
         startLevel: Logger.Level? = nil
@@ -41,25 +41,26 @@ public struct LoggingMiddleware: Middleware {
         context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable {
+        let logger = self.logger ?? context.logger
         if let startLevel {
-            self.logger.log(level: startLevel, "delivering", metadata: self.metadata(message, context))
+            logger.log(level: startLevel, "delivering", metadata: self.metadata(message, context))
         }
         let start = ContinuousClock.now
         do throws(RoutingError) {
             let value = try await next.attempt(message)
-            if self.logger.logLevel <= self.level {
+            if logger.logLevel <= self.level {
                 var metadata = self.metadata(message, context)
                 metadata["duration"] = "\(ContinuousClock.now - start)"
-                self.logger.log(level: self.level, "replied", metadata: metadata)
+                logger.log(level: self.level, "replied", metadata: metadata)
             }
             return value
         } catch {
-            if self.logger.logLevel <= self.failureLevel {
+            if logger.logLevel <= self.failureLevel {
                 var metadata = self.metadata(message, context)
                 metadata["duration"] = "\(ContinuousClock.now - start)"
                 metadata["code"] = "\(error.code)"
                 metadata["error"] = "\(error)"
-                self.logger.log(level: self.failureLevel, "failed", metadata: metadata)
+                logger.log(level: self.failureLevel, "failed", metadata: metadata)
             }
             throw error
         }

@@ -1,3 +1,4 @@
+public import Logging
 public import WaybillEventLoop
 public import WaybillRouting
 
@@ -51,7 +52,7 @@ public protocol Middleware: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message, as the middleware before this one has passed it on.
-    ///   - context: the route that it leads to, and the bus's clock.
+    ///   - context: the route that it leads to, and the bus's clock and logger.
     ///   - next: the rest: the middlewares after this one, and the handler. Each call is an attempt to
     ///     deliver.
     /// - Returns: the reply's value.
@@ -80,7 +81,7 @@ extension Middleware {
 }
 
 /// What a middleware may know of a delivery beside the message: the route that it leads to, and the bus's
-/// clock.
+/// clock and logger.
 ///
 /// It cannot be copied or kept: it ends with the delivery.
 public struct MiddlewareContext: ~Copyable, Sendable {
@@ -105,6 +106,12 @@ public struct MiddlewareContext: ~Copyable, Sendable {
         unsafe self.handler.withUnsafeObject { $0.core.time.instant }
     }
 
+    /// Where the bus logs.
+    public var logger: Logger {
+        // The delivery that the context belongs to holds the handler.
+        unsafe self.handler.withUnsafeObject { $0.core.logger }
+    }
+
     /// Waits, by the bus's clock.
     ///
     /// - Parameter duration: how long.
@@ -121,7 +128,7 @@ extension MessageBus {
     /// Puts a middleware around every delivery, inside of the present ones.
     ///
     /// ```swift
-    /// bus.use(LoggingMiddleware(logger: logger))
+    /// bus.use(LoggingMiddleware())
     /// ```
     ///
     /// Messages that are routed afterwards meet it: those that are awaited, sent, published, and return legs.

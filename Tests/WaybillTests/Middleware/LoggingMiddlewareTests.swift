@@ -23,6 +23,14 @@ struct LoggingMiddlewareTests {
         #expect(entries[3].hasPrefix("failed code=invalidParameter duration="))
     }
 
+    @Test func `without a logger it writes into the log of the bus`() async throws {
+        let bus = MessageBus(configuration: .init(logger: self.logger))
+        try bus.register("app://user") { _ in 1 }
+        bus.use(LoggingMiddleware(level: .info))
+        _ = try await bus.route("app://user", as: Int.self)
+        #expect(self.journal.entries.map { $0.hasPrefix("replied duration=") } == [true])
+    }
+
     @Test func `below the logger's level it writes nothing`() async throws {
         try self.bus.register("app://a") { _ in }
         var logger = self.logger
