@@ -20,3 +20,13 @@ public protocol Store: Sendable {
         item: Item
     ) async throws -> Items
 }
+
+/// A service without a URL.
+@Service  // error: @Service("app://clock")
+public protocol ClockService: Sendable {
+    /// Tells the time.
+    func time() async throws -> Int
+}
+
+@Module  // error: @Module("app://user-list")
+actor UserListModule {}

@@ -29,6 +29,11 @@
 @attached(extension, conformances: Module)
 public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
+/// Reports that the URL of a ``Module(_:)`` is missing, and suggests one.
+@attached(member, names: named(context), named(url), named(routes), named(services), named(urls))
+@attached(extension, conformances: Module)
+public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
+
 /// Makes a route of a method of a ``Module(_:)``, whose path is the method's name.
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
@@ -82,5 +87,9 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 /// - Parameter url: what the methods are below, a literal without interpolation and parameters: `app://time`.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))
 public macro Service(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")
+
+/// Reports that the URL of a ``Service(_:)`` is missing, and suggests one.
+@attached(peer, names: suffixed(Proxy), named(serviceRoutes))
+public macro Service() = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")
 
 #endif

@@ -1,6 +1,8 @@
 #if Macros
 
+internal import SwiftDiagnostics
 internal import SwiftSyntax
+internal import SwiftSyntaxBuilder
 internal import WaybillRouting
 
 /// The URL in an attribute, which something is below.
@@ -9,24 +11,31 @@ struct BaseURL {
     let owner: String
     /// What is below it.
     let contents: String
-    /// How it is written.
-    let example: String
+    /// The name of the attribute.
+    let attribute: String
 
-    static let module = Self(owner: "module", contents: "routes", example: #"@Module("app://user")"#)
-    static let service = Self(owner: "service", contents: "methods", example: #"@Service("app://time")"#)
+    static let module = Self(owner: "module", contents: "routes", attribute: "Module")
+    static let service = Self(owner: "service", contents: "methods", attribute: "Service")
 
     /// Reads the URL.
     ///
+    /// - Parameters:
+    ///   - attribute: the attribute, which should have the URL.
+    ///   - name: the name of the type that the attribute stands on, of which a missing URL is made.
+    ///   - reporter: where problems are reported.
     /// - Returns: its pattern, and the argument where it stands; nil if it is none, and the reason is
     ///   reported.
     func read(
         in attribute: AttributeSyntax,
-        _ reporter: Reporter
+        of name: String,
+        reporter: Reporter
     ) -> (pattern: RoutePattern, argument: ExprSyntax)? {
         guard let argument = attribute.firstArgument else {
+            let written = "@\(self.attribute)(\"app://\(self.path(of: name))\")"
             reporter.report(
-                "say which URL the \(self.owner)'s \(self.contents) are below: \(self.example)",
-                at: attribute
+                "say which URL the \(self.owner)'s \(self.contents) are below: \(written)",
+                at: attribute,
+                fix: .replace(attribute, with: AttributeSyntax(stringLiteral: written), "write `\(written)`")
             )
             return nil
         }
@@ -50,6 +59,18 @@ struct BaseURL {
             reporter.report(error.message, at: argument)
             return nil
         }
+    }
+
+    /// The name of a type as a segment: `user-list` for `UserListModule`.
+    private func path(of name: String) -> String {
+        let isLonger = name.hasSuffix(self.attribute) && name != self.attribute
+        let word = isLonger ? name.dropLast(self.attribute.count) : name[...]
+        var path = ""
+        for character in word {
+            if character.isUppercase, path.last?.isLowercase == true { path.append("-") }
+            path += character.lowercased()
+        }
+        return path
     }
 }
 

@@ -24,7 +24,8 @@ struct ModuleDeclaration {
         }
         self.actor = actor
         let isPlain = Self.checkPlain(actor, reporter, lexicalContext)
-        guard let url = Self.url(in: attribute, reporter), isPlain else { return nil }
+        let url = Self.url(in: attribute, of: actor, reporter: reporter)
+        guard let url, isPlain else { return nil }
         self.url = url
     }
 
@@ -45,8 +46,14 @@ struct ModuleDeclaration {
         }
     }
 
-    private static func url(in attribute: AttributeSyntax, _ reporter: Reporter) -> String? {
-        BaseURL.module.read(in: attribute, reporter).map { RoutePath.trimmed($0.pattern.text) }
+    private static func url(
+        in attribute: AttributeSyntax,
+        of actor: ActorDeclSyntax,
+        reporter: Reporter
+    ) -> String? {
+        BaseURL.module.read(in: attribute, of: actor.name.text, reporter: reporter).map {
+            RoutePath.trimmed($0.pattern.text)
+        }
     }
 
     private static func checkPlain(

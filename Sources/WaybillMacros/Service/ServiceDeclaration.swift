@@ -27,8 +27,8 @@ struct ServiceDeclaration {
         let isSendable = Self.checkInheritance(declaration, reporter)
         let members = ServiceMembers(of: declaration, reporter)
         self.requirements = members.requirements
-        guard let url = ServiceURL.url(in: attribute, reporter), isPlain, isSendable, members.areAllGood
-        else { return nil }
+        let url = ServiceURL.url(in: attribute, of: declaration.name.text, reporter: reporter)
+        guard let url, isPlain, isSendable, members.areAllGood else { return nil }
         self.url = url
         self.checkAccess(reporter)
     }

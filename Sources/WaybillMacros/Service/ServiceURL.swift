@@ -6,8 +6,9 @@ internal import WaybillRouting
 /// The URL of a service, as its attribute says it.
 enum ServiceURL {
     /// Nil if it is none, and the reason is reported.
-    static func url(in attribute: AttributeSyntax, _ reporter: Reporter) -> String? {
-        guard let (pattern, argument) = BaseURL.service.read(in: attribute, reporter) else { return nil }
+    static func url(in attribute: AttributeSyntax, of name: String, reporter: Reporter) -> String? {
+        guard let (pattern, argument) = BaseURL.service.read(in: attribute, of: name, reporter: reporter)
+        else { return nil }
         if let parameter = pattern.parameters.first {
             reporter.report(
                 "a service's URL has no parameters, and this one has a `\(parameter.name)`: "

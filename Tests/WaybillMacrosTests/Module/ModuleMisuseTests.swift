@@ -32,14 +32,16 @@ struct ModuleMisuseTests {
     @Test
     func `a module says its URL`() {
         expectMisuse(
-            of: "@Module\nactor A {}",
+            of: "@Module\nactor UserModule {}",
             [
                 DiagnosticSpec(
                     message: "say which URL the module's routes are below: @Module(\"app://user\")",
                     line: 1,
-                    column: 1
+                    column: 1,
+                    fixIts: [FixItSpec(message: "write `@Module(\"app://user\")`")]
                 )
-            ]
+            ],
+            fixed: "@Module(\"app://user\")\nactor UserModule {}"
         )
     }
 

@@ -14,6 +14,26 @@ struct ServiceMisuseTests {
         )
     }
 
+    @Test(arguments: [
+        ("TimeService", "time"), ("PriceListService", "price-list"), ("Service", "service"),
+        ("Clock", "clock"),
+    ])
+    func `a service without a URL gets one suggested`(name: String, path: String) {
+        let written = "@Service(\"app://\(path)\")"
+        expectMisuse(
+            of: "@Service\npublic protocol \(name): Sendable {\n}",
+            [
+                DiagnosticSpec(
+                    message: "say which URL the service's methods are below: \(written)",
+                    line: 1,
+                    column: 1,
+                    fixIts: [FixItSpec(message: "write `\(written)`")]
+                )
+            ],
+            fixed: "\(written)\npublic protocol \(name): Sendable {\n}"
+        )
+    }
+
     @Test
     func `a service is Sendable`() {
         expectMisuse(
