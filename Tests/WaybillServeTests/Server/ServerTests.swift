@@ -286,15 +286,17 @@ struct ServerTests {
         }
     }
 
-    @Test(arguments: [
+    private static let misfits: [LongText] = [
         "[]", "{}", "1", "null", "[1]", "[{},null]", "[\(String(repeating: "{},", count: 1024)){}]",
-    ])
-    func `what is no list of messages is refused`(messages: String) async throws {
+    ]
+
+    @Test(arguments: misfits)
+    func `what is no list of messages is refused`(messages: LongText) async throws {
         try await withServer { served in
             let heard = Journal<String>()
             try served.bus.subscribe("app://news") { heard.add($0.address.text) }
             try served.bus.expose("app://news", for: .publishing)
-            let params = #"{"url":"app://news","messages":\#(messages)}"#
+            let params = #"{"url":"app://news","messages":\#(messages.text)}"#
             let lines = try await served.ask(
                 #"{"jsonrpc":"2.0","id":1,"method":"$/publish","params":\#(params)}"#
             )

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 import Waybill
 import WaybillEventLoop
+import WaybillTestSupport
 
 @Suite
 struct TypedURLTests {
@@ -23,8 +24,11 @@ struct TypedURLTests {
         #expect(url.parameters.isEmpty)
     }
 
-    @Test(arguments: ["a", "ab cd", "Ä", String(repeating: "x", count: 300)])
-    func `a URL without placeholders grows by its values, however long they are`(text: String) throws {
+    private static let texts: [LongText] = ["a", "ab cd", "Ä", "\(String(repeating: "x", count: 300))"]
+
+    @Test(arguments: texts)
+    func `a URL without placeholders grows by its values, however long they are`(value: LongText) throws {
+        let text = value.text
         let url = TypedURL<Void>("app://user/detail").with("n m", Int.min).with("text", text).with("on", true)
         let encoded = Address.encode(text)
         #expect(try url.text() == "app://user/detail?n%20m=\(Int.min)&text=\(encoded)&on=true")
