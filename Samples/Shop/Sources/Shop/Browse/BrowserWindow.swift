@@ -60,9 +60,11 @@ final class BrowserWindow {
     }
 
     /// Has a URL typed in the last row, and follows it; one without a scheme is a page's.
+    ///
+    /// Escape, and Backspace where nothing is typed, give it up.
     private func openURL(_ keyboard: Keyboard) async throws {
         let words = ["screen://category/", "screen://product/", "screen://search?text=", "screen://cart"]
-        let completer = Completer(routes: self.bus.routes, words: words)
+        let completer = Completer(routes: self.bus.routes, words: words, scheme: "screen")
         var editor = LineEditor(history: self.visited, completer: completer)
         func draw() throws {
             let line = LineView(prompt: "URL: ", line: editor.line, columns: Terminal.columns)
@@ -71,6 +73,7 @@ final class BrowserWindow {
         try draw()
         defer { try? keyboard.show("\u{1b}[?25l") }
         while let key = try keyboard.nextKey(whenResized: draw) {
+            if key == .escape || key == .backspace && editor.line.characters.isEmpty { return }
             switch editor.handle(key) {
             case .accept(let text):
                 let url = text.trimmed

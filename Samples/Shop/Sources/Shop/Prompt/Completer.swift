@@ -3,20 +3,57 @@ internal import Waybill
 /// What a line that has been begun could become.
 struct Completer {
     private let words: [String]
+    /// The scheme that is meant where none is typed.
+    private let scheme: String
 
-    init(words: [String]) { self.words = words }
+    init(words: [String], scheme: String = "app") {
+        self.words = words
+        self.scheme = scheme
+    }
 
     /// Completes the routes of a bus as far as their patterns are plain text, and other words.
-    init(routes: [Route], words: [String]) {
-        self.words = routes.map { Self.plainPart(of: $0.pattern.text) } + words
+    init(routes: [Route], words: [String], scheme: String = "app") {
+        self.init(words: routes.map { Self.plainPart(of: $0.pattern.text) } + words, scheme: scheme)
     }
 
     /// The words that begin like this, in order, each once.
     ///
-    /// After a slash the default scheme is meant: `/cat` becomes `/catalog/`.
+    /// Without a scheme the default scheme is meant: `cat` becomes `catalog/`, and `/cat` becomes `/catalog/`.
     func candidates(for head: String) -> [String] {
-        let words = head.hasPrefix("/") ? self.words.compactMap(Self.withoutScheme) : self.words
-        return Set(words.filter { $0.hasPrefix(head) }).sorted()
+        let isAbsolute = head.hasPrefix("/")
+        let start = "\(self.scheme):\(isAbsolute ? "/" : "//")"
+        let short = self.words.filter { $0.hasPrefix("\(self.scheme)://") }.map { $0.dropFirst(start.count) }
+        let words = isAbsolute ? [] : self.words
+        let found = words + (head.isEmpty ? [] : short.map(String.init))
+        return Set(found.filter { !$0.isEmpty && $0.hasPrefix(head) }).sorted()
+    }
+
+    /// The word of one line that a mistyped one was probably meant to be: one with at most two letters
+    /// added, left out, changed or swapped.
+    static func nearest(to text: String, among words: [String]) -> String? {
+        let found = words.map { (word: $0, distance: Self.distance(Array(text), Array($0))) }
+        return found.filter { $0.distance <= 2 && $0.distance < $0.word.count / 2 }
+            .min { $0.distance < $1.distance }?.word
+    }
+
+    private static func distance(_ one: [Character], _ other: [Character]) -> Int {
+        var (before, last) = ([Int](), Array(0...other.count))
+        for (row, character) in one.enumerated() {
+            var next = [row + 1]
+            for (column, wanted) in other.enumerated() {
+                var least = min(
+                    last[column] + (character == wanted ? 0 : 1),
+                    last[column + 1] + 1,
+                    next[column] + 1
+                )
+                if row > 0, column > 0, one[row - 1] == wanted, other[column - 1] == character {
+                    least = min(least, before[column - 1] + 1)
+                }
+                next.append(least)
+            }
+            (before, last) = (last, next)
+        }
+        return last[other.count]
     }
 
     /// What all words begin with.
@@ -36,9 +73,5 @@ struct Completer {
             plain.append(character)
         }
         return plain
-    }
-
-    private static func withoutScheme(_ url: String) -> String? {
-        url.hasPrefix("app://") ? String(url.dropFirst(5)) : nil
     }
 }

@@ -3,6 +3,7 @@ enum Key: Equatable {
     case character(Character)
     case enter
     case tab
+    case escape
     case backspace
     case delete
     case left

@@ -15,6 +15,17 @@ struct KeyDecoder {
         return keys
     }
 
+    /// Whether Escape was pressed, or a sequence has begun whose rest is yet to come.
+    var isInEscape: Bool { self.pending.first == 0x1b }
+
+    /// The keys of a sequence whose rest does not come: Escape, and what was pressed after it.
+    mutating func endEscape() -> [Key] {
+        guard self.isInEscape else { return [] }
+        let rest = self.pending.dropFirst()
+        self.pending = []
+        return [.escape] + self.decode(rest)
+    }
+
     /// The first key, if it is one that means something, and its length; nil if it is incomplete.
     private func first() -> (key: Key?, length: Int)? {
         guard let byte = self.pending.first else { return nil }

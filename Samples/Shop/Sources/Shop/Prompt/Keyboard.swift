@@ -61,12 +61,18 @@ final class Keyboard {
         return .ended
     }
 
+    /// How long the rest of a sequence may take after its Escape, in milliseconds.
+    private static let escapeTime: Int32 = 50
+
     /// The next key; nil when the terminal was closed.
     func nextKey(whenResized redraw: () throws -> Void) throws -> Key? {
         while self.keys.isEmpty {
-            if try self.resizes.waitForInput(0) == .resized {
-                try redraw()
-            } else {
+            // Arrows begin with an Escape too: only one that nothing follows at once is the key itself.
+            let time = self.decoder.isInEscape ? Self.escapeTime : -1
+            switch try self.resizes.waitForInput(0, milliseconds: time) {
+            case .resized: try redraw()
+            case .idle: self.keys = self.decoder.endEscape()
+            case .input:
                 guard let bytes = try self.input.read() else { return nil }
                 self.keys = self.decoder.decode(bytes)
             }

@@ -48,7 +48,13 @@ final class Prompt {
         case "format json": await self.clerk.use(.json)
         case "format text": await self.clerk.use(.text)
         case "quit", "exit": return false
-        default: try await self.clerk.serve([line])
+        default:
+            // A command that was mistyped is a URL that leads nowhere.
+            if !self.bus.canRoute(line), let word = Completer.nearest(to: line, among: Self.words) {
+                try self.keyboard.show("there is no command \(SafeText.line(line)); did you mean \(word)?\n")
+            } else {
+                try await self.clerk.serve([line])
+            }
         }
         return true
     }

@@ -10,6 +10,8 @@ final class WindowResizes: Sendable {
     enum Event {
         case input
         case resized
+        /// The time was up.
+        case idle
     }
 
     private let readEnd: Int32
@@ -40,14 +42,22 @@ final class WindowResizes: Sendable {
     }
 
     /// Blocks until a descriptor has something to read, or the window another size.
-    func waitForInput(_ descriptor: Int32) throws(FileError) -> Event {
+    ///
+    /// - Parameters:
+    ///   - descriptor: the descriptor.
+    ///   - milliseconds: how long to wait; -1 for as long as it takes.
+    /// - Returns: what ended the wait.
+    func waitForInput(_ descriptor: Int32, milliseconds: Int32 = -1) throws(FileError) -> Event {
         var polled = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: self.readEnd, events: Int16(POLLIN), revents: 0),
         ]
-        while unsafe poll(&polled, nfds_t(polled.count), -1) < 0 {
-            if errno != EINTR { throw .last }
-        }
+        var count: Int32
+        repeat {
+            count = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
+            if count < 0, errno != EINTR { throw .last }
+        } while count < 0
+        if count == 0 { return .idle }
         guard polled[1].revents != 0 else { return .input }
         var bytes = [UInt8](repeating: 0, count: 64)
         while unsafe read(self.readEnd, &bytes, bytes.count) == bytes.count {}

@@ -64,6 +64,19 @@ struct BrowseTests {
         #expect(!shop.screen.isWhole && shop.screen.hasCursor && shop.isCooked)
     }
 
+    @Test func `Escape is a key that takes no other with it`() throws {
+        let shop = try self.browse()
+        for close in ["\u{1b}", "x\u{1b}", Self.back, "x\(Self.back)\(Self.back)"] {
+            try shop.type("g")
+            try shop.wait(for: "the URL bar") { $0.hasCursor && $0.lines.last == "URL:" }
+            try shop.type(close)
+            try self.wait(shop, for: "screen://home")
+            try shop.wait(for: "no cursor") { !$0.hasCursor }
+        }
+        try shop.type("q")
+        #expect(try shop.waitForEnd() == 0)
+    }
+
     @Test func `wide characters are in their columns`() throws {
         let shop = try self.browse("screen://product/nakiri-17-cm")
         #expect(shop.screen.lines[0] == " Shop › Nakiri 菜切包丁 17 cm")

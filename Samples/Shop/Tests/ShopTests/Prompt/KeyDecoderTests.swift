@@ -19,6 +19,15 @@ struct KeyDecoderTests {
         #expect(pieces == keys)
     }
 
+    @Test func `an Escape that nothing follows is a key of its own, and takes no other with it`() {
+        var decoder = KeyDecoder()
+        #expect(decoder.decode([0x1b]).isEmpty && decoder.isInEscape)
+        #expect(decoder.endEscape() == [.escape] && !decoder.isInEscape)
+        #expect(decoder.decode("q".utf8) == [.character("q")])
+        #expect(decoder.decode("\u{1b}[".utf8).isEmpty && decoder.endEscape() == [.escape, .character("[")])
+        #expect(decoder.decode("\u{1b}[A".utf8) == [.up] && decoder.endEscape().isEmpty)
+    }
+
     @Test func `what is no UTF-8 is left out`() {
         var decoder = KeyDecoder()
         #expect(

@@ -41,6 +41,15 @@ struct PromptTests {
         #expect(try shop.enter("").first?.isEmpty == false)
     }
 
+    @Test func `a URL without a scheme is completed, and a mistyped command is suggested`() throws {
+        let shop = try ShopTerminal()
+        try shop.type("catalog/se\t")
+        try shop.waitForLine("shop> catalog/search")
+        try shop.type(self.control("u"))
+        #expect(try shop.enter("routs") == ["there is no command routs; did you mean routes?"])
+        #expect(try shop.enter("/cart/shwo").first?.contains("did you mean") == true)
+    }
+
     @Test(arguments: [
         ("y", "receipt 1 for order 1: 54.90", "paid"), ("Yes", "receipt 1 for order 1: 54.90", "paid"),
         ("n", "cancelled the payment of order 1", "placed"),
