@@ -98,7 +98,7 @@ extension BusCore {
         of module: some LoopBound,
         _ configuration: MailboxConfiguration
     ) throws(RoutingError) {
-        let mailbox = self.makeMailbox(of: module, configuration)
+        let mailbox = self.makeMailbox(of: module, on: module.checkedEventLoop, configuration)
         guard self.mailboxes.withLock({ $0.add(mailbox, of: module) }) else {
             throw RoutingError(
                 .conflict,
@@ -113,10 +113,16 @@ extension BusCore {
     ///
     /// The handler that is made with it gives it back with ``leave(_:)``.
     func mailbox(of actor: any LoopBound) -> Mailbox {
-        self.watch(actor.eventLoop)
-        return self.mailboxes.withLock { mailboxes in
-            mailboxes.join(actor) { self.makeMailbox(of: actor, MailboxConfiguration()) }
+        let eventLoop = actor.checkedEventLoop
+        self.watch(eventLoop)
+        let mailbox = self.mailboxes.withLock { mailboxes in
+            mailboxes.join(actor) { self.makeMailbox(of: actor, on: eventLoop, MailboxConfiguration()) }
         }
+        precondition(
+            mailbox.eventLoop === eventLoop,
+            "`eventLoop` of \(type(of: actor)) has changed since it was registered: make it a constant"
+        )
+        return mailbox
     }
 
     /// Takes a mailbox once more; each call is balanced by one of ``leave(_:)``.
@@ -131,9 +137,13 @@ extension BusCore {
         self.mailboxes.withLock { $0.leave(owner) }
     }
 
-    private func makeMailbox(of actor: any LoopBound, _ configuration: MailboxConfiguration) -> Mailbox {
+    private func makeMailbox(
+        of actor: any LoopBound,
+        on eventLoop: EventLoop,
+        _ configuration: MailboxConfiguration
+    ) -> Mailbox {
         Mailbox(
-            eventLoop: actor.eventLoop,
+            eventLoop: eventLoop,
             configuration: configuration,
             limit: self.configuration.mailboxLimit,
             owner: actor

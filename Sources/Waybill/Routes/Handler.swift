@@ -44,6 +44,9 @@ final class Handler: Sendable {
         var reason: (@Sendable (String) -> RoutingError)?
     }
 
+    /// Whether the calling thread runs the loop of the mailbox.
+    @usableFromInline var isOnLoop: Bool { self.mailbox.eventLoop.isInEventLoop }
+
     /// A handler with code of its own.
     init(_ code: HandlerCode, isConnector: Bool = false, mailbox: Mailbox, core: BusCore) {
         self.code = code

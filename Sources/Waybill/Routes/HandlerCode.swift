@@ -266,6 +266,7 @@ final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value,
         on module: isolated Module
     ) async {
+        assert(handler.isOnLoop, "`eventLoop` of \(Module.self) has changed since it was registered")
         // It is in the exchange's context until `finish`, and binds nothing itself.
         unsafe exchange.enter()
         var outcome: Outcome?

@@ -10,6 +10,9 @@
 /// ```
 public protocol LoopBound: Actor {
     /// The loop that the actor runs on; it must always be the same one, and the actor must hold it.
+    ///
+    /// A constant keeps to that. A bus traps when it registers an actor whose loop is another one each time
+    /// that it is read, and in debug builds also when the loop has changed before a message is handled.
     nonisolated var eventLoop: EventLoop { get }
 }
 
@@ -21,6 +24,24 @@ extension LoopBound {
 }
 
 extension LoopBound {
+    /// The loop of the actor; traps unless the loop and the executor are the same each time they are read.
+    package nonisolated var checkedEventLoop: EventLoop {
+        let eventLoop = self.eventLoop
+        let executor = unsafe eventLoop.asUnownedSerialExecutor().asSerialExecutor()
+        for _ in 0..<4 {
+            precondition(
+                self.eventLoop === eventLoop,
+                "`eventLoop` of \(Self.self) is not the same loop each time: make it a constant"
+            )
+            // Only the identity of the executor is read, while the loop is held.
+            precondition(
+                unsafe self.unownedExecutor.asSerialExecutor() === executor,
+                "`unownedExecutor` of \(Self.self) is not its `eventLoop`"
+            )
+        }
+        return eventLoop
+    }
+
     /// Runs a closure as code of this actor, without suspending: the caller is on the actor's loop already.
     ///
     /// What `assumeIsolated` does, with the loop's own check in place of the runtime's. Traps off the loop.
