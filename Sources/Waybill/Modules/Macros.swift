@@ -30,8 +30,7 @@
 public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
 /// Reports that the URL of a ``Module(_:)`` is missing, and suggests one.
-@attached(member, names: named(context), named(url), named(routes), named(services), named(urls))
-@attached(extension, conformances: Module)
+@attached(member)
 public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
 /// Makes a route of a method of a ``Module(_:)``, whose path is the method's name.

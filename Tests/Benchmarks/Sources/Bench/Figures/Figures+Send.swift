@@ -29,7 +29,9 @@ extension Figures {
                 "send.off-loop",
                 must: .value(300),
                 goal: .value(150),
-                subject: Subject("send", iterations: Self.shortSample) { try await sender.sendFromOutside($0) },
+                subject: Subject("send", iterations: Self.shortSample) {
+                    try await sender.sendFromOutside($0)
+                },
                 peer: Peers.actorCall
             ),
             // The system looks at the whole process, so what is resident grows by what the messages need at a time.
