@@ -55,6 +55,8 @@ public actor Navigator: LoopBound {
     struct Rules: Sendable {
         var inspectors: [any NavigationInspector] = []
         var handler: (@Sendable (NavigationRequest) async throws -> NavigationDecision)?
+        /// The schemes whose unmatched URLs come to the handler.
+        var uncaughtSchemes: Set<String> = []
     }
 
     /// Makes a navigator that shows nothing yet, and registers `back`, `root` and `remove` for schemes.
@@ -123,12 +125,13 @@ extension Navigator {
     ///   - schemes: whose URLs come to it as well where no pattern matches them; their requests have no
     ///     ``NavigationRequest/destinationName``.
     ///   - handler: decides.
-    /// - Throws: `conflict` if a handler is registered for all URLs of one of the schemes.
+    /// - Throws: `conflict` if a scheme has a connector already; `invalidPattern` for a text that is not a
+    ///   scheme.
     public nonisolated func setGlobalHandler(
         uncaughtOf schemes: [String] = [],
         _ handler: @escaping @Sendable (NavigationRequest) async throws -> NavigationDecision
     ) throws(RoutingError) {
-        for scheme in schemes { _ = try self.register(nil, for: "\(scheme)://**", #fileID, #line) }
+        for scheme in schemes { try self.connectUncaught(scheme) }
         self.rules.withLock { $0.handler = handler }
     }
 
