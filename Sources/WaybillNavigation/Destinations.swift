@@ -99,6 +99,44 @@ extension Navigator {
         return try self.register(factory, for: pattern, fileID, line)
     }
 
+    /// Registers the destinations of a configuration, which replaces the one before with the same name.
+    ///
+    /// ```swift
+    /// import WaybillNavigation
+    ///
+    /// struct ProductScreen: Decodable, Sendable { let id: Int }
+    ///
+    /// func open(_ navigator: Navigator) throws {
+    ///     try navigator.load(
+    ///         ["app://product/:id": "Product"],
+    ///         destinations: ["Product": { try $0.decode(ProductScreen.self) }]
+    ///     )
+    /// }
+    /// ```
+    ///
+    /// A destination is shown as if it was registered by itself, under its name. Targets that are actions of
+    /// modules, or URLs, lead where they do in ``Waybill/MessageBus/load(_:named:destinations:)``, which
+    /// shares the names of configurations.
+    ///
+    /// - Parameters:
+    ///   - configuration: the patterns, without transitions, and the names of their destinations.
+    ///   - name: the name of the configuration; the empty name is one as any other.
+    ///   - destinations: a closure that makes each destination, by its name.
+    /// - Throws: `ConfigurationError`, for a pattern that cannot be read or is in conflict.
+    public nonisolated func load(
+        _ configuration: RouteConfiguration,
+        named name: String = "",
+        destinations: [String: @Sendable (NavigationRequest) async throws -> any Sendable]
+    ) throws(ConfigurationError) {
+        let shown = Dictionary(
+            uniqueKeysWithValues: destinations.map { name, make -> (String, MessageBus.Destination) in
+                let factory = DestinationFactory(name: name, make: make)
+                return (name, { message in try await self.handle(message, factory) })
+            }
+        )
+        try self.bus.load(configuration, named: name, destinations: shown)
+    }
+
     nonisolated func register(
         _ factory: DestinationFactory?,
         for pattern: String,
@@ -138,10 +176,12 @@ struct LivingDestination: Sendable {
         self.lives = [request.life]
     }
 
+    /// Whether a URL names the destination: by its path, and by those values of the query that the URL has.
     func isAt(_ other: NavigationRequest) -> Bool {
         let mine = self.request
+        let query = mine.query
         return mine.scheme == other.scheme && mine.host == other.host && mine.segments == other.segments
-            && (other.query.isEmpty || other.query == mine.query)
+            && other.query.allSatisfy { query[$0.key] == $0.value }
     }
 }
 

@@ -4,72 +4,60 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Puts the routes of a configuration in the place of those of the one before.
+    /// Puts the routes of a configuration in the place of the routes of the one before with its name.
     func configure(_ next: Configured) throws(ConfigurationError) {
-        let outgoing = try self.configured.withLock { configured throws(ConfigurationError) in
-            let old = configured?.routes ?? [:]
-            let routes = try self.exchange(old, for: next)
-            var next = next
-            next.routes = routes
-            configured = next
-            let kept = Set(routes.values.map { ObjectIdentifier($0.handler) })
-            return old.values.map(\.handler).filter { !kept.contains(ObjectIdentifier($0)) }
-        }
-        self.retire(outgoing)
+        try self.bindConfigurations { $0.put(next) }
     }
 
-    /// Looks for the targets of the configuration again, since modules have come or gone.
+    /// Resolves the targets of all configurations again, since modules have come or gone.
     func reconfigure() {
-        guard let configured = self.configured.withLock({ $0 }) else { return }
+        guard self.configured.withLock({ !$0.isEmpty }) else { return }
         do throws(ConfigurationError) {
-            try self.configure(configured)
+            try self.bindConfigurations { _ in }
         } catch {
             self.logger.warning("configuration not applied again", metadata: ["error": "\(error)"])
         }
     }
 
-    private func exchange(
-        _ old: [RouteConfiguration.Entry: Configured.Bound],
-        for next: Configured
-    ) throws(ConfigurationError) -> [RouteConfiguration.Entry: Configured.Bound] {
-        try self.registry.change { table, connections throws(ConfigurationError) in
-            guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
-                let error = RoutingError.shutDown(url: "")
-                throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
-            }
-            var changed = table
-            for bound in old.values { changed.remove(bound.id) }
-            let targets = Targets(in: changed, next.destinations)
-            var routes: [RouteConfiguration.Entry: Configured.Bound] = [:]
-            for entry in next.configuration.entries where routes[entry] == nil {
-                do throws(RoutingError) {
-                    let found = try targets.find(for: entry, in: changed, connections)
-                    routes[entry] = try self.bind(entry, to: found, old[entry], in: &changed)
-                } catch {
-                    throw ConfigurationError(entry.source, error.message, cause: error)
+    /// Changes the configurations, and binds the routes of all of them: of none if one is wrong.
+    private func bindConfigurations(
+        _ change: (inout ConfigurationRegister) -> Void
+    ) throws(ConfigurationError) {
+        let outgoing = try self.configured.withLock { register throws(ConfigurationError) in
+            var next = register
+            change(&next)
+            let outgoing = try self.registry.change { table, connections throws(ConfigurationError) in
+                guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
+                    let error = RoutingError.shutDown(url: "")
+                    throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
                 }
+                var changed = table
+                let outgoing = try next.bind(in: &changed, connections, self)
+                table = changed
+                return outgoing
             }
-            table = changed
-            return routes
+            register = next
+            return outgoing
         }
+        self.retire(outgoing)
     }
 
-    private func bind(
-        _ entry: RouteConfiguration.Entry,
-        to found: Targets.ResolvedRoute?,
-        _ old: Configured.Bound?,
-        in table: inout RouteTable<Handler>
-    ) throws(RoutingError) -> Configured.Bound {
-        let handler: Handler
-        if let old, let found, old.source === found.handler {
-            handler = old.handler
-        } else {
-            handler = found.map { Handler(sharing: $0.handler, target: $0.target) } ?? self.unbound(entry)
-            handler.describe(as: self.description(of: entry, found))
-        }
-        let place = entry.source.file.isEmpty ? "configuration" : entry.source.file
-        let id = try table.insert(entry.pattern, handler, fileID: place, line: entry.source.line ?? 0)
-        return Configured.Bound(id: id, handler: handler, source: found?.handler, target: found?.target)
+    /// Returns the handler of a configured route.
+    ///
+    /// - Parameters:
+    ///   - entry: the route.
+    ///   - found: its target; nil when that is not there.
+    ///   - old: how the route was bound before; its handler is kept if it runs the same code.
+    /// - Returns: the handler.
+    func handler(
+        of entry: RouteConfiguration.Entry,
+        _ found: Targets.ResolvedRoute?,
+        keeping old: Configured.Bound?
+    ) -> Handler {
+        if let old, let found, old.source === found.handler { return old.handler }
+        let handler = found.map { Handler(sharing: $0.handler, target: $0.target) } ?? self.unbound(entry)
+        handler.describe(as: self.description(of: entry, found))
+        return handler
     }
 
     private func description(
@@ -98,17 +86,26 @@ struct Configured: Sendable {
         let source: Handler?
         /// What its target says to that code, if it is a URL that says something.
         let target: ConfiguredTarget?
+        /// The routes in code whose place it has taken, by conventions that replace, until it goes.
+        var hidden: [HiddenRoute]
     }
 
+    let name: String
     let configuration: RouteConfiguration
     let destinations: [String: Handler]
     var routes: [RouteConfiguration.Entry: Bound] = [:]
+    /// The entries whose routes code has unregistered or replaced since the configuration was loaded.
+    var overridden: Set<RouteConfiguration.Entry> = []
+    /// Whether its routes have been bound since it was loaded.
+    var isBound = false
 
     init(
         _ configuration: RouteConfiguration,
+        named name: String,
         _ destinations: [String: MessageBus.Destination],
         _ core: BusCore
     ) {
+        self.name = name
         self.configuration = configuration
         self.destinations = destinations.mapValues {
             Handler(suspending: $0, mailbox: core.homeMailbox, core: core)
@@ -126,10 +123,11 @@ struct Targets {
     }
 
     private var actions: [String: [String: Handler]] = [:]
-    private let destinations: [String: Handler]
 
-    init(in table: RouteTable<Handler>, _ destinations: [String: Handler]) {
-        self.destinations = destinations
+    /// Finds the actions of modules.
+    ///
+    /// - Parameter table: the routes that are registered in code.
+    init(in table: RouteTable<Handler>) {
         for route in table.routes {
             guard let handler = table.handler(for: route.id), let description = handler.routeDescription,
                 let module = description.module, let action = description.action
@@ -138,11 +136,17 @@ struct Targets {
         }
     }
 
-    /// What handles an entry's messages; nil if it is not there.
+    /// Returns the handler of an entry's messages, or nil when the target is not there.
     ///
+    /// - Parameters:
+    ///   - entry: the route of a configuration.
+    ///   - destinations: the destinations that were passed with the configuration, by name.
+    ///   - table: the routes, as far as they are bound.
+    ///   - connections: the connectors.
     /// - Throws: `invalidPattern`, and `invalidURL` for a target that is a URL and cannot be read.
     func find(
         for entry: RouteConfiguration.Entry,
+        among destinations: [String: Handler],
         in table: RouteTable<Handler>,
         _ connections: Connections
     ) throws(RoutingError) -> ResolvedRoute? {
@@ -154,7 +158,7 @@ struct Targets {
                     "the target is empty; it is an action of a module, a URL, or the name of a destination"
             )
         }
-        if let destination = self.destinations[entry.target] { return ResolvedRoute(handler: destination) }
+        if let destination = destinations[entry.target] { return ResolvedRoute(handler: destination) }
         let pattern = try table.pattern(entry.pattern)
         if entry.isURL { return try Self.find(entry.target, pattern, in: table, connections) }
         // Of a selector, `detail:` or `detail:in:`, the base name is the action's.

@@ -14,7 +14,7 @@ public import WaybillRouting
 ///
 /// A target is the action of a module (`Catalog.product`, or `product` alone where the scheme of the pattern
 /// names the module, as `catalog://…` names `Catalog`, `CatalogModule` or `CatalogController`), the URL of
-/// another route, or the name of a destination that is passed to ``MessageBus/load(_:destinations:)``.
+/// another route, or the name of a destination that is passed to ``MessageBus/load(_:named:destinations:)``.
 public struct RouteConfiguration: Sendable, Hashable {
     /// One pattern and where it leads.
     public struct Entry: Sendable, Hashable {
@@ -104,24 +104,30 @@ extension MessageBus {
     /// Code that a configuration names as a target; it runs on the bus's loop.
     public typealias Destination = @Sendable (Message) async throws -> any Sendable
 
-    /// Registers the routes of a configuration, in place of those of the one before: all of them at once, or,
-    /// if something is wrong, none, and those from before stay.
+    /// Registers the routes of a configuration, in place of the routes of the one before with the same name:
+    /// all of them at once, or, if something is wrong, none, and those from before stay.
     ///
-    /// A bus has one configuration; load another to change it while the program runs. A route that is in both
-    /// with the same target is not disturbed: callers that wait for it continue to wait. Routes that were
-    /// registered in code stay as they are.
+    /// Configurations of different names add up, so that each component brings its own; load one again to
+    /// change it while the program runs, and an empty one to take it away. A route that is in both with the
+    /// same target is not disturbed: callers that wait for it continue to wait.
     ///
-    /// A target that is not registered yet is no error: its routes fail with `noHandler` until the module is
-    /// installed, and ``validate(urls:)`` names them.
+    /// Routes that were registered in code stay as they are. By conventions that replace routes of the same
+    /// shape, as FTRouter's, a configured route hides such a route until its configuration goes, and a route
+    /// that code registers later replaces the configured one until its configuration is loaded again.
+    ///
+    /// A target that is not registered yet is not an error: its routes fail with `noHandler` until the module
+    /// is installed, and ``validate(urls:)`` names them.
     ///
     /// - Parameters:
     ///   - configuration: what to register.
-    ///   - destinations: targets that are no actions of modules, by their names.
+    ///   - name: the name of the configuration; the empty name is one as any other.
+    ///   - destinations: targets that are not actions of modules, by their names.
     /// - Throws: ``ConfigurationError``, for a pattern that cannot be read or is in conflict.
     public func load(
         _ configuration: RouteConfiguration,
+        named name: String = "",
         destinations: [String: Destination] = [:]
     ) throws(ConfigurationError) {
-        try self.core.configure(Configured(configuration, destinations, self.core))
+        try self.core.configure(Configured(configuration, named: name, destinations, self.core))
     }
 }

@@ -33,7 +33,7 @@ final class BusCore: Sendable {
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let exempt = Locked(DrainExemptions())
     let drainWaiters = Locked(DrainWaiters())
-    let configured = Locked<Configured?>(nil)
+    let configured = Locked(ConfigurationRegister())
     let services = Locked(ServiceRegister())
     let attachments = Attachments()
     let exposures: Exposures
@@ -144,7 +144,8 @@ extension BusCore {
     /// A loop has stopped: its handlers stay registered, but messages no longer reach them.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
-        for handler in self.registry.handlers + self.topics.handlers
+        let hidden = self.configured.withLock { $0.hiddenHandlers }
+        for handler in self.registry.handlers + self.topics.handlers + hidden
         where ObjectIdentifier(handler.mailbox.eventLoop) == eventLoop {
             handler.retire(with: RoutingError.loopShutDown)
         }

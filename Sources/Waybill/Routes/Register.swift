@@ -152,7 +152,9 @@ extension BusCore {
             var replaced: [Handler] = []
             do throws(RoutingError) {
                 for (pattern, handler) in zip(patterns, handlers) {
-                    if replaces { replaced += try table.removeRivals(of: pattern) }
+                    if replaces {
+                        replaced += table.removeRivals(of: try table.pattern(pattern)).map(\.handler)
+                    }
                     ids.append(try table.insert(pattern, handler, fileID: fileID, line: line))
                 }
             } catch {
@@ -168,7 +170,7 @@ extension BusCore {
 
     func unregister(_ target: Registration.Target) {
         switch target {
-        case .route(let id): self.remove { table in [table.remove(id)] }
+        case .route(let id): self.removeRoute(id)
         case .connection(let id): self.disconnect { $0.id == id }
         case .service(let id): self.withdraw(id)
         case .subscription(let id): self.unsubscribe(id)
@@ -184,6 +186,21 @@ extension BusCore {
             self.registry.noteChange()
         case .cluster(let id): self.leaveCluster(id)
         }
+    }
+
+    /// Removes the route of a registration.
+    ///
+    /// A route that a configured route hides is in the register of configurations. A route that was hidden
+    /// once has another ID in the table, which that register knows.
+    private func removeRoute(_ id: RouteID) {
+        guard self.remove({ table in [table.remove(id)] }) == 0 else { return }
+        let hidden = self.configured.withLock { register -> Handler? in
+            guard !register.isEmpty else { return nil }
+            return self.registry.change { table, _ in register.removeHidden(id, from: &table) }
+        }
+        guard let hidden else { return }
+        self.retire([hidden])
+        if hidden.routeDescription != nil { self.reconfigure() }
     }
 
     /// Takes handlers out of the table, and then fails the callers that wait for them.
@@ -223,8 +240,14 @@ extension BusCore {
         }
         let uncaught = self.uncaught.withLock { $0.take() }
         _ = consume uncaught
-        let configured = self.configured.withLock { $0.take() }
-        _ = consume configured
+        // Hidden routes are in no table. The rest of the register is released outside of the lock.
+        let configured = self.configured.withLock { register in
+            defer { register = ConfigurationRegister() }
+            return register
+        }
+        for handler in configured.hiddenHandlers {
+            handler.retire(with: RoutingError.shutDown, exempting: exempt)
+        }
         self.attachments.removeAll()
         self.withdrawAll()
         self.unwatch()

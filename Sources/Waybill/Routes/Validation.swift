@@ -72,7 +72,7 @@ extension BusCore {
 
     /// The routes of the configuration whose targets cannot do anything with their messages.
     func problemsWithTargets() -> [RoutingError] {
-        guard let routes = self.configured.withLock({ $0?.routes }) else { return [] }
+        let routes = self.configured.withLock { $0.boundRoutes }
         let problems = routes.compactMap { entry, bound -> RoutingError? in
             if let url = bound.target?.connectedURL {
                 guard !self.registry.reach(url).isPossible else { return nil }

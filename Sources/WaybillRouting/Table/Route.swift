@@ -55,6 +55,11 @@ extension RouteTrie {
             .sorted { $0.id.generation < $1.id.generation }
     }
 
+    /// The route at an index of the table.
+    func route(at index: UInt32) -> Route? {
+        self.route(RouteID(index: index, generation: self.routes[Int(index)].generation))
+    }
+
     func route(_ id: RouteID) -> Route? {
         guard let index = self.index(of: id), let pattern = self.pattern(at: index) else { return nil }
         let record = self.routes[Int(index)]

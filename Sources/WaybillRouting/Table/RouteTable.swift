@@ -158,14 +158,16 @@ extension RouteTable {
         return self.remove(at: index)
     }
 
-    /// Removes the routes that have the shape of a pattern, and returns their handlers.
-    package mutating func removeRivals(of pattern: String) throws(RoutingError) -> [Handler] {
-        let pattern = try RoutePattern(pattern, self.trie.rules)
-        var removed: [Handler?] = []
+    /// Removes the routes that have the shape of a pattern, and returns them with their handlers.
+    package mutating func removeRivals(
+        of pattern: RoutePattern
+    ) -> [(route: Route, handler: Handler)] {
+        var removed: [(route: Route, handler: Handler)] = []
         while let index = self.trie.rival(of: pattern) {
-            removed.append(self.remove(at: index))
+            let route = self.trie.route(at: index)
+            if let handler = self.remove(at: index), let route { removed.append((route, handler)) }
         }
-        return removed.compactMap(\.self)
+        return removed
     }
 
     /// Removes all routes of a scheme, and its registration.

@@ -1,0 +1,182 @@
+internal import WaybillRouting
+
+/// The configurations that a bus has loaded, in the order in which their names were loaded first.
+///
+/// Each change binds the routes of all configurations anew: one configuration may lead to a route of another
+/// one, and hide it.
+struct ConfigurationRegister: Sendable {
+    private var configurations: [Configured] = []
+    /// Where routes in code are that configured routes have hidden once: the IDs that they have in the table
+    /// now, by the IDs that their registrations have.
+    private var restored: [RouteID: RouteID] = [:]
+
+    /// Whether no configuration has been loaded.
+    var isEmpty: Bool { self.configurations.isEmpty }
+
+    /// The routes of all configurations.
+    var boundRoutes: [(key: RouteConfiguration.Entry, value: Configured.Bound)] {
+        self.configurations.flatMap { Array($0.routes) }
+    }
+
+    /// The handlers of the routes in code that are hidden now.
+    var hiddenHandlers: [Handler] { self.boundRoutes.flatMap { $0.value.hidden.map(\.handler) } }
+
+    /// Puts a configuration in the place of the one with its name.
+    mutating func put(_ next: Configured) {
+        guard let index = self.configurations.firstIndex(where: { $0.name == next.name }) else {
+            self.configurations.append(next)
+            return
+        }
+        var next = next
+        next.routes = self.configurations[index].routes
+        self.configurations[index] = next
+    }
+}
+
+extension ConfigurationRegister {
+    /// Binds the routes of all configurations, in the place of the routes that were bound before.
+    ///
+    /// - Parameters:
+    ///   - table: the routes of the bus.
+    ///   - connections: the connectors of the bus.
+    ///   - core: makes handlers.
+    /// - Returns: the handlers that have no route any more.
+    mutating func bind(
+        in table: inout RouteTable<Handler>,
+        _ connections: Connections,
+        _ core: BusCore
+    ) throws(ConfigurationError) -> [Handler] {
+        let old = self.configurations.map(\.routes)
+        let dropped = try self.takeOut(of: &table)
+        let targets = Targets(in: table)
+        for (index, configured) in self.configurations.enumerated() {
+            for entry in configured.configuration.entries
+            where self.configurations[index].routes[entry] == nil && !configured.overridden.contains(entry) {
+                do throws(RoutingError) {
+                    let found = try targets.find(
+                        for: entry,
+                        among: configured.destinations,
+                        in: table,
+                        connections
+                    )
+                    let handler = core.handler(of: entry, found, keeping: old[index][entry])
+                    let bound = try self.insert(handler, for: entry, of: configured, found, in: &table)
+                    self.configurations[index].routes[entry] = bound
+                } catch {
+                    throw ConfigurationError(entry.source, error.message, cause: error)
+                }
+            }
+            self.configurations[index].isBound = true
+        }
+        let kept = Set(self.boundRoutes.map { ObjectIdentifier($0.value.handler) })
+        let before = old.flatMap { $0.values.map(\.handler) }
+        return before.filter { !kept.contains(ObjectIdentifier($0)) } + dropped
+    }
+
+    /// Takes the bound routes out of a table, and inserts the routes that they hid.
+    ///
+    /// - Returns: the handlers of hidden routes that do not come back, since code has unregistered or
+    ///   replaced the route that hid them.
+    private mutating func takeOut(
+        of table: inout RouteTable<Handler>
+    ) throws(ConfigurationError) -> [Handler] {
+        var hidden: [HiddenRoute] = []
+        var dropped: [Handler] = []
+        for index in self.configurations.indices {
+            for (entry, bound) in self.configurations[index].routes {
+                if table.remove(bound.id) != nil {
+                    hidden += bound.hidden
+                } else {
+                    dropped += bound.hidden.map(\.handler)
+                    if self.configurations[index].isBound {
+                        self.configurations[index].overridden.insert(entry)
+                    }
+                }
+            }
+            self.configurations[index].routes = [:]
+        }
+        self.restored = self.restored.filter { table.route($0.value) != nil }
+        for hidden in hidden.sorted(by: { $0.route.pattern.text < $1.route.pattern.text }) {
+            let route = hidden.route
+            do throws(RoutingError) {
+                self.restored[hidden.id] = try table.insert(
+                    route.pattern,
+                    hidden.handler,
+                    fileID: route.fileID,
+                    line: route.line
+                )
+            } catch {
+                throw ConfigurationError(RouteConfiguration.Source(), error.message, cause: error)
+            }
+        }
+        return dropped
+    }
+
+    /// Inserts a route; by conventions that replace, the routes of its shape are hidden.
+    private mutating func insert(
+        _ handler: Handler,
+        for entry: RouteConfiguration.Entry,
+        of configured: Configured,
+        _ found: Targets.ResolvedRoute?,
+        in table: inout RouteTable<Handler>
+    ) throws(RoutingError) -> Configured.Bound {
+        let pattern = try table.pattern(entry.pattern)
+        var hidden: [HiddenRoute] = []
+        if table.conventions.sameShape == .replaces {
+            for rival in table.removeRivals(of: pattern) { hidden += self.hide(rival.route, rival.handler) }
+        }
+        let name = configured.name.isEmpty ? "configuration" : "configuration `\(configured.name)`"
+        let id = try table.insert(
+            pattern,
+            handler,
+            fileID: entry.source.file.isEmpty ? name : entry.source.file,
+            line: entry.source.line ?? 0
+        )
+        return Configured.Bound(
+            id: id,
+            handler: handler,
+            source: found?.handler,
+            target: found?.target,
+            hidden: hidden
+        )
+    }
+
+    /// Returns the routes in code that go out of sight with a route that has just been removed: the route
+    /// itself, or the routes that it hid when it is a configured route.
+    private mutating func hide(_ route: Route, _ handler: Handler) -> [HiddenRoute] {
+        for index in self.configurations.indices {
+            let bound = self.configurations[index].routes.first { $0.value.id == route.id }
+            guard let bound else { continue }
+            self.configurations[index].routes[bound.key] = nil
+            return bound.value.hidden
+        }
+        let registered = self.restored.first { $0.value == route.id }?.key
+        if let registered { self.restored[registered] = nil }
+        return [HiddenRoute(id: registered ?? route.id, route: route, handler: handler)]
+    }
+
+    /// Removes a route in code that is hidden, or was hidden once.
+    ///
+    /// - Parameters:
+    ///   - id: the ID that its registration has.
+    ///   - table: the routes of the bus.
+    /// - Returns: its handler; nil if there is no such route.
+    mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Handler>) -> Handler? {
+        if let present = self.restored.removeValue(forKey: id) { return table.remove(present) }
+        for index in self.configurations.indices {
+            for (entry, bound) in self.configurations[index].routes {
+                guard let place = bound.hidden.firstIndex(where: { $0.id == id }) else { continue }
+                return self.configurations[index].routes[entry]?.hidden.remove(at: place).handler
+            }
+        }
+        return nil
+    }
+}
+
+/// A route in code that a configured route has taken the place of.
+struct HiddenRoute: Sendable {
+    /// The ID that its registration has.
+    let id: RouteID
+    let route: Route
+    let handler: Handler
+}
