@@ -43,8 +43,9 @@ public struct NativeConnector: Connector {
     /// `Target_` at the beginning: `UserModule` is the target `User`. A route that is one segment and nothing
     /// else, as that of `@Route("/")` is, is the default action of its module. A method with parameters takes
     /// values, and needs some if one of its parameters is required; it reads them by name, from the query and
-    /// from what the caller passes. It runs on its module's loop, in the order of the module's mailbox.
-    /// Modules may be installed and uninstalled at any time.
+    /// from the values that the caller passes. A method that takes a `Message` is called with values and
+    /// without. A method runs on its module's loop, in the order of the module's mailbox. Modules may be
+    /// installed and uninstalled at any time.
     ///
     /// With the scheme as the target, modules are reached by convention, with nothing configured for a URL
     /// (COCRouter's way):
@@ -169,7 +170,7 @@ extension RouteDescription {
 
     /// Whether the method needs values.
     fileprivate var values: Actions.Action.Values {
-        if self.parameters.isEmpty { return .none }
+        if self.parameters.isEmpty { return self.takesMessage ? .optional : .none }
         return self.parameters.contains(where: \.isRequired) ? .needed : .optional
     }
 }

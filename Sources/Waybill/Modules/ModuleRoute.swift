@@ -30,6 +30,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     ///   - pattern: what URLs it handles.
     ///   - action: the name of the method.
     ///   - parameters: what it reads.
+    ///   - takesMessage: whether the method takes the whole message, and so whatever values a URL has.
     ///   - documentation: what it is for.
     ///   - body: turns a message into a value, on the module's loop.
     @inlinable
@@ -37,11 +38,13 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         _ pattern: String,
         action: String,
         parameters: [RouteDescription.Parameter] = [],
+        takesMessage: Bool = false,
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
         // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
-        self.init(pattern, action, parameters, Value.self, documentation) { module in
+        self.init(pattern, action, parameters, Value.self, documentation, takesMessage: takesMessage) {
+            module in
             HandlerCode(immediate: ImmediateBody(unsafe IsolatedBody(body).unisolated(module)))
         }
     }
@@ -54,10 +57,12 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         _ pattern: String,
         action: String,
         parameters: [RouteDescription.Parameter] = [],
+        takesMessage: Bool = false,
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) {
-        self.init(pattern, action, parameters, Value.self, documentation) { module in
+        self.init(pattern, action, parameters, Value.self, documentation, takesMessage: takesMessage) {
+            module in
             HandlerCode(suspending: ActorCode(module, body))
         }
     }
@@ -128,9 +133,10 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         _ parameters: [RouteDescription.Parameter],
         _ reply: any Any.Type,
         _ documentation: String,
+        takesMessage: Bool = false,
         _ makeCode: @escaping @Sendable (Module) -> HandlerCode
     ) {
-        self.description = RouteDescription(
+        var description = RouteDescription(
             pattern,
             "\(Module.self)",
             action,
@@ -139,6 +145,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
             DescribedType(reply),
             documentation
         )
+        description.takesMessage = takesMessage
+        self.description = description
         self.makeCode = makeCode
     }
 }

@@ -171,6 +171,9 @@ public struct RouteDescription: Sendable, Hashable {
     /// The errors that the route declares for its callers.
     public private(set) var failures: [Failure] = []
 
+    /// Whether the method takes the whole message, and so whatever values that has.
+    var takesMessage = false
+
     private let knownReply: DescribedType
 
     /// The type of the value that comes back itself; nil if only its name is known, or nothing.
@@ -295,6 +298,7 @@ extension RouteDescription {
             self.documentation
         )
         description.failures = self.failures
+        description.takesMessage = self.takesMessage
         return description
     }
 }

@@ -48,6 +48,7 @@ struct RouteEntry {
     private var description: [String] {
         var lines = [self.method.pattern.text.asLiteral, "action: \(self.method.name.asLiteral)"]
         if let parameters = self.call.descriptions { lines.append(parameters) }
+        if self.method.takesMessage { lines.append("takesMessage: true") }
         if !self.method.documentation.isEmpty {
             lines.append("documentation: \(self.method.documentation.asLiteral)")
         }

@@ -58,6 +58,7 @@ struct ParameterTests {
                                     .init("done", "(@Sendable (Int) -> Void)?", of: (@Sendable (Int) -> Void)?.self, default: "nil"),
                                     .init("then", "@Sendable () -> Void", of: (@Sendable () -> Void).self, default: "{}"),
                                 ],
+                                takesMessage: true,
                                 body
                             ))
                             #sourceLocation()
@@ -109,7 +110,8 @@ struct ParameterTests {
                         routes.append(
                             Waybill.ModuleRoute<A>(
                                 "app://a/<int:page>/:in/**rest",
-                                action: "open"
+                                action: "open",
+                                takesMessage: true
                             ) { module, message -> Void in
                                 module.open(
                                     message
@@ -119,7 +121,8 @@ struct ParameterTests {
                         routes.append(
                             Waybill.ModuleRoute<A>(
                                 "app://a/*/x",
-                                action: "unnamed"
+                                action: "unnamed",
+                                takesMessage: true
                             ) { module, message -> Void in
                                 module.unnamed(
                                     message
