@@ -35,6 +35,9 @@ public struct FTRouterComponents: Sendable {
     /// has been replied to.
     public let followedURL: String?
 
+    /// The name of the destination; nil if the URL leads nowhere, or ``init(_:destination:)`` got none.
+    public let destination: String?
+
     /// What the caller passed beside the URL.
     public let parameters: [String: any Sendable]
 
@@ -45,9 +48,12 @@ public struct FTRouterComponents: Sendable {
 
     /// Reads the parts of a message.
     ///
-    /// - Parameter message: a message on a bus with the conventions `.ftRouter`, or any other; without a host
-    ///   apart and leading verbs the first two are segments.
-    public init(_ message: Message) {
+    /// - Parameters:
+    ///   - message: a message on a bus with the conventions `.ftRouter`, or any other; without a host apart
+    ///     and leading verbs the first two are segments.
+    ///   - destination: the name of the destination: `context.pattern` in a middleware,
+    ///     `request.destinationName` in the global handler of a navigator.
+    public init(_ message: Message, destination: String? = nil) {
         let address = message.address
         self.scheme = address.scheme
         self.host = address.host
@@ -55,6 +61,7 @@ public struct FTRouterComponents: Sendable {
         self.transition = message.transition?.rawValue
         self.query = message.parameters.query
         self.followedURL = message.returnURL
+        self.destination = destination
         self.parameters = message.parameters.call
     }
 }

@@ -64,6 +64,58 @@ extension NavigationInspector {
     ) async {}
 }
 
+extension Navigator {
+    /// Adds closures as an inspector behind the present ones; each has a default that changes nothing.
+    ///
+    /// Use a ``NavigationInspector`` to wrap the destination that is made.
+    ///
+    /// - Parameters:
+    ///   - shouldTransition: whether the request may go on; it gets the destination on top as well.
+    ///   - willTransition: supplies another destination; nil for the one that is registered.
+    ///   - didTransition: gets the change, or the error of the request.
+    public nonisolated func addInspector(
+        shouldTransition:
+            @escaping @Sendable (
+                NavigationRequest, _ source: PresentedDestination?
+            ) async throws -> Bool = { _, _ in true },
+        willTransition:
+            @escaping @Sendable (
+                NavigationRequest, _ source: PresentedDestination?
+            ) async throws -> (any Sendable)? = { _, _ in nil },
+        didTransition:
+            @escaping @Sendable (
+                NavigationRequest, Result<NavigationChange, RoutingError>
+            ) async -> Void = { _, _ in }
+    ) {
+        self.addInspector(
+            ClosureInspector(should: shouldTransition, will: willTransition, did: didTransition)
+        )
+    }
+}
+
+/// An inspector made of closures.
+private struct ClosureInspector: NavigationInspector {
+    let should: @Sendable (NavigationRequest, PresentedDestination?) async throws -> Bool
+    let will: @Sendable (NavigationRequest, PresentedDestination?) async throws -> (any Sendable)?
+    let did: @Sendable (NavigationRequest, Result<NavigationChange, RoutingError>) async -> Void
+
+    func shouldTransition(
+        _ request: NavigationRequest,
+        from source: PresentedDestination?
+    ) async throws -> Bool { try await self.should(request, source) }
+
+    func willTransition(
+        _ request: NavigationRequest,
+        from source: PresentedDestination?,
+        make: nonisolated(nonsending) () async throws -> any Sendable
+    ) async throws -> (any Sendable)? { try await self.will(request, source) }
+
+    func didTransition(
+        _ request: NavigationRequest,
+        result: Result<NavigationChange, RoutingError>
+    ) async { await self.did(request, result) }
+}
+
 /// What the global handler of a navigator does with a request.
 public struct NavigationDecision: Sendable {
     let value: (any Sendable)?

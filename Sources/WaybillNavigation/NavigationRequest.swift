@@ -90,6 +90,25 @@ public struct NavigationRequest: Sendable {
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         try self.message.decode(type)
     }
+
+    /// Puts the parameters onto a value: a property without a parameter keeps its value.
+    ///
+    /// ```swift
+    /// import WaybillNavigation
+    ///
+    /// struct DetailScreen: Codable, Sendable { var price = 9.5 }
+    ///
+    /// func open(_ navigator: Navigator) throws {
+    ///     try navigator.register("app://detail") { try $0.decode(onto: DetailScreen()) }
+    /// }
+    /// ```
+    ///
+    /// - Parameter value: the value with the defaults, or with the parameters from before.
+    /// - Returns: the changed value.
+    /// - Throws: the errors of ``Waybill/Message/decode(onto:)``, with the name of the parameter.
+    public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
+        try self.message.decode(onto: value)
+    }
 }
 
 extension NavigationRequest {

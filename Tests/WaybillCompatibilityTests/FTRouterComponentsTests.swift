@@ -93,4 +93,43 @@ struct FTRouterComponentsTests {
         }
         #expect(seen.entries.map(\.host) == [host] && seen.entries.map(\.path) == ["receipt"])
     }
+
+    @Test func `the uncaught handler sees the followed URL, and may send it a value`() async throws {
+        var configuration = MessageBus.Configuration.quiet(by: .ftRouter)
+        configuration.defaultScheme = "ft"
+        let bus = MessageBus(configuration: configuration)
+        let (seen, received) = (Journal<String?>(), Journal<Int>())
+        bus.setUncaughtHandler { message in
+            seen.add(FTRouterComponents(message).followedURL)
+            message.sendReturn(42)
+        }
+        try bus.register("home/receipt") { received.add(try $0.payload(as: Int.self)) }
+        #expect(await failure { try await bus.route("ft://no/where#home/receipt") }?.code == .noRoute)
+        bus.send("ft://no/where#home/receipt")
+        #expect(await eventually { received.entries == [42, 42] })
+        #expect(seen.entries == ["ft:///home/receipt", "ft:///home/receipt"])
+    }
+
+    @Test func `a handler block sees every URL with its destination, and may answer`() async throws {
+        var configuration = MessageBus.Configuration.quiet(by: .ftRouter)
+        configuration.defaultScheme = "ft"
+        let bus = MessageBus(configuration: configuration)
+        let seen = Journal<String>()
+        try bus.register("market/detail") { _ in "detail" }
+        let block = bus.use(handlerBlock: { components in
+            seen.add("\(components.path) \(components.destination ?? "-") \(components.followedURL ?? "-")")
+            return components.destination == nil ? "no \(components.path)" : nil
+        })
+        let reply = try await bus.route("ft://push/market/detail#home/receipt")
+        _ = await reply.returnLeg?.outcome
+        #expect(reply.value as? String == "detail")
+        #expect(try await bus.route("ft://market/nothing", as: String.self) == "no market/nothing")
+        block.cancel()
+        #expect(await failure { try await bus.route("ft://market/nothing") }?.code == .noRoute)
+        #expect(
+            seen.entries == [
+                "market/detail market/detail ft:///home/receipt", "home/receipt - -", "market/nothing - -",
+            ]
+        )
+    }
 }

@@ -21,18 +21,59 @@ extension Message {
     ///   `invalidParameter` with both types; and what the type's own `init(from:)` throws, as
     ///   `invalidParameter` with that as its cause.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
+        try self.decode(type, keeping: [:])
+    }
+
+    /// Puts the parameters onto a value: a property without a parameter keeps its value.
+    ///
+    /// ```swift
+    /// struct Detail: Codable { var symbol = ""; var price = 9.5 }
+    ///
+    /// try bus.register("app://detail") { message in show(try message.decode(onto: Detail())) }
+    /// try await bus.route("app://detail?symbol=WB")        // symbol: "WB", price: 9.5
+    /// ```
+    ///
+    /// A `Decodable` type does not know the values that its properties are declared with; a value of the type
+    /// does. It is taken apart by its `encode(to:)`, and properties are told apart by their coding keys.
+    /// Otherwise parameters are read as by ``decode(_:)``.
+    ///
+    /// An object that takes parameters over keeps them in one property:
+    /// `self.detail = try message.decode(onto: self.detail)`.
+    ///
+    /// - Parameter value: the value with the defaults, or with the parameters from before.
+    /// - Returns: the changed value.
+    /// - Throws: the errors of ``decode(_:)``, and an error of `encode(to:)` as the cause of
+    ///   `invalidParameter`.
+    public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
+        let recorder = PropertyRecorder()
         do {
-            return try Value(from: ParameterDecoder(self.parameters))
+            try value.encode(to: recorder)
+        } catch {
+            throw self.failure(error, of: Value.self)
+        }
+        return try self.decode(Value.self, keeping: recorder.values)
+    }
+
+    private func decode<Value: Decodable>(
+        _ type: Value.Type,
+        keeping kept: [String: Any]
+    ) throws(RoutingError) -> Value {
+        do {
+            return try Value(from: ParameterDecoder(self.parameters, kept))
         } catch let error as RoutingError {
             throw error
         } catch {
-            throw RoutingError(
-                .invalidParameter,
-                url: self.parameters.url,
-                message: "the parameters are no \(TypeName.of(type)): \(Self.reason(error))",
-                cause: error
-            )
+            throw self.failure(error, of: type)
         }
+    }
+
+    private func failure(_ error: any Error, of type: any Any.Type) -> RoutingError {
+        RoutingError(
+            .invalidParameter,
+            url: self.parameters.url,
+            message: "the parameters are no \(TypeName.of(type)): \(Self.reason(error))",
+            cause: error
+        )
     }
 
     private static func reason(_ error: any Error) -> String {
@@ -48,13 +89,18 @@ extension Message {
 /// Gives the parameters of a message to a `Decodable` type as the members of one object.
 private struct ParameterDecoder: Decoder {
     let parameters: Parameters
+    /// The values of properties that have no parameter, by name.
+    let kept: [String: Any]
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(_ parameters: Parameters) { self.parameters = parameters }
+    init(_ parameters: Parameters, _ kept: [String: Any]) {
+        self.parameters = parameters
+        self.kept = kept
+    }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(Container(parameters: self.parameters))
+        KeyedDecodingContainer(Container(parameters: self.parameters, kept: self.kept))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw self.noMembers() }
@@ -72,12 +118,16 @@ private struct ParameterDecoder: Decoder {
     /// The parameters by name.
     private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let parameters: Parameters
+        let kept: [String: Any]
         let codingPath: [any CodingKey] = []
 
-        var allKeys: [Key] { self.parameters.all.keys.compactMap(Key.init(stringValue:)) }
+        var allKeys: [Key] {
+            Set(self.parameters.all.keys).union(self.kept.keys).compactMap(Key.init(stringValue:))
+        }
 
         func contains(_ key: Key) -> Bool {
             self.parameters.passedValue(key.stringValue) != nil || self.parameters[key.stringValue] != nil
+                || self.kept[key.stringValue] != nil
         }
 
         func decodeNil(forKey key: Key) -> Bool {
@@ -89,7 +139,7 @@ private struct ParameterDecoder: Decoder {
 
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
             let name = key.stringValue
-            if let value = try self.read(type, name) { return value }
+            if let value = try self.read(type, name) ?? self.kept[name] as? Value { return value }
             if let absent = (type as? any CompoundArgument.Type)?.absent as? Value { return absent }
             throw self.parameters.missing(name, type)
         }
@@ -115,7 +165,7 @@ private struct ParameterDecoder: Decoder {
             throw self.isFlat(key)
         }
 
-        func superDecoder() throws -> any Decoder { ParameterDecoder(self.parameters) }
+        func superDecoder() throws -> any Decoder { ParameterDecoder(self.parameters, self.kept) }
 
         func superDecoder(forKey key: Key) throws -> any Decoder { throw self.isFlat(key) }
 

@@ -74,6 +74,19 @@ extension BusCore {
         return self.makeReturnPath(parameters.address, id, hops: hops, from: external())
     }
 
+    /// A message that reaches no handler, with its return URL: only a delivery gives one to a message.
+    func addingReturnPath(to message: Message) -> Message {
+        let extras = message.extras ?? .empty
+        let path = self.returnPath(
+            of: message.parameters,
+            message.id,
+            hops: message.hops,
+            from: extras.external
+        )
+        guard let path, extras.returnPath == nil else { return message }
+        return message.with(extras: extras.with(returnPath: path))
+    }
+
     @inline(never)
     private func makeReturnPath(
         _ address: Address,

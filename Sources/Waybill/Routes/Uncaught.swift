@@ -39,10 +39,14 @@ extension BusCore {
     /// Where the message is yet to be counted as ended, this comes first, so that a bus which is draining sees
     /// either the message or the call.
     ///
-    /// - Returns: whether there is one.
+    /// - Parameters:
+    ///   - message: the message to that URL.
+    ///   - isPublished: whether it was published, and so has no return URL.
+    /// - Returns: whether there is an uncaught handler.
     @discardableResult
-    func tellUncaught(_ message: Message) -> Bool {
+    func tellUncaught(_ message: Message, isPublished: Bool = false) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
+        let message = isPublished ? message : self.addingReturnPath(to: message)
         self.uncaughtCalls.add(1, ordering: .sequentiallyConsistent)
         let context = DeliveryContext.record(ContextRecord(hops: message.hops))
         self.primaryShard.eventLoop.execute {

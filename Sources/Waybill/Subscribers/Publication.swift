@@ -56,7 +56,7 @@ extension BusCore {
             if !isElsewhere, self.uncaught.withLock({ $0?.includesPublished }) == true,
                 let message = self.unmatched(request, id: self.nextID())
             {
-                self.tellUncaught(message)
+                self.tellUncaught(message, isPublished: true)
             }
             return nil
         }

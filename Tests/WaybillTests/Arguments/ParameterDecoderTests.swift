@@ -47,6 +47,82 @@ struct ParameterDecoderTests {
         #expect(product.owner == .init(name: "Lili") && product.code?.text == "x1")
     }
 
+    /// A type whose properties are declared with values; the coding key of `isLive` has another name.
+    struct Quote: Codable, Equatable, Sendable {
+        enum CodingKeys: String, CodingKey {
+            case symbol, price, days, tags
+            case isLive = "live"
+        }
+
+        var symbol = "WB"
+        var price = 9.5
+        var days: Int? = 3
+        var tags = ["a"]
+        var isLive = true
+    }
+
+    @Test
+    func `parameters are put onto a value, and what has none stays`() async throws {
+        try self.bus.register("app://quote") { message in try message.decode(onto: Quote()) }
+        let plain: Quote = try await self.bus.route("app://quote?other=1")
+        #expect(plain == Quote())
+        let some: Quote = try await self.bus.route("app://quote?symbol=X&live=0&tags=b&tags=c")
+        #expect(some == Quote(symbol: "X", tags: ["b", "c"], isLive: false))
+        let none: Quote = try await self.bus.route("app://quote", parameters: ["days": nil as Int?])
+        #expect(none == Quote(days: nil))
+        let error = await failure { try await self.bus.route("app://quote?price=much", as: Quote.self) }
+        #expect(error?.code == .invalidParameter && error?.message.contains("`price`") == true)
+    }
+
+    @Test
+    func `an object that is there takes parameters over again and again`() async throws {
+        actor Page {
+            private(set) var quote = Quote()
+            func open(_ message: Message) throws -> Quote {
+                self.quote = try message.decode(onto: self.quote)
+                return self.quote
+            }
+        }
+        let page = Page()
+        try self.bus.register("app://page") { message in try await page.open(message) }
+        _ = try await self.bus.route("app://page?symbol=X", as: Quote.self)
+        #expect(try await self.bus.route("app://page?price=1") == Quote(symbol: "X", price: 1))
+    }
+
+    @Test
+    func `a base class keeps its properties as well, and a value without members is no place for parameters`()
+        async throws
+    {
+        class Base: Codable {
+            var width = 1
+        }
+        final class Derived: Base {
+            var height = 2
+            private enum CodingKeys: CodingKey { case height }
+            override init() { super.init() }
+            required init(from decoder: any Decoder) throws {
+                self.height = try decoder.container(keyedBy: CodingKeys.self).decode(
+                    Int.self,
+                    forKey: .height
+                )
+                try super.init(from: decoder.container(keyedBy: CodingKeys.self).superDecoder())
+            }
+            override func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(self.height, forKey: .height)
+                try super.encode(to: container.superEncoder())
+            }
+        }
+        try self.bus.register("app://size") { message -> [Int] in
+            let size = try message.decode(onto: Derived())
+            return [size.width, size.height]
+        }
+        #expect(try await self.bus.route("app://size?height=7", as: [Int].self) == [1, 7])
+        #expect(try await self.bus.route("app://size?width=7", as: [Int].self) == [7, 2])
+        try self.bus.register("app://list") { message in try message.decode(onto: [1, 2]) }
+        #expect(await failure { try await self.bus.route("app://list?a=1") }?.code == .invalidParameter)
+    }
+
     @Test
     func `what is missing is nil or empty, or an error with its name`() async throws {
         let product = try await self.product("app://product/7")
