@@ -8,9 +8,10 @@ internal import WaybillRouting
 /// await forwarder.forward("order://detail/") { completion in print(completion.mode.rawValue) }
 /// ```
 ///
-/// Use it for code that counts on the modes, or on the filter's place behind the completion. A
-/// `FilterMiddleware` is around every delivery of a bus, whatever forwards it, but comes before the caller
-/// has its answer, and sees no text that is no URL. This filter sees those as 400.
+/// Use it for code that counts on the modes, or on the filter's place behind the completion. The filter of a
+/// forwarder sees the URLs of that forwarder; ``Waybill/MessageBus/setForwardFilter(_:)`` sets one for every
+/// forwarder of a bus. Both see text that is not a URL, as 400. A `FilterMiddleware` is around every delivery
+/// of a bus, whatever forwards it, but comes before the caller has its answer, and does not see such text.
 public struct COCRouterForwarder: Sendable {
     /// How a forwarded URL ended.
     public struct Completion: Sendable {
@@ -61,7 +62,26 @@ public struct COCRouterForwarder: Sendable {
             end = Completion(mode: COCRouterMode(error.code), value: nil, error: error)
         }
         completion(end)
-        if end.error != nil { self.filter(url, end.mode) }
+        if end.error != nil {
+            self.filter(url, end.mode)
+            self.bus.attachments.value(of: ForwardFilter.self)?.body(url, end.mode)
+        }
         return end
     }
+}
+
+extension MessageBus {
+    /// Sets the filter that sees every URL that fails, whichever ``COCRouterForwarder`` of this bus has
+    /// forwarded it; there is one, the last one set.
+    ///
+    /// - Parameter filter: called after the completion and the forwarder's own filter, where the caller is
+    ///   isolated.
+    public func setForwardFilter(_ filter: @escaping COCRouterForwarder.Filter) {
+        self.attachments.set(ForwardFilter(body: filter))
+    }
+}
+
+/// The filter of all forwarders of a bus.
+private struct ForwardFilter: Sendable {
+    let body: COCRouterForwarder.Filter
 }

@@ -34,6 +34,27 @@ extension RouteConfiguration {
         for file in try ConfigurationFile.files(at: url) { self.entries += try file.entries() }
     }
 
+    /// Reads the configuration of a scheme from the files in a folder that are named for it: `order.yaml` and
+    /// `OrderConfig.plist` are about `order://`.
+    ///
+    /// - Parameters:
+    ///   - scheme: the scheme, without a colon, in any letter case.
+    ///   - folder: where the file is, the resources of a bundle for one.
+    /// - Throws: ``ConfigurationError`` with file, line and key; also if there is no such file.
+    public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {
+        self.init()
+        let files = try ConfigurationFile.files(at: folder)
+            .filter { $0.scheme.lowercased() == scheme.lowercased() }
+        guard !files.isEmpty else {
+            let name = scheme.prefix(1).uppercased() + scheme.dropFirst()
+            throw ConfigurationError(
+                .init(file: folder.path),
+                "there is no file for the scheme `\(scheme)`; it is called \(name)Config.plist or \(scheme).yaml"
+            )
+        }
+        for file in files { self.entries += try file.entries() }
+    }
+
     /// How many bytes a file may have: a mebibyte.
     public static var maximumFileSize: Int { 1 << 20 }
 }

@@ -27,6 +27,22 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
+    func `the file of a scheme is found by its name`() throws {
+        _ = try self.write("OrderConfig.json", #"{"an order": {"detail": "detail/<id>"}}"#)
+        _ = try self.write("user.yaml", "actions:\n  home: home\n")
+        _ = try self.write("order.txt", "not a configuration")
+        #expect(
+            try self.lines(of: RouteConfiguration(ofScheme: "Order", in: self.folder)) == [
+                "order://detail/<id> -> detail (OrderConfig.json:1: `detail`)"
+            ]
+        )
+        let error = #expect(throws: ConfigurationError.self) {
+            try RouteConfiguration(ofScheme: "stock", in: self.folder)
+        }
+        #expect(error?.message.contains("StockConfig.plist") == true)
+    }
+
+    @Test
     func `a flat file may have paths that are called as sections are`() throws {
         let url = try self.write(
             "flat.json",

@@ -17,15 +17,24 @@
 /// ```
 ///
 /// The macro writes what ``Module-protocol`` asks for, as a person would by hand: where the actor lives
-/// (unless it says so itself, by a `context` of its own), its URL, its routes, and `urls`, a function for
-/// each route that makes a ``TypedURL`` whose parameters and reply the compiler checks. For each protocol
-/// with ``Service(_:)`` that the actor names behind its colon, it writes what provides that. <doc:Modules>
-/// shows all of it.
+/// (unless the actor has a property `context` that is a ``ModuleContext``; if `context` is something else,
+/// the macro calls its own property `moduleContext`), its URL, its routes, and `urls`, a function for each
+/// route that makes a ``TypedURL`` whose parameters and reply the compiler checks. For each protocol with
+/// ``Service(_:)`` that the actor names behind its colon, it writes what provides that. <doc:Modules> shows
+/// all of it.
 ///
 /// Patterns are checked while they are compiled, under the conventions of `RoutingConventions.waybill`.
 ///
 /// - Parameter url: what the paths of the routes are below, a literal without interpolation: `app://user`.
-@attached(member, names: named(context), named(url), named(routes), named(services), named(urls))
+@attached(
+    member,
+    names: named(context),
+    named(moduleContext),
+    named(url),
+    named(routes),
+    named(services),
+    named(urls)
+)
 @attached(extension, conformances: Module)
 public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 

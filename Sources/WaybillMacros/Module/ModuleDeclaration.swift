@@ -39,11 +39,22 @@ struct ModuleDeclaration {
 
     var availability: [String] { self.actor.attributes.availability }
 
-    /// Whether the actor says itself where it lives.
-    var declaresContext: Bool {
-        self.actor.memberBlock.members.contains {
-            $0.decl.as(VariableDeclSyntax.self)?.names.contains("context") == true
-        }
+    /// How the actor says where it lives.
+    enum Context {
+        /// The macro writes a property `context`.
+        case written
+        /// The actor has that property itself.
+        case declared
+        /// The actor has a property of that name for something else.
+        case taken
+    }
+
+    /// How the actor says where it lives.
+    var context: Context {
+        let property = self.actor.memberBlock.members.lazy.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+            .first { $0.names.contains("context") }
+        guard let property else { return .written }
+        return property.bindings.trimmedDescription.contains("ModuleContext") ? .declared : .taken
     }
 
     private static func url(

@@ -11,8 +11,18 @@ struct ModuleWriter {
     var members: [DeclSyntax] {
         var members: [DeclSyntax] = []
         let access = self.module.access
-        if !self.module.declaresContext {
+        switch self.module.context {
+        case .written:
             members.append("\(raw: access)nonisolated let context = Waybill.ModuleContext.current")
+        case .declared: break
+        case .taken:
+            // The protocol's property under another name, since the actor uses `context` for something else.
+            members.append(
+                """
+                @_implements(Waybill.Module, context)
+                \(raw: access)nonisolated let moduleContext = Waybill.ModuleContext.current
+                """
+            )
         }
         members.append(
             """

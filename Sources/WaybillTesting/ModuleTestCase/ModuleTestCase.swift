@@ -10,8 +10,10 @@ public import Waybill
 /// print(report)
 /// ```
 ///
-/// **Conventions.** The scheme has routes; each has a handler and can be reached; each parameter that a route
-/// needs is of a type for which values can be made up, or is among the values or arguments that were given;
+/// **Conventions.** The scheme has routes, or is connected (`connectModules()`) and has a module that is
+/// named for it, whose methods are its URLs then; each has a handler and can be reached; each parameter that
+/// a route needs is of a type for which values can be made up, or is among the values or arguments that were
+/// given;
 /// and, if that is asked for, each route is documented and has the names that its scheme stands for, and what
 /// a configuration file says is registered.
 ///
@@ -47,7 +49,8 @@ public struct ModuleTestCase: Sendable {
         /// Whether the names follow the scheme: `order://detail` is the method `detail` of `OrderModule` or
         /// `OrderController`; false by default.
         ///
-        /// A pattern that a configuration gives a method may be any.
+        /// A pattern that a configuration gives a method may be any, and so may the pattern of a closure,
+        /// which joins a component that does not know the bus.
         public var followsNames = false
 
         /// The configuration of the scheme, as its file says it; nil if it has none.
@@ -66,6 +69,16 @@ public struct ModuleTestCase: Sendable {
 
         /// The options that most modules need.
         public init() {}
+
+        /// The options that check COCRouter's conventions: names follow the scheme.
+        ///
+        /// A module with a configuration sets ``configuration`` as well; `WaybillConfiguration` finds the
+        /// file by the name of the scheme: `RouteConfiguration(ofScheme: "order", in: folder)`.
+        public static var cocRouter: Self {
+            var options = Self()
+            options.followsNames = true
+            return options
+        }
     }
 
     let scheme: String

@@ -7,23 +7,46 @@ struct ModuleTestRun {
     var report: ModuleTestReport
     var samples: RouteSamples
     let routes: [SampledRoute]
+    /// The methods of modules that are named for the scheme, wherever their routes are.
+    private let namesakes: [RouteDescription]
 
     init(_ test: ModuleTestCase, seed: UInt64) {
         self.test = test
         self.report = ModuleTestReport(scheme: test.scheme, seed: seed)
         self.samples = RouteSamples(seed: seed, test)
-        let descriptions = test.bus.routeDescriptions
-        self.routes = zip(test.bus.routes, descriptions).filter {
-            $0.0.pattern.scheme.lowercased() == test.scheme
+        let described = test.bus.describedRoutes
+        let own = described.filter { $0.pattern.scheme.lowercased() == test.scheme }
+            .map { SampledRoute(pattern: $0.pattern, description: $0.description) }
+        self.namesakes = described.map(\.description).filter { description in
+            description.module.map { ModuleName($0).schemeKey } == test.scheme
         }
-        .map { SampledRoute(pattern: $0.0.pattern, description: $0.1) }
+        let isConnected = test.bus.connectedSchemes.contains { $0.lowercased() == test.scheme }
+        let patterns = Set(own.map(\.pattern.text))
+        self.routes = own + (isConnected ? Self.conventions(test, self.namesakes, without: patterns) : [])
+    }
+
+    /// The URLs by which a connector finds the methods of a module by the scheme alone.
+    private static func conventions(
+        _ test: ModuleTestCase,
+        _ methods: [RouteDescription],
+        without known: Set<String>
+    ) -> [SampledRoute] {
+        var known = known
+        return methods.compactMap { method in
+            let text = "\(test.scheme)://\(method.action ?? "")"
+            guard let pattern = try? test.bus.configuration.pattern(text), known.insert(pattern.text).inserted
+            else { return nil }
+            return SampledRoute(pattern: pattern, description: method)
+        }
     }
 
     /// Looks at what is registered, and calls no handler.
     mutating func checkConventions() {
         if self.routes.isEmpty {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
-            self.note("", "", "it has no routes; the bus has those of: \(schemes)")
+            let module = self.namesakes.first?.module
+            let advice = module.map { "; `bus.connectModules()` connects it to \($0)" } ?? ""
+            self.note("", "", "it has no routes; the bus has those of: \(schemes)\(advice)")
         }
         let patterns = Set(self.routes.map(\.pattern.text))
         for problem in self.test.bus.validate() where patterns.contains(problem.url) {
@@ -44,8 +67,8 @@ struct ModuleTestRun {
         let configured = Set(self.test.options.configuration?.entries.map(\.pattern) ?? [])
         for route in self.routes {
             let pattern = route.pattern.text
+            // A closure joins a component that does not know the bus, and whose names are its own.
             guard let module = route.description.module, let action = route.description.action else {
-                self.note(pattern, "", "it is no method of a module that is named for the scheme")
                 continue
             }
             if ModuleName(module).schemeKey != self.test.scheme {

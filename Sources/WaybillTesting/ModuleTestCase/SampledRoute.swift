@@ -24,8 +24,9 @@ struct SampledRoute: Sendable {
         self.description.parameters.first { $0.name == name }?.type
     }
 
-    /// Whether the pattern itself says what a value has to look like.
+    /// Whether the pattern itself restricts the text of a value: the rest of a path may be any text, as a
+    /// segment may.
     func isConstrained(_ name: String) -> Bool {
-        self.pattern.parameters.contains { $0.name == name && $0.type != "string" }
+        self.pattern.parameters.contains { $0.name == name && !["string", "path"].contains($0.type) }
     }
 }

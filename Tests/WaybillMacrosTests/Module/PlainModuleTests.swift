@@ -4,6 +4,52 @@ import Testing
 
 @Suite
 struct PlainModuleTests {
+    @Test(arguments: [
+        ("nonisolated let context = ModuleContext.current", false),
+        ("nonisolated let context: Waybill.ModuleContext", false), ("var context: [String: Any] = [:]", true),
+        ("let context = 5", true),
+    ])
+    func `a property context that is something else leaves that name to the actor`(
+        property: String,
+        isElse: Bool
+    ) {
+        let added =
+            isElse
+            ? """
+
+
+                @_implements(Waybill.Module, context)
+                nonisolated let moduleContext = Waybill.ModuleContext.current
+            """ : ""
+        expectExpansion(
+            of: #"""
+                @Module("app://user")
+                actor UserModule {
+                    \#(property)
+                }
+                """#,
+            is: #"""
+                actor UserModule {
+                    \#(property)\#(added)
+
+                    static var url: String {
+                        "app://user"
+                    }
+
+                    static var routes: [Waybill.ModuleRoute<UserModule>] {
+                        []
+                    }
+
+                    enum urls {
+                    }
+                }
+
+                extension UserModule: Waybill.Module {
+                }
+                """#
+        )
+    }
+
     @Test
     func `a module gets its place, its URL, its routes, their builders and its conformance`() {
         expectExpansion(

@@ -34,6 +34,52 @@ struct ConventionTests {
     }
 
     @Test
+    func `one call connects every scheme that a module is named for`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try await bus.install { OrderController() }
+        try await bus.install { NoteController() }
+        try bus.connect("Note", to: Refusing())
+        let registrations = try bus.connectModules()
+        #expect(registrations.map(\.pattern) == ["order:"])
+        #expect(bus.connectedSchemes == ["note", "order"])
+        #expect(try await bus.route("order://detail?id=7", as: Int.self) == 7)
+        #expect(await failure { try await bus.route("note://plain") }?.code == .refused)
+        try await bus.install { CatalogModule() }
+        #expect(try bus.connectModules().map(\.pattern) == ["catalog:"])
+        #expect(try await bus.route("catalog://product?id=7", as: Int.self) == 7)
+        for registration in registrations { registration.cancel() }
+        #expect(await failure { try await bus.route("order://detail?id=7") }?.code == .noRoute)
+    }
+
+    @Test(arguments: [NativeConnector.Target.firstSegment, .scheme])
+    func `a method that takes the message is called with values and without`(
+        target: NativeConnector.Target
+    ) async throws {
+        let bus = MessageBus(configuration: .quiet)
+        try await bus.install { NoteController() }
+        try bus.connect("note", to: NativeConnector(modulesOf: bus, target: target))
+        let prefix = target == .scheme ? "note://" : "note://note/"
+        for (query, keys) in [("", 0), ("?a=1", 1), ("?a=1&b=2", 2)] {
+            #expect(try await bus.route("\(prefix)dict\(query)", as: Int.self) == keys)
+            #expect(bus.canRoute("\(prefix)dict\(query)"))
+        }
+        #expect(try await bus.route("\(prefix)dict", parameters: ["a": 1], as: Int.self) == 1)
+        // A method without parameters is still not called with values.
+        #expect(try await bus.route("\(prefix)plain", as: String.self) == "plain")
+        #expect(await failure { try await bus.route("\(prefix)plain?a=1") }?.code == .noHandler)
+        // A method that needs a value beside the message is not called without values.
+        #expect(await failure { try await bus.route("\(prefix)titled") }?.code == .noHandler)
+    }
+
+    @Test
+    func `a module may have a property that is called context`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let module = try await bus.install { ReceiptController() }.module
+        #expect(try await bus.route("app://receipts/show?id=7", as: String.self) == "context 7")
+        #expect(module.eventLoop === bus.eventLoop)
+    }
+
+    @Test
     func `a module may have a scheme of its own, and nothing else in its URLs`() async throws {
         let bus = MessageBus(configuration: .quiet)
         try await bus.install { StockModule() }
@@ -81,6 +127,12 @@ struct ConventionTests {
     }
 }
 
+private struct Refusing: Connector {
+    nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
+        throw RoutingError.refused("all of them")
+    }
+}
+
 /// A component: it names neither the bus nor a URL.
 private actor Shelf {
     private var pieces = ["kettle": 3]
@@ -107,6 +159,24 @@ private actor StockModule {
 private actor OrderController {
     @Route func detail(id: Int) -> Int { id }
     @Route("/") func all() -> String { "orders" }
+}
+
+@Module("app://notes")
+private actor NoteController {
+    @Route func dict(_ message: Message) -> Int { message.parameters.all.count }
+    @Route func plain() -> String { "plain" }
+    @Route func titled(title: String, _ message: Message) -> String { title }
+}
+
+/// COCRouter hands its controllers the context of a URL in a property of that name.
+@Module("app://receipts")
+private actor ReceiptController {
+    private var context = "context"
+
+    @Route func show(id: Int) -> String {
+        self.context += " \(id)"
+        return self.context
+    }
 }
 
 @Module("app://catalog")

@@ -1,0 +1,30 @@
+internal import WaybillEventLoop
+public import WaybillRouting
+
+extension MessageBus {
+    /// Connects the schemes that installed modules are named for, each to a ``NativeConnector`` whose targets
+    /// are schemes: `order://detail?id=7` is `detail` of `OrderModule` or `OrderController`.
+    ///
+    /// ```swift
+    /// try await bus.install { OrderController() }
+    /// try await bus.install { UserController() }
+    /// try bus.connectModules()
+    /// let order: String = try await bus.route("order://detail?id=7")
+    /// ```
+    ///
+    /// A scheme that has a connector keeps it. Call it again when more modules have been installed.
+    ///
+    /// - Returns: the registrations of the connectors; the schemes stay connected when these are dropped.
+    /// - Throws: `shutDown`.
+    @discardableResult
+    public func connectModules() throws(RoutingError) -> [Registration] {
+        let connector = NativeConnector(modulesOf: self, target: .scheme)
+        let connected = Set(self.connectedSchemes.map { $0.lowercased() })
+        let names = Set(self.routeDescriptions.compactMap(\.module).map { ModuleName($0).schemeKey })
+        var registrations: [Registration] = []
+        for scheme in names.subtracting(connected).sorted() where Address.isScheme(scheme) {
+            registrations.append(try self.connect(scheme, to: connector))
+        }
+        return registrations
+    }
+}
