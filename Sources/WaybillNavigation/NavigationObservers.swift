@@ -24,7 +24,7 @@ public struct NavigationEvent: Sendable {
     /// The destination.
     public let destination: PresentedDestination
 
-    /// What was on top when it began.
+    /// The destination that was on top when the step began; the one below for a destination that goes.
     public let source: PresentedDestination?
 
     /// How it came to this.
@@ -82,10 +82,11 @@ final class NavigationObservers: Sendable {
         _ destination: PresentedDestination,
         _ change: NavigationChange
     ) {
+        let isRemoval = kind == .willRemove || kind == .didRemove
         let event = NavigationEvent(
             kind: kind,
             destination: destination,
-            source: change.source,
+            source: isRemoval ? change.below(destination) : change.source,
             transition: change.transition,
             presenter: change.presenter
         )

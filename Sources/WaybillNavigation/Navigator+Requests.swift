@@ -75,14 +75,19 @@ extension Navigator {
         let isBare = factory == nil && request.segments.isEmpty
         if [.back, .remove].contains(request.transition) || isBare && request.transition == .root {
             let (step, place) = try self.step(away: request, isBare: isBare)
-            let change = try await self.take(step, as: request.transition, on: place)
+            let change = try await self.take(step, as: request.transition, on: place, for: request)
             return (change, Shown(value: self.state))
         }
         guard let factory else { throw Self.noDestination(request) }
         if let reused = try await self.reuse(request, factory) { return reused }
         let draft = Self.draft(request, factory, as: request.transition)
         let source = self.top(of: request.presenter)
-        let change = try await self.take(.add(draft), as: request.transition, on: request.presenter) { plan in
+        let change = try await self.take(
+            .add(draft),
+            as: request.transition,
+            on: request.presenter,
+            for: request
+        ) { plan in
             let value = try await self.make(request, factory, source)
             return [plan.added[0].id: LivingDestination(value, request, factory)]
         }
@@ -134,7 +139,8 @@ extension Navigator {
             let change = try await self.take(
                 .reuse(entry.id, draft),
                 as: request.transition,
-                on: request.presenter
+                on: request.presenter,
+                for: request
             ) { _ in
                 living.value = try await Self.reused(old, for: request)
                 living.request = request

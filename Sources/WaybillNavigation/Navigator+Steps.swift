@@ -35,6 +35,7 @@ extension Navigator {
     ///   - step: what is wanted.
     ///   - transition: how it came to this.
     ///   - name: which presenter.
+    ///   - request: the request for the step; nil when a program or a view asks for it.
     ///   - make: makes what is new, or changes.
     /// - Returns: what has changed.
     /// - Throws: why nothing has.
@@ -43,6 +44,7 @@ extension Navigator {
         _ step: NavigationMachine.Step,
         as transition: RouteTransition,
         on name: NavigationState.PresenterID,
+        for request: NavigationRequest? = nil,
         _ make: (NavigationMachine.Plan) async throws -> [Int: LivingDestination] = { _ in [:] }
     ) async throws -> NavigationChange {
         let presenter = try self.presenter(name)
@@ -50,7 +52,7 @@ extension Navigator {
         let plan = try self.begin(step, on: name)
         do {
             let made = try await make(plan)
-            let change = self.change(plan, made, transition, source)
+            let change = self.change(plan, made, transition, source, request)
             self.observers.tellBefore(change)
             try Task.checkCancellation()
             try await Self.present(change, by: presenter)
@@ -92,7 +94,8 @@ extension Navigator {
         _ plan: NavigationMachine.Plan,
         _ made: [Int: LivingDestination],
         _ transition: RouteTransition,
-        _ source: PresentedDestination?
+        _ source: PresentedDestination?,
+        _ request: NavigationRequest?
     ) -> NavigationChange {
         NavigationChange(
             presenter: plan.presenter,
@@ -101,7 +104,9 @@ extension Navigator {
             added: self.presented(plan.added, made),
             removed: self.presented(plan.removed),
             updated: plan.updated.flatMap { self.presented([$0], made).first },
-            source: source
+            source: source,
+            request: request,
+            before: self.presented(plan.before)
         )
     }
 

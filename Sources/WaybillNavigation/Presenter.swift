@@ -54,4 +54,19 @@ public struct NavigationChange: Sendable {
 
     /// What was on top before.
     public let source: PresentedDestination?
+
+    /// The request that asked for the step, with the values that its caller passed, as `animated`; nil for a
+    /// step that a program or a view asked for, and for a state that is restored.
+    public let request: NavigationRequest?
+
+    /// The destinations that were shown before, the top last.
+    let before: [PresentedDestination]
+
+    /// Returns the destination below a removed one, on which that was shown.
+    func below(_ removed: PresentedDestination) -> PresentedDestination? {
+        guard let index = self.before.firstIndex(where: { $0.id == removed.id }), index > 0 else {
+            return nil
+        }
+        return self.before[index - 1]
+    }
 }

@@ -91,6 +91,26 @@ struct NavigationInspectorTests {
     }
 
     @Test
+    func `closures are an inspector, and what is left out changes nothing`() async throws {
+        let (navigator, journal) = (self.screens.navigator, self.journal)
+        navigator.addInspector(shouldTransition: { request, source in
+            request.path != "page/9" && (source != nil || request.transition == .root)
+        })
+        navigator.addInspector(willTransition: { request, _ in request.path == "page/2" ? "supplied" : nil })
+        navigator.addInspector(didTransition: { request, result in
+            switch result {
+            case .success(let change): journal.add("\(request.path) \(change.stack.count)")
+            case .failure(let error): journal.add("\(request.path) \(error.code)")
+            }
+        })
+        #expect(await failure { try await self.bus.route("app://push/home") }?.code == .refused)
+        try await self.screens.open("app://root/home", "app://push/page/1")
+        #expect(try await self.bus.route("app://push/page/2") == "supplied")
+        #expect(await failure { try await self.bus.route("app://push/page/9") }?.code == .refused)
+        #expect(journal.entries == ["home refused", "home 1", "page/1 2", "page/2 3", "page/9 refused"])
+    }
+
+    @Test
     func `a global handler sees each request, and may take it over`() async throws {
         let journal = self.journal
         try self.screens.navigator.setGlobalHandler(uncaughtOf: ["app"]) { request in
@@ -111,6 +131,44 @@ struct NavigationInspectorTests {
         )
     }
 
+    /// Conventions under which `**` in a pattern is text, as under FTRouter's.
+    private static var withoutPlaceholders: RoutingConventions {
+        var conventions = RoutingConventions.navigation
+        conventions.placeholders = .none
+        conventions.schemeMustBeRegistered = true
+        return conventions
+    }
+
+    @Test(arguments: [RoutingConventions.navigation, Self.withoutPlaceholders])
+    func `a global handler sees URLs that no pattern matches`(conventions: RoutingConventions) async throws {
+        let bus = MessageBus(configuration: .quiet(by: conventions))
+        let navigator = try Navigator(bus: bus, presenter: NotingPresenter())
+        try navigator.register("app://home", Home.self)
+        try navigator.setGlobalHandler(uncaughtOf: ["APP", "other"]) { request in
+            request.destinationName == nil
+                ? .handled("\(request.transition) \(request.segments)") : .proceed
+        }
+        #expect(try await bus.route("app://push/no/where") == #"push ["no", "where"]"#)
+        #expect(try await bus.route("other://present/no") == #"present ["no"]"#)
+        #expect(try await bus.route("app://home", as: Home.self).description == "home")
+        #expect(bus.canRoute("app://push/no/where"))
+        try navigator.setGlobalHandler(uncaughtOf: ["app"]) { _ in .handled("the last one set") }
+        #expect(try await bus.route("app://no/where") == "the last one set")
+    }
+
+    @Test
+    func `a scheme with a connector has no uncaught URLs`() async throws {
+        struct Echo: Connector {
+            func route(_ message: Message) async throws -> any Sendable { message.address.text }
+        }
+        try self.bus.connect("app", to: Echo())
+        let error = await failure {
+            try self.screens.navigator.setGlobalHandler(uncaughtOf: ["app"]) { _ in .handled() }
+        }
+        #expect(error?.code == .conflict)
+        #expect(try await self.bus.route("app://no/where") == "app://no/where")
+    }
+
     @Test
     func `observers see what will happen and what did, with source and destination`() async throws {
         let (all, pages) = (Journal<String>(), Journal<NavigationEvent.Kind>())
@@ -127,9 +185,9 @@ struct NavigationInspectorTests {
             all.entries == [
                 "willPerform home by root from nothing", "didPerform home by root from nothing",
                 "willPerform page1 by push from home", "didPerform page1 by push from home",
-                "willRemove page1 by root from page1", "willRemove home by root from page1",
-                "willPerform cart by root from page1", "didRemove page1 by root from page1",
-                "didRemove home by root from page1", "didPerform cart by root from page1",
+                "willRemove page1 by root from home", "willRemove home by root from nothing",
+                "willPerform cart by root from page1", "didRemove page1 by root from home",
+                "didRemove home by root from nothing", "didPerform cart by root from page1",
                 "willPerform page2 by push from cart",
             ]
         )

@@ -255,6 +255,57 @@ struct NavigatorTests {
     }
 
     @Test
+    func `a URL goes back to a destination by its path and the values that the URL has`() async throws {
+        try await self.screens.open("app://root/home", "app://push/page/1?tab=a&days=3", "app://push/page/2")
+        #expect(await failure { try await self.bus.route("app://back/page/1?tab=b") }?.code == .refused)
+        #expect(await failure { try await self.bus.route("app://back/page/1?tab=a&x=1") }?.code == .refused)
+        try await self.screens.open("app://back/page/1?tab=a")
+        #expect(await self.screens.links() == ["app://root/home", "app://push/page/1?tab=a&days=3"])
+        try await self.screens.open("app://push/page/2", "app://remove/page/1?days=3")
+        #expect(await self.screens.links() == ["app://root/home", "app://push/page/2"])
+    }
+
+    @Test
+    func `a presenter gets the request, with the values that its caller passed`() async throws {
+        let presenter = AnimatingPresenter()
+        let bus = MessageBus(configuration: .quiet(by: .navigation))
+        let navigator = try Navigator(bus: bus, presenter: presenter)
+        try navigator.register("app://home", Home.self)
+        try navigator.register("app://cart", Cart.self)
+        try await bus.route("app://root/home", parameters: ["animated": false])
+        try await bus.route("app://push/cart", parameters: ["animated": true])
+        try await bus.route("app://push/cart?add=tea", parameters: ["animated": false])
+        try await bus.route("app://back", parameters: ["animated": true])
+        try await bus.route("app://push/cart", parameters: ["animated": true])
+        try await navigator.back()
+        #expect(
+            presenter.journal.entries == [
+                "root home false", "push cart true", "push cart false", "back  true", "push cart true",
+                "back -",
+            ]
+        )
+    }
+
+    @Test
+    func `a loaded configuration shows its destinations, and adds up by its name`() async throws {
+        let navigator = self.screens.navigator
+        try navigator.load(
+            ["app://list": "List", "app://detail/:id": "Detail", "app://start": "app://home"],
+            named: "market",
+            destinations: ["List": { _ in "list" }, "Detail": { try $0.decode(Page.self) }]
+        )
+        try navigator.load(["app://other": "Other"], destinations: ["Other": { _ in "other" }])
+        try await self.screens.open("app://root/start", "app://push/list", "app://present/other")
+        let page: Page = try await self.bus.route("app://push/detail/7")
+        #expect(page == Page(id: 7))
+        let state = await navigator.state
+        #expect(state.stack().map(\.name) == ["Home", "List", "Other", "Detail"])
+        try navigator.load([:], named: "market", destinations: [:])
+        #expect(!self.bus.canRoute("app://list") && self.bus.canRoute("app://other"))
+        #expect(await navigator.state == state)
+    }
+
+    @Test
     func `without conventions for it every URL pushes`() async throws {
         let bus = MessageBus(configuration: .quiet)
         let navigator = try Navigator(bus: bus, presenter: NotingPresenter())

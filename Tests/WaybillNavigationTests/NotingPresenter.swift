@@ -31,6 +31,24 @@ actor NotingPresenter: Presenter {
     }
 }
 
+/// Notes for each change its transition, the path of its request, and whether that is to be animated.
+struct AnimatingPresenter: Presenter {
+    let journal = Journal<String>()
+
+    func show(_ change: NavigationChange) async throws { try self.note(change) }
+
+    func update(_ change: NavigationChange) async throws { try self.note(change) }
+
+    func remove(_ change: NavigationChange) async throws { try self.note(change) }
+
+    private func note(_ change: NavigationChange) throws {
+        let request = change.request
+        let isAnimated: Bool? = try request?.parameters.value("animated")
+        let words = request.map { " \($0.path)" } ?? ""
+        self.journal.add("\(change.transition)\(words) \(isAnimated.map { "\($0)" } ?? "-")")
+    }
+}
+
 /// A destination whose properties are parameters.
 struct Page: Decodable, Sendable, Equatable, CustomStringConvertible {
     let id: Int
