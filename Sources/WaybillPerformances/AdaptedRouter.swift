@@ -1,4 +1,5 @@
 internal import WaybillEventLoop
+internal import WaybillRouting
 
 /// Makes what a router makes, as the protocol that another module requires.
 ///
@@ -22,6 +23,18 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
         guard let provided = try await self.router.make(origin, settings) else { return nil }
         self.made.withLock { $0 = WeakReference(provided) }
         return self.adapter(provided)
+    }
+
+    func adopt(_ destination: Required) throws(RoutingError) {
+        guard let provided = destination as? Provided else {
+            throw RoutingError(
+                .typeMismatch,
+                message: "the router makes a \(Provided.self), from which an adapter makes \(Required.self); "
+                    + "a \(type(of: destination)) that was made elsewhere is not one"
+            )
+        }
+        try self.router.adopt(provided)
+        self.made.withLock { $0 = WeakReference(provided) }
     }
 
     nonisolated(nonsending) func prepare(_ destination: Required) async throws {

@@ -12,6 +12,9 @@ protocol DestinationMaker<Destination>: Sendable {
         _ settings: (any Sendable)?
     ) async throws -> Destination?
 
+    /// Takes over a destination that was made elsewhere; throws if it cannot be prepared here.
+    func adopt(_ destination: Destination) throws(RoutingError)
+
     nonisolated(nonsending) func prepare(_ destination: Destination) async throws
     nonisolated(nonsending) func check(_ destination: Destination) async throws
     nonisolated(nonsending) func remove(_ destination: Destination) async throws
@@ -21,16 +24,49 @@ protocol DestinationMaker<Destination>: Sendable {
 /// what it has made.
 final class RouterBox<Destination: Sendable>: AdaptableMaker {
     let makeMaker: @Sendable () -> any DestinationMaker<Destination>
+    private let settings: any Sendable.Type
+    private let takes: @Sendable (any Sendable) -> Bool
 
-    init(_ makeMaker: @escaping @Sendable () -> any DestinationMaker<Destination>) {
+    /// Boxes a router.
+    ///
+    /// - Parameters:
+    ///   - settings: the type of the router's settings.
+    ///   - makeMaker: makes what a performance acts through.
+    init<Settings: Sendable>(
+        settings: Settings.Type,
+        _ makeMaker: @escaping @Sendable () -> any DestinationMaker<Destination>
+    ) {
         self.makeMaker = makeMaker
+        self.settings = settings
+        self.takes = { $0 is Settings }
+    }
+
+    private init(
+        _ other: RouterBox<some Sendable>,
+        _ makeMaker: @escaping @Sendable () -> any DestinationMaker<Destination>
+    ) {
+        self.makeMaker = makeMaker
+        self.settings = other.settings
+        self.takes = other.takes
+    }
+
+    /// Checks that the router takes settings.
+    ///
+    /// - Throws: `typeMismatch` with both types.
+    func check(_ settings: any Sendable) throws(RoutingError) {
+        guard !self.takes(settings) else { return }
+        throw RoutingError(
+            .typeMismatch,
+            message: "the router of \(Destination.self) takes settings of type \(self.settings), "
+                + "but the caller passed \(type(of: settings))"
+        )
     }
 
     func adapted<Provided: Sendable, Required: Sendable>(
         by adapter: @escaping @Sendable (Provided) -> Required
     ) -> (any Sendable)? {
         guard let box = self as? RouterBox<Provided> else { return nil }
-        return RouterBox<Required> { AdaptedRouter(box.makeMaker(), adapter) }
+        return RouterBox<Required>(box) { AdaptedRouter(box.makeMaker(), adapter) }
     }
 }
 
@@ -44,19 +80,8 @@ struct TypedRouter<Router: ServiceRouter>: DestinationMaker {
         _ origin: PerformOrigin,
         _ settings: (any Sendable)?
     ) async throws -> Router.Destination? {
-        let own: Router.Settings
-        if let settings {
-            guard let fitting = settings as? Router.Settings else {
-                throw RoutingError(
-                    .typeMismatch,
-                    message: "expected settings of type \(Router.Settings.self), "
-                        + "but the caller passed \(type(of: settings))"
-                )
-            }
-            own = fitting
-        } else if let fallback = self.router.defaultSettings {
-            own = fallback
-        } else {
+        // The type of the settings was checked when the caller asked for the performance.
+        guard let own = settings.flatMap({ $0 as? Router.Settings }) ?? self.router.defaultSettings else {
             throw RoutingError(
                 .missingParameter,
                 message: "its router needs settings of type \(Router.Settings.self)"
@@ -64,6 +89,8 @@ struct TypedRouter<Router: ServiceRouter>: DestinationMaker {
         }
         return try await self.router.makeDestination(PerformRequest(own, origin))
     }
+
+    func adopt(_ destination: Router.Destination) {}
 
     nonisolated(nonsending) func prepare(_ destination: Router.Destination) async throws {
         try await self.router.prepare(destination)

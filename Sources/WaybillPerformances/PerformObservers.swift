@@ -6,11 +6,11 @@ public struct PerformEvent: Sendable {
     /// What happens.
     @nonexhaustive
     public enum Kind: Sendable, Hashable {
-        /// It is going to be made.
+        /// It has been made and prepared, and is going to be shown.
         case willPerform
-        /// It has been made and prepared.
+        /// It is there.
         case didPerform
-        /// It is going to be taken down.
+        /// It is going to be taken away and down.
         case willRemove
         /// It has been taken down.
         case didRemove
@@ -19,8 +19,8 @@ public struct PerformEvent: Sendable {
     /// What happens.
     public let kind: Kind
 
-    /// The destination; nil before there is one.
-    public let destination: (any Sendable)?
+    /// The destination.
+    public let destination: any Sendable
 
     /// Where it is made from; nil if its caller did not say.
     public let source: (any Sendable)?
@@ -35,7 +35,8 @@ public struct PerformEvent: Sendable {
 extension MessageBus {
     /// Observes what is made on demand and taken down, around each performance and each removal.
     ///
-    /// A performance that fails has a `willPerform` and no `didPerform`.
+    /// A performance whose destination cannot be shown has a `willPerform` and no `didPerform`. A performance
+    /// that fails before has neither.
     ///
     /// - Parameters:
     ///   - service: the protocol or type that is of interest; nil for all.

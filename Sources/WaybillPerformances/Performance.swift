@@ -18,6 +18,8 @@ public import WaybillRouting
 public final class Performance<Destination: Sendable>: Sendable {
     private let router: any DestinationMaker<Destination>
     private let configuration: PerformConfiguration<Destination>
+    /// The settings, of the router's type; nil for the router's default.
+    private let settings: (any Sendable)?
     private let attachments: Attachments
     private let progress = Locked(Progress())
 
@@ -29,10 +31,12 @@ public final class Performance<Destination: Sendable>: Sendable {
     init(
         _ router: any DestinationMaker<Destination>,
         _ configuration: PerformConfiguration<Destination>,
-        _ attachments: Attachments
+        _ attachments: Attachments,
+        settings: (any Sendable)?
     ) {
         self.router = router
         self.configuration = configuration
+        self.settings = settings
         self.attachments = attachments
     }
 
@@ -51,8 +55,8 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// Whether there is something to remove now.
     public var canRemove: Bool { self.state == .routed }
 
-    /// Makes the destination: it is made, prepared by the caller's configuration and then by the router, and
-    /// checked.
+    /// Makes the destination: it is made, prepared by the caller's configuration and then by the router,
+    /// checked, and shown by the bus's ``PerformPresenter`` if it is to appear anywhere.
     ///
     /// - Parameters:
     ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
@@ -60,12 +64,42 @@ public final class Performance<Destination: Sendable>: Sendable {
     /// - Returns: the destination, which the caller has to hold.
     /// - Throws: `overRoute` if it is being performed already, `actionFailed` if its state does not permit
     ///   it, `infiniteRecursion` for the 201st performance inside of one another, `noHandler` if the router
-    ///   has no destination, and `handlerFailed` with what one of the steps threw as its cause. After a
-    ///   failure the state is what it was before.
+    ///   has no destination or nothing shows it, and `handlerFailed` with the error of a step as its cause.
+    ///   After a failure the state is as before.
     @discardableResult
     public nonisolated(nonsending) func perform(
         onSuccess: (@Sendable (Destination) -> Void)? = nil,
         onFailure: (@Sendable (RoutingError) -> Void)? = nil
+    ) async throws(RoutingError) -> Destination {
+        try await self.perform(with: nil, onSuccess, onFailure)
+    }
+
+    /// Takes over a destination that was made elsewhere, by a storyboard for one: all is done with it that is
+    /// done with a destination which the router makes.
+    ///
+    /// ```swift
+    /// let performance = try bus.performance(of: (any Player).self) { $0.prepare = { $0.title = "film" } }
+    /// try await performance.perform(on: player)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - destination: the destination.
+    ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
+    ///   - onFailure: called when this performance fails, after the configuration's handler.
+    /// - Throws: the errors of ``perform(onSuccess:onFailure:)``; `typeMismatch` if an adapter answers for
+    ///   the protocol, and the destination is not of the type that the adapter needs.
+    public nonisolated(nonsending) func perform(
+        on destination: Destination,
+        onSuccess: (@Sendable (Destination) -> Void)? = nil,
+        onFailure: (@Sendable (RoutingError) -> Void)? = nil
+    ) async throws(RoutingError) {
+        _ = try await self.perform(with: destination, onSuccess, onFailure)
+    }
+
+    private nonisolated(nonsending) func perform(
+        with given: Destination?,
+        _ onSuccess: (@Sendable (Destination) -> Void)?,
+        _ onFailure: (@Sendable (RoutingError) -> Void)?
     ) async throws(RoutingError) -> Destination {
         await EventLoop.yieldIfDue()
         let depth = PerformDepth.current + 1
@@ -74,28 +108,34 @@ public final class Performance<Destination: Sendable>: Sendable {
         try self.begin(.perform, onFailure) { machine throws(PerformMachine.Refusal) in
             try machine.perform(depth: depth, mustBeRemovedFirst: mustBeRemovedFirst)
         }
-        self.observe(.willPerform, nil)
         let destination: Destination
         do {
-            destination = try await PerformDepth.$current.withValue(depth) { try await self.make() }
+            destination = try await PerformDepth.$current.withValue(depth) {
+                let destination = try await self.make(given)
+                let event = self.event(.willPerform, destination)
+                self.observe(event)
+                if let presenter = try self.presenter { try await presenter.show(event) }
+                return destination
+            }
         } catch {
             throw self.end(.perform, with: .thrown(error, at: ""), onFailure)
         }
         self.end(destination)
-        self.observe(.didPerform, destination)
+        self.observe(self.event(.didPerform, destination))
         self.configuration.succeeded?(destination)
         self.configuration.completed?(true)
         onSuccess?(destination)
         return destination
     }
 
-    /// Takes the destination down.
+    /// Takes the destination away, however it has appeared, and down.
     ///
     /// - Parameters:
     ///   - onSuccess: called when this removal succeeds, after the configuration's handler.
     ///   - onFailure: called when this removal fails, after the configuration's handler.
     /// - Throws: `actionFailed` if there is nothing to remove, `overRoute` if it is being removed already,
-    ///   and `handlerFailed` with what the router threw as its cause: then the destination is still there.
+    ///   and `handlerFailed` with the error of the presenter or the router as its cause: then the destination
+    ///   is still there.
     public nonisolated(nonsending) func remove(
         onSuccess: (@Sendable () -> Void)? = nil,
         onFailure: (@Sendable (RoutingError) -> Void)? = nil
@@ -104,29 +144,56 @@ public final class Performance<Destination: Sendable>: Sendable {
         self.notice()
         let held = self.destination
         try self.begin(.remove, onFailure) { machine throws(PerformMachine.Refusal) in try machine.remove() }
-        self.observe(.willRemove, held)
         do {
-            if let held { try await self.router.remove(held) }
+            if let held {
+                let event = self.event(.willRemove, held)
+                self.observe(event)
+                if let presenter = try self.presenter { try await presenter.remove(event) }
+                try await self.router.remove(held)
+            }
         } catch {
             throw self.end(.remove, with: .thrown(error, at: ""), onFailure)
         }
         self.end(nil)
-        self.observe(.didRemove, held)
+        if let held { self.observe(self.event(.didRemove, held)) }
         self.configuration.removed?()
         self.configuration.completed?(true)
         onSuccess?()
     }
 
-    private nonisolated(nonsending) func make() async throws -> Destination {
+    private nonisolated(nonsending) func make(_ given: Destination?) async throws -> Destination {
         let configuration = self.configuration
         let origin = PerformOrigin(source: configuration.source, transition: configuration.transition)
-        guard let destination = try await self.router.make(origin, configuration.settings) else {
+        let made: Destination?
+        if let given {
+            try self.router.adopt(given)
+            made = given
+        } else {
+            made = try await self.router.make(origin, self.settings)
+        }
+        guard let destination = made else {
             throw RoutingError(.noHandler, message: "its router has no destination now")
         }
-        try await self.configuration.prepare?(destination)
+        try await configuration.prepare?(destination)
         try await self.router.prepare(destination)
         try await self.router.check(destination)
         return destination
+    }
+
+    /// The presenter of the destination; nil when that is to appear nowhere.
+    private var presenter: (any PerformPresenter)? {
+        get throws(RoutingError) {
+            let transition = self.configuration.transition
+            guard transition != .make else { return nil }
+            guard let presenter = self.attachments.value(of: PresenterBox.self)?.presenter else {
+                throw RoutingError(
+                    .noHandler,
+                    message: "nothing shows a destination by `\(transition)`; `bus.setPerformPresenter(_:)` "
+                        + "sets the presenter that does"
+                )
+            }
+            return presenter
+        }
     }
 
     private func begin(
@@ -182,21 +249,25 @@ public final class Performance<Destination: Sendable>: Sendable {
         if let change { self.report(change) }
     }
 
+    /// Calls the handler of the bus, but not for too deep a recursion: each of the performances around the
+    /// innermost one fails with it.
     private func reportToBus(_ action: PerformAction, _ error: RoutingError) {
+        guard error.rootCause.code != .infiniteRecursion else { return }
         self.attachments.value(of: PerformFailedHandler.self)?.body(action, error)
     }
 
-    private func observe(_ kind: PerformEvent.Kind, _ destination: Destination?) {
-        guard let observers = self.attachments.value(of: PerformObservers.self) else { return }
-        observers.report(
-            PerformEvent(
-                kind: kind,
-                destination: destination,
-                source: self.configuration.source,
-                transition: self.configuration.transition,
-                service: Destination.self
-            )
+    private func event(_ kind: PerformEvent.Kind, _ destination: Destination) -> PerformEvent {
+        PerformEvent(
+            kind: kind,
+            destination: destination,
+            source: self.configuration.source,
+            transition: self.configuration.transition,
+            service: Destination.self
         )
+    }
+
+    private func observe(_ event: PerformEvent) {
+        self.attachments.value(of: PerformObservers.self)?.report(event)
     }
 
     private func report(_ change: PerformMachine.Change) {

@@ -35,6 +35,25 @@ extension MessageBus {
         try self.performance(of: Destination.self, named: name, configure)
     }
 
+    /// A service that is to be made on demand, by its mark and settings.
+    ///
+    /// - Parameters:
+    ///   - service: the mark of the protocol.
+    ///   - name: which provider, if there are several.
+    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the service once or several times.
+    /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
+    ///   makes the service.
+    public func performance<Destination: Sendable>(
+        of service: Routable<Destination>,
+        named name: String? = nil,
+        settings: some Sendable,
+        _ configure: (inout PerformConfiguration<Destination>) -> Void = { _ in }
+    ) throws(RoutingError) -> Performance<Destination> {
+        try self.performance(of: Destination.self, named: name, settings: settings, configure)
+    }
+
     /// A service of a module, by its mark.
     ///
     /// - Parameters:

@@ -95,15 +95,10 @@ public struct PerformConfiguration<Destination: Sendable>: Sendable {
     /// The destination has been taken down.
     public var removed: (@Sendable () -> Void)?
 
-    /// What the router makes the destination by; nil for its default.
-    ///
-    /// Of another type than the router's ``ServiceRouter/Settings`` it fails with both types.
-    public var settings: (any Sendable)?
-
     /// Where the destination is made from, for the router and for observers.
     public var source: (any Sendable)?
 
-    /// How the destination is to appear, for the router and for observers.
+    /// How the destination is to appear: the bus's ``PerformPresenter`` shows it, unless this is `make`.
     public var transition = PerformTransition.make
 
     /// It is over, after ``succeeded`` or ``failed``, and whether well.
@@ -143,7 +138,40 @@ extension MessageBus {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Registration {
-        let box = RouterBox<Router.Destination> { TypedRouter(router: router) }
+        let box = RouterBox<Router.Destination>(settings: Router.Settings.self) {
+            TypedRouter(router: router)
+        }
+        return try self.provideOnDemand(service, named: name, by: box, fileID, line)
+    }
+
+    /// Has a service made on demand by a router whose destination is more than this one service.
+    ///
+    /// ```swift
+    /// try bus.provide((any Reader).self, by: EditorRouter()) { $0 }
+    /// try bus.provide((any Editor).self, by: EditorRouter()) { $0 }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - service: the protocol.
+    ///   - name: which provider it is, if there are several.
+    ///   - router: makes the destination.
+    ///   - fileID: where it is said, for the message of a conflict.
+    ///   - line: where it is said, for the message of a conflict.
+    ///   - view: the destination as the service.
+    /// - Returns: the registration of the router; destinations that it has made stay when that is cancelled.
+    /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
+    @discardableResult
+    public func provide<Service: Sendable, Router: ServiceRouter>(
+        _ service: Service.Type,
+        named name: String? = nil,
+        by router: Router,
+        fileID: String = #fileID,
+        line: Int = #line,
+        as view: @escaping @Sendable (Router.Destination) -> Service
+    ) throws(RoutingError) -> Registration {
+        let box = RouterBox<Service>(settings: Router.Settings.self) {
+            AdaptedRouter(TypedRouter(router: router), view)
+        }
         return try self.provideOnDemand(service, named: name, by: box, fileID, line)
     }
 
@@ -164,9 +192,28 @@ extension MessageBus {
         _ configure: (inout PerformConfiguration<Destination>) -> Void = { _ in }
     ) throws(RoutingError) -> Performance<Destination> {
         let box = try self.maker(of: service, named: name, as: RouterBox<Destination>.self)
-        var configuration = PerformConfiguration<Destination>()
-        configure(&configuration)
-        return Performance(box.makeMaker(), configuration, self.attachments)
+        return self.performance(box.makeMaker(), settings: nil, configure)
+    }
+
+    /// A service that is to be made on demand, by settings.
+    ///
+    /// - Parameters:
+    ///   - service: the protocol.
+    ///   - name: which provider, if there are several.
+    ///   - settings: the settings for the router, of its type ``ServiceRouter/Settings``.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the service once or several times.
+    /// - Throws: `typeMismatch` for settings of another type than the router's; `noHandler` if no router
+    ///   makes the service.
+    public func performance<Destination: Sendable>(
+        of service: Destination.Type,
+        named name: String? = nil,
+        settings: some Sendable,
+        _ configure: (inout PerformConfiguration<Destination>) -> Void = { _ in }
+    ) throws(RoutingError) -> Performance<Destination> {
+        let box = try self.maker(of: service, named: name, as: RouterBox<Destination>.self)
+        try box.check(settings)
+        return self.performance(box.makeMaker(), settings: settings, configure)
     }
 
     /// A destination that a router makes which the caller knows, and which need not be provided under any
@@ -174,15 +221,25 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - router: makes it.
-    ///   - configure: says what is wanted of it; called at once.
-    /// - Returns: what makes it, once or several times.
+    ///   - settings: the settings for the router; nil for the router's default.
+    ///   - configure: changes the configuration of the performance; called at once.
+    /// - Returns: the performance, which makes the destination once or several times.
     public func performance<Router: ServiceRouter>(
         by router: Router,
+        settings: Router.Settings? = nil,
         _ configure: (inout PerformConfiguration<Router.Destination>) -> Void = { _ in }
     ) -> Performance<Router.Destination> {
-        var configuration = PerformConfiguration<Router.Destination>()
+        self.performance(TypedRouter(router: router), settings: settings, configure)
+    }
+
+    private func performance<Destination: Sendable>(
+        _ maker: any DestinationMaker<Destination>,
+        settings: (any Sendable)?,
+        _ configure: (inout PerformConfiguration<Destination>) -> Void
+    ) -> Performance<Destination> {
+        var configuration = PerformConfiguration<Destination>()
         configure(&configuration)
-        return Performance(TypedRouter(router: router), configuration, self.attachments)
+        return Performance(maker, configuration, self.attachments, settings: settings)
     }
 
     /// Sets the handler of every performance that fails, called after the handlers of that performance; there

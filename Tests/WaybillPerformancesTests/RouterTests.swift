@@ -12,8 +12,9 @@ struct RouterTests {
     @Test
     func `settings, source and transition go into the making`() async throws {
         try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
-        let performance = try self.bus.performance(of: (any Player).self) {
-            $0.settings = FilmSettings(film: "Alien")
+        self.bus.setPerformPresenter(NotingPresenter(journal: Journal()))
+        let settings = FilmSettings(film: "Alien")
+        let performance = try self.bus.performance(of: (any Player).self, settings: settings) {
             $0.source = "lobby"
             $0.transition = .present
         }
@@ -25,15 +26,19 @@ struct RouterTests {
     @Test
     func `a required dependency that is missing fails loudly with its name`() async throws {
         try self.bus.provide((any Player).self, by: FilmRouter(journal: self.journal))
-        let performance = try self.bus.performance(of: (any Player).self) { $0.settings = FilmSettings() }
+        let performance = try self.bus.performance(of: (any Player).self, settings: FilmSettings())
         let cause = await failure { try await performance.perform() }
         #expect(cause?.code == .missingParameter && cause?.message.contains("`film`") == true)
         let none = try self.bus.performance(of: (any Player).self)
         let error = await failure { try await none.perform() }
         #expect(error?.code == .missingParameter && error?.message.contains("FilmSettings") == true)
-        let wrong = try self.bus.performance(of: (any Player).self) { $0.settings = 7 }
-        let mismatch = await failure { try await wrong.perform() }
+        // Seen when it is asked for, before anything is made; through an adapter and by a mark as well.
+        try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
+        let mismatch = await failure { try self.bus.performance(of: (any Player).self, settings: 7) }
         #expect(mismatch?.code == .typeMismatch)
+        let adapted = await failure { try self.bus.performance(of: (any Screen).self, settings: 7) }
+        #expect(adapted?.code == .typeMismatch)
+        #expect(await failure { try self.bus.performance(of: .player, settings: 7) }?.code == .typeMismatch)
         #expect(
             mismatch?.message.contains("FilmSettings") == true && mismatch?.message.contains("Int") == true
         )
@@ -78,24 +83,21 @@ struct RouterTests {
         try self.bus.provide((any Player).self, named: "film", by: router)
         try self.bus.provide((any Player).self, named: "empty", by: PlayerRouter())
         try self.bus.adapt((any Screen).self, from: (any Player).self) { PlayerScreen(player: $0) }
-        let film = try self.bus.performance(of: (any Player).self, named: "film") {
-            $0.settings = FilmSettings(film: "Alien")
-        }
+        let alien = FilmSettings(film: "Alien")
+        let film = try self.bus.performance(of: (any Player).self, named: "film", settings: alien)
         #expect(await (try film.perform()).film == "Alien")
         let empty = try self.bus.performance(of: (any Player).self, named: "empty")
         #expect(await (try empty.perform()).film.isEmpty)
-        let screen = try self.bus.performance(of: (any Screen).self, named: "film") {
-            $0.settings = FilmSettings(film: "Brazil")
-        }
+        let brazil = FilmSettings(film: "Brazil")
+        let screen = try self.bus.performance(of: (any Screen).self, named: "film", settings: brazil)
         #expect(await (try screen.perform()).shows == "screen of Brazil")
         #expect(await failure { try self.bus.performance(of: (any Player).self) }?.code == .noHandler)
     }
 
     @Test
     func `a router is performed by itself, without a protocol`() async throws {
-        let performance = self.bus.performance(by: FilmRouter(journal: self.journal)) {
-            $0.settings = FilmSettings(film: "Alien")
-        }
+        let router = FilmRouter(journal: self.journal)
+        let performance = self.bus.performance(by: router, settings: FilmSettings(film: "Alien"))
         #expect(await (try performance.perform()).film == "Alien")
     }
 
@@ -130,11 +132,12 @@ struct RouterTests {
         try self.bus.provide((any Player).self, by: PlayerRouter())
         let end = self.bus.observePerformances { event in
             journal.add(
-                "\(event.kind) \(event.destination == nil ? "-" : "it") \(event.source as? String ?? "-") "
+                "\(event.kind) \(event.destination is any Player) \(event.source as? String ?? "-") "
                     + event.transition.rawValue
             )
         }
         self.bus.observePerformances(of: (any Screen).self) { _ in journal.add("no") }
+        self.bus.setPerformPresenter(NotingPresenter(journal: journal))
         let performance = try self.bus.performance(of: (any Player).self) {
             $0.source = "lobby"
             $0.transition = "slide"
@@ -145,8 +148,9 @@ struct RouterTests {
         try await performance.perform()
         #expect(
             journal.entries == [
-                "willPerform - lobby slide", "didPerform it lobby slide", "willRemove it lobby slide",
-                "didRemove it lobby slide",
+                "willPerform true lobby slide", "show slide from lobby", "didPerform true lobby slide",
+                "willRemove true lobby slide", "remove slide from lobby", "didRemove true lobby slide",
+                "show slide from lobby",
             ]
         )
         withExtendedLifetime(player) {}
@@ -157,6 +161,23 @@ struct RouterTests {
         try self.bus.provide((any Player).self, by: PlayerRouter())
         let player = try await self.bus.performance(of: .player).perform()
         #expect(await player.film.isEmpty)
+    }
+}
+
+/// Shows nothing, and notes what it is asked for.
+struct NotingPresenter: PerformPresenter {
+    let journal: Journal<String>
+    var failure: (any Error & Sendable)?
+
+    nonisolated(nonsending) func show(_ event: PerformEvent) async throws { try self.note("show", event) }
+
+    nonisolated(nonsending) func remove(_ event: PerformEvent) async throws {
+        try self.note("remove", event)
+    }
+
+    private func note(_ verb: String, _ event: PerformEvent) throws {
+        self.journal.add("\(verb) \(event.transition) from \(event.source as? String ?? "-")")
+        if let failure { throw failure }
     }
 }
 

@@ -1,0 +1,156 @@
+import Testing
+import Waybill
+import WaybillPerformances
+import WaybillTestSupport
+
+/// How destinations appear, and destinations that no router has made.
+@Suite(.timeLimit(.minutes(1)))
+struct PerformPresenterTests {
+    private let bus = MessageBus(configuration: .quiet)
+    private let journal = Journal<String>()
+
+    @Test(arguments: [PerformTransition.push, .present, .popover, .detail, .show, .embed, "slide"])
+    func `one presenter shows a destination by any transition, and takes it away`(
+        transition: PerformTransition
+    ) async throws {
+        self.bus.setPerformPresenter(NotingPresenter(journal: self.journal))
+        let performance = self.bus.performance(by: PlayerRouter(journal: self.journal)) {
+            $0.transition = transition
+        }
+        let player = try await performance.perform()
+        try await performance.remove()
+        #expect(
+            self.journal.entries == [
+                "make", "prepare", "check", "show \(transition) from -", "remove \(transition) from -",
+                "remove",
+            ]
+        )
+        withExtendedLifetime(player) {}
+    }
+
+    @Test
+    func `a destination that is only made needs no presenter, and has none called`() async throws {
+        let performance = self.bus.performance(by: PlayerRouter())
+        try await performance.perform()
+        self.bus.setPerformPresenter(NotingPresenter(journal: self.journal))
+        let player = try await performance.perform()
+        try await performance.remove()
+        #expect(self.journal.entries.isEmpty)
+        withExtendedLifetime(player) {}
+    }
+
+    @Test
+    func `a transition that nothing shows is an error, and the state is as before`() async throws {
+        let performance = self.bus.performance(by: PlayerRouter()) { $0.transition = .present }
+        let error = await failure { try await performance.perform() }
+        #expect(error?.code == .noHandler)
+        #expect(error?.message.contains("`present`") == true)
+        #expect(performance.state == .unrouted)
+    }
+
+    @Test
+    func `a presenter that fails has the state as before, on both ways`() async throws {
+        let journal = self.journal
+        self.bus.observePerformances { journal.add("\($0.kind)") }
+        let performance = self.bus.performance(by: PlayerRouter()) { $0.transition = .push }
+        self.bus.setPerformPresenter(NotingPresenter(journal: Journal(), failure: Jam()))
+        #expect(await failure { try await performance.perform() }?.cause is Jam)
+        #expect(performance.state == .unrouted)
+        self.bus.setPerformPresenter(NotingPresenter(journal: Journal()))
+        let player = try await performance.perform()
+        self.bus.setPerformPresenter(NotingPresenter(journal: Journal(), failure: Jam()))
+        #expect(await failure { try await performance.remove() }?.cause is Jam)
+        #expect(performance.destination === player)
+        #expect(journal.entries == ["willPerform", "willPerform", "didPerform", "willRemove"])
+    }
+
+    @Test
+    func `a destination that was made elsewhere is prepared, and taken down, by the router of its protocol`()
+        async throws
+    {
+        try self.bus.provide((any Player).self, by: PlayerRouter(journal: self.journal))
+        let journal = self.journal
+        let performance = try self.bus.performance(of: (any Player).self) { $0.note(in: journal) }
+        let player = MoviePlayer()
+        try await performance.perform(on: player)
+        #expect(performance.destination === player && performance.state == .routed)
+        try await performance.remove()
+        #expect(
+            self.journal.entries == [
+                "configure", "unrouted->routing", "caller prepares", "prepare", "check", "routing->routed",
+                "succeeded", "completed true", "routed->removing", "remove", "removing->removed",
+                "completed true",
+            ]
+        )
+    }
+
+    @Test
+    func `a router provides several protocols that its destination conforms to`() async throws {
+        let router = DeckRouter(journal: self.journal)
+        try self.bus.provide((any Player).self, by: router) { $0 }
+        try self.bus.provide((any Counter).self, by: router) { $0 }
+        let player = try await self.bus.performance(of: (any Player).self).perform()
+        let performance = try self.bus.performance(of: (any Counter).self, settings: 7)
+        let counter = try await performance.perform()
+        #expect(await counter.count == 7)
+        #expect(await player.film.isEmpty)
+        try await performance.remove()
+        #expect(self.journal.entries == ["prepare", "prepare", "remove"])
+        // Made elsewhere, it has to be what the router makes.
+        try await performance.perform(on: Deck(count: 1))
+        #expect(self.journal.entries.last == "prepare")
+        let error = await failure { try await performance.perform(on: OtherCounter()) }
+        #expect(error?.code == .typeMismatch)
+    }
+
+    @Test
+    func `too deep a recursion is only thrown`() async throws {
+        let (reported, depths) = (Journal<RoutingError.Code>(), Journal<Int>())
+        self.bus.registerPerformFailed { reported.add($0.code) }
+        let bus = self.bus
+        let router = Journal<PlayerRouter>()
+        router.add(
+            PlayerRouter(destination: {
+                depths.add(1)
+                return try await bus.performance(by: router.entries[0]).perform()
+            })
+        )
+        let error = await failure { try await bus.performance(by: router.entries[0]).perform() }
+        #expect(error?.rootCause.code == .infiniteRecursion)
+        #expect(depths.count == 200)
+        #expect(reported.entries.isEmpty)
+    }
+}
+
+private struct Jam: Error {}
+
+private protocol Counter: AnyObject, Sendable {
+    var count: Int { get async }
+}
+
+private actor OtherCounter: Counter {
+    var count: Int { 0 }
+}
+
+/// A destination of two protocols.
+private actor Deck: Player, Counter {
+    let count: Int
+    private(set) var film = ""
+
+    init(count: Int) { self.count = count }
+
+    func insert(_ film: String) { self.film += film }
+}
+
+private struct DeckRouter: ServiceRouter {
+    let journal: Journal<String>
+    var defaultSettings: Int? { 0 }
+
+    nonisolated(nonsending) func makeDestination(_ request: PerformRequest<Int>) async throws -> Deck? {
+        Deck(count: request.settings)
+    }
+
+    nonisolated(nonsending) func prepare(_ destination: Deck) async throws { self.journal.add("prepare") }
+
+    nonisolated(nonsending) func remove(_ destination: Deck) async throws { self.journal.add("remove") }
+}
