@@ -241,7 +241,7 @@ struct ModuleTests {
         let seen = Seen()
         let end = bus.observePerformances(of: (any Player).self) { event in
             let isThere =
-                event.destination != nil && event.source != nil && event.service == (any Player).self
+                event.destination is any Player && event.source != nil && event.service == (any Player).self
             switch event.kind {
             case .willPerform: seen.add("will \(event.transition.rawValue)")
             case .didPerform: seen.add("did \(isThere)")
@@ -253,12 +253,12 @@ struct ModuleTests {
         bus.registerPerformFailed { (action: PerformAction, error: RoutingError) in
             Issue.record("\(action): \(error)")
         }
+        bus.setPerformPresenter(Wall(log: Log()))
         let kinds: [PerformTransition] = [
             .push, .present, .popover, .show, .detail, .embed, "slide", PerformTransition(rawValue: "fade"),
         ]
         for kind in kinds {
-            let performance = bus.performance(by: FilmRouter()) {
-                $0.settings = FilmSettings(film: "Alien")
+            let performance = bus.performance(by: FilmRouter(), settings: FilmSettings(film: "Alien")) {
                 $0.source = "lobby"
                 $0.transition = kind
                 $0.removed = { seen.add("handler") }

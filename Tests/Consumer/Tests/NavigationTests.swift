@@ -20,6 +20,7 @@ final class WordPresenter: Presenter {
     private(set) var words: [String] = []
     private(set) var updates = 0
     private(set) var removals: [Int] = []
+    private(set) var animated: [Bool?] = []
 
     @MainActor func show(_ change: NavigationChange) async throws {
         if change.added.contains(where: { $0.entry.name == "forbidden" }) {
@@ -27,6 +28,7 @@ final class WordPresenter: Presenter {
         }
         if change.source == nil, !change.removed.isEmpty { throw RoutingError.refused("gone from nowhere") }
         self.words = change.stack.map { "\($0.value)" }
+        self.animated.append(try change.request?.parameters.value("animated", as: Bool.self))
     }
 
     @MainActor func update(_ change: NavigationChange) async throws {
@@ -36,6 +38,7 @@ final class WordPresenter: Presenter {
 
     @MainActor func remove(_ change: NavigationChange) async throws {
         self.removals += change.removed.map(\.id)
+        self.animated.append(nil)
         self.words = change.stack.map { "\($0.value)" }
     }
 }

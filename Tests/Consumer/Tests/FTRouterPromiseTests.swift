@@ -1,0 +1,114 @@
+import Testing
+import Waybill
+import WaybillCompatibility
+import WaybillConfiguration
+import WaybillNavigation
+import WaybillRouting
+
+/// The promises of FTRouter, kept for a program that has moved from there.
+struct FTRouterPromiseTests {
+    private let bus = MessageBus(configuration: .init(defaultScheme: "ft", conventions: .ftRouter))
+
+    private func code(_ body: () async throws -> Void) async -> RoutingError.Code? {
+        do { try await body() } catch { return (error as? RoutingError)?.code }
+        return nil
+    }
+
+    struct Detail: Codable, Sendable, Equatable, CustomStringConvertible {
+        var symbol = "-"
+        var price = 9.5
+        var description: String { "\(self.symbol) at \(self.price)" }
+    }
+
+    @Test func `schemes are registered, by themselves, by a path, or as the default one`() async throws {
+        try bus.register("market/detail") { _ in "detail" }
+        try bus.register("qq://chat") { _ in "chat" }
+        #expect(try await bus.route("FT://market/detail", as: String.self) == "detail")
+        #expect(try await bus.route("qq://chat", as: String.self) == "chat")
+        #expect(await code { try await bus.route("wx://chat") } == .refused)
+        try bus.register(scheme: "wx")
+        #expect(await code { try await bus.route("wx://chat") } == .noRoute)
+        bus.unregister(scheme: "wx")
+        #expect(await code { try await bus.route("wx://chat") } == .refused)
+    }
+
+    @Test func `components bring configurations of their own, and code keeps its routes`() async throws {
+        try bus.register("a/b") { _ in "code" }
+        try bus.load(["account/setting": "A"], named: "account", destinations: ["A": { _ in "A" }])
+        try bus.load(["order/flash": "B", "a/b": "B"], named: "order", destinations: ["B": { _ in "B" }])
+        #expect(try await bus.route("account/setting", as: String.self) == "A")
+        #expect(try await bus.route("order/flash", as: String.self) == "B")
+        #expect(try await bus.route("a/b", as: String.self) == "B")
+        try bus.load([:], named: "order")
+        #expect(try await bus.route("a/b", as: String.self) == "code")
+        #expect(bus.canRoute("account/setting") && !bus.canRoute("order/flash"))
+        #expect(throws: ConfigurationError.self) { try bus.load(["x": ""]) }
+    }
+
+    @Test func `parameters go onto properties, which keep what they are declared with`() async throws {
+        try bus.register("market/detail") { message in try message.decode(onto: Detail()) }
+        #expect(try await bus.route("market/detail?symbol=WB&x=y", as: Detail.self) == Detail(symbol: "WB"))
+        let passed: Detail = try await bus.route("market/detail", parameters: ["price": 1.5])
+        #expect(passed == Detail(price: 1.5))
+    }
+
+    @Test func `the destination calls back, and a followed URL gets what it returns`() async throws {
+        let seen = Log()
+        try bus.register("contract/edit") { message async throws -> String in
+            try await message.reply(with: ["b", "a"], expecting: [String].self).joined()
+        }
+        try bus.register("home/receipt") { seen.add(try $0.payload(as: String.self)) }
+        let end: String = try await bus.route("present/contract/edit") { (names: [String]) in names.sorted() }
+        #expect(end == "ab")
+        let reply = try await bus.route("present/contract/edit#home/receipt") { (names: [String]) in names }
+        _ = await reply.returnLeg?.outcome
+        #expect(seen.entries == ["ba"])
+    }
+
+    @Test func `the handler block sees every URL, and the uncaught handler where it should go on`()
+        async throws
+    {
+        try bus.register("market/detail") { _ in "detail" }
+        let block = bus.use(handlerBlock: { components in
+            components.destination == nil && components.query["answer"] != nil ? components.path : nil
+        })
+        #expect(try await bus.route("push/market/detail?answer=1", as: String.self) == "detail")
+        #expect(try await bus.route("push/no/where?answer=1", as: String.self) == "no/where")
+        let (urls, found) = AsyncStream.makeStream(of: String?.self)
+        bus.setUncaughtHandler { message in
+            found.yield(FTRouterComponents(message, destination: nil).followedURL)
+        }
+        #expect(await code { try await bus.route("no/where#home/receipt") } == .noRoute)
+        var iterator = urls.makeAsyncIterator()
+        #expect(await iterator.next() == "ft:///home/receipt")
+        block.cancel()
+    }
+
+    @Test func `transitions run by themselves, under closures that may stop and supply`() async throws {
+        let presenter = WordPresenter()
+        let navigator = try Navigator(bus: bus, presenter: presenter)
+        try navigator.load(
+            ["market/list": "List", "market/detail": "Detail"],
+            named: "market",
+            destinations: ["List": { _ in "list" }, "Detail": { try $0.decode(onto: Detail()) }]
+        )
+        let seen = Log()
+        navigator.addInspector(
+            shouldTransition: { request, source in request.query["stop"] == nil },
+            willTransition: { request, source in request.query["supply"] },
+            didTransition: { request, _ in seen.add(request.path) }
+        )
+        try navigator.setGlobalHandler(uncaughtOf: ["ft"]) { request in
+            request.destinationName == nil && !request.segments.isEmpty ? .handled(request.path) : .proceed
+        }
+        try await bus.route("root/market/list")
+        try await bus.route("push/market/detail?symbol=A&days=3", parameters: ["animated": true])
+        try await bus.route("present/market/detail?supply=another")
+        #expect(await presenter.words == ["list", "A at 9.5", "another"])
+        #expect(await code { try await bus.route("push/market/detail?stop=1") } == .refused)
+        #expect(try await bus.route("ft://push/no/where", as: String.self) == "no/where")
+        try await bus.route("back/market/detail?symbol=A")
+        #expect(await presenter.words == ["list", "A at 9.5"] && seen.entries.count == 5)
+        #expect(await presenter.animated == [nil, true, nil, nil])
+    }
+}
