@@ -175,6 +175,25 @@ extension MessageBus {
         return try self.provideOnDemand(service, named: name, by: box, fileID, line)
     }
 
+    /// Says how a router whose destination is of another type provides a service: without it, Swift 6.3 fails
+    /// to produce a diagnostic.
+    @available(
+        *,
+        unavailable,
+        message:
+            "the router makes another type; say how that is the service: bus.provide(service, by: router) { $0 }"
+    )
+    @discardableResult
+    public func provide<Service: Sendable, Router: ServiceRouter>(
+        _ service: Service.Type,
+        named name: String? = nil,
+        by router: Router,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) -> Registration {
+        fatalError("a call of it does not compile")
+    }
+
     /// A service that is to be made on demand.
     ///
     /// Where an adapter answers for the protocol, ``Waybill/MessageBus/adapt(_:from:fileID:line:_:)``, what

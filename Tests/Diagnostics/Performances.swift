@@ -11,3 +11,18 @@ struct Maker: ServiceRouter {
         Stopwatch()  // error: does not conform to 'Timer'
     }
 }
+
+protocol Bell: Sendable {}
+
+struct Clock: Timer, Bell {
+    func seconds() -> Int { 0 }
+}
+
+struct ClockRouter: ServiceRouter {
+    func makeDestination() async throws -> Clock? { Clock() }
+}
+
+func provide(on bus: MessageBus) throws {
+    try bus.provide((any Timer).self, by: ClockRouter()) { $0 }
+    try bus.provide((any Bell).self, by: ClockRouter())  // error: say how that is the service
+}
