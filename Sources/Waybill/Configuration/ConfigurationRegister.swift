@@ -41,6 +41,7 @@ extension ConfigurationRegister {
     ///   - connections: the connectors of the bus.
     ///   - core: makes handlers.
     /// - Returns: the handlers that have no route any more.
+    /// - Throws: `ConfigurationError` for an entry that cannot be bound.
     mutating func bind(
         in table: inout RouteTable<Handler>,
         _ connections: Connections,
@@ -77,6 +78,7 @@ extension ConfigurationRegister {
     ///
     /// - Returns: the handlers of hidden routes that do not come back, since code has unregistered or
     ///   replaced the route that hid them.
+    /// - Throws: `ConfigurationError` if the table is full.
     private mutating func takeOut(
         of table: inout RouteTable<Handler>
     ) throws(ConfigurationError) -> [Handler] {

@@ -136,13 +136,14 @@ struct Targets {
         }
     }
 
-    /// Returns the handler of an entry's messages, or nil when the target is not there.
+    /// Finds the handler of an entry's messages.
     ///
     /// - Parameters:
     ///   - entry: the route of a configuration.
     ///   - destinations: the destinations that were passed with the configuration, by name.
     ///   - table: the routes, as far as they are bound.
     ///   - connections: the connectors.
+    /// - Returns: the handler; nil when the target is not there.
     /// - Throws: `invalidPattern`, and `invalidURL` for a target that is a URL and cannot be read.
     func find(
         for entry: RouteConfiguration.Entry,
