@@ -20,7 +20,7 @@ enum EventMode {
             self = .structured
         } else if request.headers[.eventVersion] != nil {
             self = .binary
-        } else if request.headers[.accept]?.contains(CloudEvent.structuredType) == true {
+        } else if request.headers[.accept]?.hasBytes(of: CloudEvent.structuredType) == true {
             self = .structured
         } else {
             return nil
@@ -28,7 +28,7 @@ enum EventMode {
     }
 
     static func isStructured(_ contentType: String?) -> Bool {
-        contentType.map { GatewayRequest.mediaType(of: $0) } == CloudEvent.structuredType
+        contentType.map { CloudEvent.mediaType(of: $0) } == CloudEvent.structuredType
     }
 }
 

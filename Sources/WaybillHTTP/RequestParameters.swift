@@ -79,7 +79,7 @@ struct GatewayRequest: Sendable {
     }
 
     private mutating func read(_ bytes: [UInt8], _ contentType: String) throws(Problem) {
-        let type = Self.mediaType(of: contentType)
+        let type = CloudEvent.mediaType(of: contentType)
         if CloudEvent.isJSON(type), type != CloudEvent.batchType {
             do throws(JSONError) {
                 try self.read(json: bytes)
@@ -87,17 +87,12 @@ struct GatewayRequest: Sendable {
                 throw Problem(.badRequest, "the body is refused: \(error)")
             }
         } else if type == "application/x-www-form-urlencoded" {
-            self.parameters = try Self.parameters(form: bytes)
+            self.parameters = try FormItems(bytes).values
         } else if self.event != nil {
             self.payload = String(validating: bytes, as: UTF8.self) ?? bytes
         } else {
             throw Problem(.unsupportedMediaType, "a body is JSON or a form, by its Content-Type")
         }
-    }
-
-    /// The type that a header says, without parameters.
-    static func mediaType(of contentType: String) -> String {
-        contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     }
 
     /// Reads the data of an event as a body of its type.
@@ -110,48 +105,6 @@ struct GatewayRequest: Sendable {
         self.parameters = value.parameters ?? [:]
         // An event that is passed on has the same data.
         if value.shape != .object || self.event != nil { self.payload = value }
-    }
-
-    /// The items of a form; a name that is repeated has an array of texts.
-    static func parameters(form bytes: [UInt8]) throws(Problem) -> [String: any Sendable] {
-        var texts: [String: [String]] = [:]
-        for item in bytes.split(separator: UInt8(ascii: "&")) {
-            let parts = item.split(
-                separator: UInt8(ascii: "="),
-                maxSplits: 1,
-                omittingEmptySubsequences: false
-            )
-            let name = try Self.text(parts[0])
-            texts[name, default: []].append(parts.count == 2 ? try Self.text(parts[1]) : "")
-        }
-        return texts.mapValues { texts -> any Sendable in
-            if texts.count == 1 { return texts[0] }
-            return texts
-        }
-    }
-
-    private static func text(_ part: ArraySlice<UInt8>) throws(Problem) -> String {
-        var bytes: [UInt8] = []
-        var index = part.startIndex
-        while index < part.endIndex {
-            let byte = part[index]
-            index += 1
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                let digits = part[index...].prefix(2)
-                guard digits.count == 2, let text = String(validating: digits, as: UTF8.self),
-                    !text.contains("+"), !text.contains("-"), let byte = UInt8(text, radix: 16)
-                else { throw Problem(.badRequest, "the form is not percent-encoded") }
-                bytes.append(byte)
-                index += 2
-            default: bytes.append(byte)
-            }
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Problem(.badRequest, "the form is not UTF-8")
-        }
-        return text
     }
 }
 

@@ -52,8 +52,11 @@ extension CloudEvent {
     /// The event that a message came as, whose data is the payload as it came; nil for any other message.
     private static func carried(by message: Message) -> CloudEvent? {
         var attributes: [String: String] = [:]
-        for (name, value) in message.headers where name.hasPrefix(Self.headerPrefix) {
-            attributes[String(name.dropFirst(Self.headerPrefix.count))] = value
+        for (name, value) in message.headers where name.utf8.starts(with: Self.headerPrefix.utf8) {
+            let attribute = String(decoding: name.utf8.dropFirst(Self.headerPrefix.utf8.count), as: UTF8.self)
+            // A message with a header that is not an attribute did not come as an event.
+            guard Self.isName(attribute) else { return nil }
+            attributes[attribute] = value
         }
         let data: [UInt8]?
         switch message.payload {

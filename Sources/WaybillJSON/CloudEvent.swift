@@ -46,8 +46,27 @@ package struct CloudEvent: Sendable, Equatable {
 
     /// Whether a content type is JSON.
     package static func isJSON(_ contentType: String) -> Bool {
-        let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        let type = Self.mediaType(of: contentType)
         return type.hasSuffix("/json") || type.hasSuffix("+json")
+    }
+}
+
+extension CloudEvent {
+    /// The media type that the value of a `Content-Type` names, in lower case and without parameters.
+    ///
+    /// Returns an empty text for a type that is not ASCII.
+    package static func mediaType(of contentType: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in contentType.utf8 {
+            switch byte {
+            case UInt8(ascii: ";"): return String(decoding: bytes, as: UTF8.self)
+            case UInt8(ascii: " "): break
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): bytes.append(byte | 0x20)
+            case ..<0x80: bytes.append(byte)
+            default: return ""
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
@@ -181,7 +200,7 @@ extension CloudEvent {
         body: [UInt8]
     ) throws(CloudEventError) {
         var attributes: [String: String] = [:]
-        for (field, value) in headers {
+        for (field, value) in headers where field.utf8.allSatisfy({ $0 < 0x80 }) {
             let name = field.lowercased()
             guard name.hasPrefix(Self.headerPrefix) else { continue }
             let attribute = String(name.dropFirst(Self.headerPrefix.utf8.count))

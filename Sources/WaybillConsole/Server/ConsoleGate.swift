@@ -2,6 +2,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import WaybillHTTP
+internal import WaybillJSON
 
 /// Decides which requests are answered: host, origin, and the token or the cookie that a browser got for it.
 struct ConsoleGate: Sendable {
@@ -38,15 +39,16 @@ struct ConsoleGate: Sendable {
 
     /// Whether a request has the cookie.
     func admits(_ request: Request) -> Bool {
-        request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.contains { item in
-            let parts = item.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == Self.cookie else { return false }
-            return Self.isSame(String(parts[1]), self.session)
+        request.headers[values: .cookie].flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }.contains {
+            item in
+            let item = item.drop { $0 == UInt8(ascii: " ") }
+            guard item.starts(with: "\(Self.cookie)=".utf8) else { return false }
+            return Self.isSame(item.dropFirst(Self.cookie.utf8.count + 1), self.session.utf8)
         }
     }
 
     /// Whether a text is the token.
-    func accepts(_ token: String) -> Bool { Self.isSame(token, self.token) }
+    func accepts(_ token: String) -> Bool { Self.isSame(token.utf8, self.token.utf8) }
 
     /// Refuses a request that would act, unless it comes from a page of this server and says that it is JSON.
     func checkAct(_ request: Request) throws(Problem) {
@@ -56,7 +58,7 @@ struct ConsoleGate: Sendable {
                 "a request that acts has to come from a page of this server: `Origin` is missing"
             )
         }
-        let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased()
+        let type = request.headers[.contentType].map { CloudEvent.mediaType(of: $0) }
         guard type == "application/json" else {
             throw Problem(.unsupportedMediaType, "a request that acts is `application/json`")
         }
@@ -69,8 +71,8 @@ struct ConsoleGate: Sendable {
     }
 
     /// Compares in a time that does not depend on where the texts differ.
-    private static func isSame(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (Array(left.utf8), Array(right.utf8))
+    private static func isSame(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool {
+        let (left, right) = (Array(left), Array(right))
         guard left.count == right.count, !left.isEmpty else { return false }
         return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }

@@ -42,8 +42,11 @@ struct ConsoleServer: Sendable {
     func respond(to request: Request, _ path: [Substring]) async -> Response {
         var response: Response
         do {
-            try self.core.gate.check(request, isForm: path == ["session"])
-            response = try await self.answer(request, path.joined(separator: "/"))
+            let path = path.joined(separator: "/")
+            // The console's own paths are ASCII, and so is every text that this one is compared with.
+            guard path.utf8.allSatisfy({ $0 < 0x80 }) else { throw Self.unknownPage }
+            try self.core.gate.check(request, isForm: path == "session")
+            response = try await self.answer(request, path)
         } catch let problem as Problem {
             response = problem.response
         } catch {
@@ -62,7 +65,7 @@ struct ConsoleServer: Sendable {
         switch path {
         case "":
             try Self.require(.get, request)
-            return self.page(request)
+            return try self.page(request)
         case "session":
             try Self.require(.post, request)
             let form = try await Self.body(of: request)
@@ -78,12 +81,12 @@ struct ConsoleServer: Sendable {
         }
     }
 
-    private func page(_ request: Request) -> Response {
+    private func page(_ request: Request) throws(Problem) -> Response {
         // The page's own addresses are relative.
         let isPage = request.uri.path.hasSuffix("/")
         let page = isPage ? "./" : "\(request.uri.path.split(separator: "/").last ?? "")/"
-        if let token = request.uri.queryParameters["token"] {
-            return self.signIn(with: String(token), Self.mount(of: request, behind: ""), page: page)
+        if let token = try Self.query(of: request)["token"] {
+            return self.signIn(with: token, Self.mount(of: request, behind: ""), page: page)
         }
         guard isPage else { return Response(status: .permanentRedirect, headers: [.location: page]) }
         return self.core.gate.admits(request)
@@ -98,7 +101,7 @@ struct ConsoleServer: Sendable {
     }
 
     private func api(_ request: Request, _ path: String) async throws -> Response {
-        let parameters = request.uri.queryParameters
+        let parameters = try Self.query(of: request)
         switch path {
         case "api/about", "api/routes", "api/nodes", "api/deadletters", "api/explain", "api/stream":
             try Self.require(.get, request)
@@ -117,15 +120,15 @@ struct ConsoleServer: Sendable {
         case "api/deadletters": return Response(json: self.core.deadLetters)
         case "api/explain":
             guard let url = parameters["url"] else { throw Problem(.badRequest, "`url` is missing") }
-            return Response(json: self.core.explanation(of: String(url)))
+            return Response(json: self.core.explanation(of: url))
         case "api/stream":
             let rows = parameters["rows"].flatMap { Int($0) } ?? 200
-            return try self.stream(request, pattern: parameters["pattern"].map(String.init), rows: rows)
+            return try self.stream(request, pattern: parameters["pattern"], rows: rows)
         case "api/call": return Response(json: try await self.core.call(try await Self.json(of: request)))
         case "api/deadletters/replay":
             return Response(json: try await self.core.replay(try await Self.json(of: request)))
         default:
-            guard path.hasPrefix("api/flows/") else { throw Problem(.notFound, "there is no such page") }
+            guard path.hasPrefix("api/flows/") else { throw Self.unknownPage }
             try Self.require(.get, request)
             return Response(json: try self.flow(path.dropFirst("api/flows/".count)))
         }
@@ -170,6 +173,12 @@ struct ConsoleServer: Sendable {
 
 // Requests and responses.
 extension ConsoleServer {
+    private static let unknownPage = Problem(.notFound, "there is no such page")
+
+    private static func query(of request: Request) throws(Problem) -> FormItems {
+        try FormItems(Array((request.uri.query ?? "").utf8))
+    }
+
     private static func require(_ method: HTTPRequest.Method, _ request: Request) throws(Problem) {
         guard request.method != method else { return }
         var problem = Problem(.methodNotAllowed, "this takes \(method.rawValue)")
@@ -197,9 +206,8 @@ extension ConsoleServer {
 
     /// The field `token` of a form.
     private static func token(in form: ByteBuffer) -> String? {
-        let fields = String(buffer: form).split(separator: "&")
-        return fields.first { $0.hasPrefix("token=") }
-            .map { PercentEscapes.decoded(Array($0.utf8.dropFirst("token=".utf8.count))[...]) }
+        form.readableBytesView.split(separator: UInt8(ascii: "&")).first { $0.starts(with: "token=".utf8) }
+            .map { PercentEscapes.decoded(Array($0.dropFirst("token=".utf8.count))[...]) }
     }
 
     private static func response(_ file: PageFiles.File, _ status: HTTPResponse.Status = .ok) -> Response {

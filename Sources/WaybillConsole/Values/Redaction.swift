@@ -17,11 +17,12 @@ struct Redaction: Sendable {
     /// Whether a name is one of those, or contains one.
     func hides(_ name: some StringProtocol) -> Bool {
         let plain = Self.plain(name)
-        return self.names.contains { plain.contains($0) }
+        return self.names.contains { plain.hasBytes(of: $0) }
     }
 
     private static func plain(_ name: some StringProtocol) -> String {
-        name.lowercased().filter { $0 != "-" && $0 != "_" }
+        let bytes = name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A URL as it may be shown, and what was hidden in it.
@@ -130,14 +131,22 @@ struct Redaction: Sendable {
         return String(decoding: bytes[..<Self.longestURL], as: UTF8.self) + Self.mark
     }
 
+    /// The text with a mark in place of a value, which is found by its bytes: to compare characters takes
+    /// quadratic time for some texts.
     private static func replacing(_ value: String, in text: String) -> String {
-        var (rest, result) = (text[...], "")
-        while let range = rest.firstRange(of: value) {
-            result += rest[..<range.lowerBound]
-            result += Self.mark
-            rest = rest[range.upperBound...]
+        guard text.hasBytes(of: value) else { return text }
+        let (value, text) = (Array(value.utf8), Array(text.utf8))
+        var (result, index) = ([UInt8](), 0)
+        while index < text.count {
+            if text[index...].starts(with: value) {
+                result += Self.mark.utf8
+                index += value.count
+            } else {
+                result.append(text[index])
+                index += 1
+            }
         }
-        return result + rest
+        return String(decoding: result, as: UTF8.self)
     }
 }
 

@@ -57,6 +57,29 @@ struct AccessTests {
     }
 
     @Test
+    func `texts that take quadratic time to compare are refused at once`() async throws {
+        let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
+        let short = "e" + String(repeating: "\u{301}\u{316}", count: 5000)
+        try await ConsoleTestServer.run(self.bus) { server in
+            for _ in 0..<10 {
+                let headers = ["Content-Type": "application/x-www-form-urlencoded"]
+                for body in [marks, "\(marks)=1", "token=\(marks)"] {
+                    let form = try await server.send(
+                        .POST,
+                        "session",
+                        headers: headers,
+                        body: body,
+                        cookie: nil
+                    )
+                    #expect(form.status == 401)
+                }
+                let cookie = try await server.send(.GET, "api/about", cookie: "\(short)=\(short)")
+                #expect(cookie.status == 401)
+            }
+        }
+    }
+
+    @Test
     func `without the cookie nothing is told`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
             for cookie in [nil, "waybill-console=", "waybill-console=\(String(repeating: "0", count: 32))"] {
@@ -91,8 +114,11 @@ struct AccessTests {
     func `another host is misdirected, and another page is refused`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
             for path in Self.reads + ["", "console.css", "main.js", "?token=x"] {
-                let host = ["Host": "evil.example"]
-                #expect(try await server.send(.GET, path, headers: host, cookie: server.cookie).status == 421)
+                for host in ["evil.example", "[::1]evil.com", "localhost:18080@evil", "127.0.0.1:80@evil"] {
+                    let headers = ["Host": host]
+                    let answer = try await server.send(.GET, path, headers: headers, cookie: server.cookie)
+                    #expect(answer.status == 421, "\(host)")
+                }
                 let page = ["Origin": "http://evil.example"]
                 #expect(try await server.send(.GET, path, headers: page, cookie: server.cookie).status == 403)
             }

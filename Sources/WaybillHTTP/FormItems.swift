@@ -1,0 +1,68 @@
+#if HTTP
+internal import HTTPTypes
+internal import WaybillRouting
+
+/// The items of a form or of a query, by name.
+package struct FormItems {
+    private var texts: [String: [String]] = [:]
+
+    /// Reads `a=1&b=2`, percent-encoded.
+    ///
+    /// - Parameter bytes: the body of a form, or the query of a URL.
+    /// - Throws: the problem with the first item that cannot be read.
+    package init(_ bytes: [UInt8]) throws(Problem) {
+        for item in bytes.split(separator: UInt8(ascii: "&")) {
+            let parts = item.split(
+                separator: UInt8(ascii: "="),
+                maxSplits: 1,
+                omittingEmptySubsequences: false
+            )
+            let name = try Self.text(parts[0])
+            // A dictionary of texts takes quadratic time for such a name.
+            guard name.isStreamSafe else {
+                throw Problem(.badRequest, "a name has more than 30 combining marks in a row")
+            }
+            self.texts[name, default: []].append(parts.count == 2 ? try Self.text(parts[1]) : "")
+        }
+    }
+
+    /// The text of an item; nil for a name that is missing or repeated.
+    package subscript(name: String) -> String? {
+        guard let texts = self.texts[name], texts.count == 1 else { return nil }
+        return texts[0]
+    }
+
+    /// The items as values: a name that is repeated has an array of texts.
+    package var values: [String: any Sendable] {
+        self.texts.mapValues { texts -> any Sendable in
+            if texts.count == 1 { return texts[0] }
+            return texts
+        }
+    }
+
+    private static func text(_ part: ArraySlice<UInt8>) throws(Problem) -> String {
+        var bytes: [UInt8] = []
+        var index = part.startIndex
+        while index < part.endIndex {
+            let byte = part[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                let digits = part[index...].prefix(2)
+                guard digits.count == 2, let text = String(validating: digits, as: UTF8.self),
+                    !text.utf8.contains(UInt8(ascii: "+")), !text.utf8.contains(UInt8(ascii: "-")),
+                    let byte = UInt8(text, radix: 16)
+                else { throw Problem(.badRequest, "the form is not percent-encoded") }
+                bytes.append(byte)
+                index += 2
+            default: bytes.append(byte)
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Problem(.badRequest, "the form is not UTF-8")
+        }
+        return text
+    }
+}
+#endif

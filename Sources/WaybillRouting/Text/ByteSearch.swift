@@ -1,0 +1,17 @@
+extension String {
+    /// Whether the bytes of another text are somewhere in this one.
+    ///
+    /// For texts from outside: `contains(_:)` compares characters by canonical equivalence, in time that is
+    /// quadratic in the length of a run of combining marks.
+    package func hasBytes(of other: String) -> Bool {
+        let (own, other) = (self.utf8.span, other.utf8.span)
+        guard other.count > 0 else { return true }
+        guard own.count >= other.count else { return false }
+        for start in 0...(own.count - other.count) where own[start] == other[0] {
+            var length = 1
+            while length < other.count, own[start + length] == other[length] { length += 1 }
+            if length == other.count { return true }
+        }
+        return false
+    }
+}
