@@ -41,8 +41,8 @@ extension WaybillGateway {
         var external = self.external(target, request, from: peer)
         external.operations = self.bus.exposedOperations(of: external.url)
         try Self.checkMethod(of: request, external.operations)
-        if request.headers[.accept]?.contains("text/event-stream") == true {
-            return try self.stream(external, for: request)
+        if request.headers[.accept]?.hasBytes(of: "text/event-stream") == true {
+            return try self.stream(external, for: request, from: peer?.ipAddress)
         }
         if target.event != nil, external.operations.isPublishedAlone {
             _ = try await self.bus.publish(external)
@@ -79,10 +79,7 @@ extension WaybillGateway {
         of request: Request,
         _ operations: ExposedOperations
     ) throws(Problem) {
-        // What is not exposed at all answers by the bus, as what does not exist.
-        guard request.method == .get, operations.contains(.calls), !operations.contains(.reads) else {
-            return
-        }
+        guard request.method == .get, operations.isChangedByPost else { return }
         var problem = Problem(.methodNotAllowed, "this may change something: use POST")
         problem.allowed = "POST"
         throw problem
@@ -94,19 +91,22 @@ extension WaybillGateway {
     /// - Returns: the problem, with the methods that the URL takes.
     func methodNotAllowed(_ path: [Substring]) -> Problem {
         let url = "\(path.first ?? "")://\(path.dropFirst().joined(separator: "/"))"
-        let operations = self.bus.exposedOperations(of: url)
-        let isWrite = operations.contains(.calls) && !operations.contains(.reads)
+        let isWrite = self.bus.exposedOperations(of: url).isChangedByPost
         var problem = Problem(.methodNotAllowed, isWrite ? "use POST" : "use GET or POST")
         if isWrite { problem.allowed = "POST" }
         return problem
     }
 
     /// Answers with progress replies, reply or failure as events.
-    private func stream(_ external: ExternalRequest, for request: Request) throws(Problem) -> Response {
+    private func stream(
+        _ external: ExternalRequest,
+        for request: Request,
+        from client: String?
+    ) throws(Problem) -> Response {
         guard self.bus.exposedOperations(of: external.url).contains(.calls) else {
             throw Problem(self.bus.explainExposed(external.url).error ?? .noRoute(external.url))
         }
-        return try self.streams.response(to: request) { sink in
+        return try self.streams.response(to: request, from: client) { sink in
             do {
                 let reply = try await self.bus.route(external) { value in
                     await sink.send(ServerSentEvent("progress", try JSONWriter.encoded(value)))
@@ -117,6 +117,15 @@ extension WaybillGateway {
                 await sink.send(ServerSentEvent("failure", self.problem(error, at: external.url).json))
             }
         }
+    }
+}
+
+extension ExposedOperations {
+    /// Whether only POST is allowed: a peer may call or publish, and the URL is not exposed for reads.
+    ///
+    /// False for a URL that is not exposed at all, which the bus answers as one that does not exist.
+    fileprivate var isChangedByPost: Bool {
+        !self.contains(.reads) && (self.contains(.calls) || self.contains(.publishing))
     }
 }
 

@@ -15,51 +15,92 @@ extension WaybillGateway.Configuration {
     /// - Throws: the reason.
     package func check(_ request: Request, acceptsNoOrigin: Bool = false) throws(Problem) {
         let authority = request.head.authority ?? ""
-        if let hosts, !hosts.contains(Self.host(of: authority)) {
+        if let hosts, Self.host(of: authority).map({ hosts.contains($0) }) != true {
             let status = HTTPResponse.Status(code: 421, reasonPhrase: "Misdirected Request")
-            throw Problem(status, "`\(authority.onShortLine)` is no host of this server")
+            throw Problem(status, "`\(authority.onShortLine)` is not a host of this server")
         }
         guard let origin = request.headers[.origin], !self.isOwn(origin, authority) else { return }
-        guard self.origins.contains(origin.lowercased()) || acceptsNoOrigin && origin == "null" else {
+        guard self.allows(origin) || acceptsNoOrigin && origin.hasSameBytes(as: "null") else {
             throw Problem(.forbidden, "pages of `\(origin.onShortLine)` may not use this server")
         }
     }
 
     /// Whether a page is one of this server.
     private func isOwn(_ origin: String, _ authority: String) -> Bool {
-        let parts = origin.lowercased().split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty else { return false }
-        return parts[2] == authority.lowercased()
+        guard Self.host(of: authority) != nil else { return false }
+        let authority = authority.lowercased()
+        return ["http://", "https://"].contains { ($0 + authority).hasSameBytes(as: origin.lowercased()) }
     }
 
-    /// The host in `host:port`, in lower case and without a final dot.
-    static func host(of authority: String) -> String {
+    /// Whether the configuration has an origin; origins are ASCII.
+    private func allows(_ origin: String) -> Bool {
+        origin.utf8.allSatisfy { $0 < 0x80 } && self.origins.contains(origin.lowercased())
+    }
+
+    /// The host in `host` or `host:port`, in lower case and without a final dot.
+    ///
+    /// Returns nil for any other text: a program that reads `localhost:80@evil.example` in another way must not
+    /// find another host in it.
+    static func host(of authority: String) -> String? {
         let bytes = authority.utf8.span
         var (end, isLower) = (bytes.count, true)
-        for index in bytes.indices.reversed() {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "]") {
-                end = index + 1
+        for index in bytes.indices {
+            switch bytes[index] {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
                 break
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): isLower = false
+            case UInt8(ascii: "["):
+                guard index == 0, let bracket = Self.endOfIPv6(bytes) else { return nil }
+                return Self.isPort(bytes, from: bracket) ? Self.host(authority, bracket, isLower: false) : nil
+            case UInt8(ascii: ":"):
+                guard Self.isPort(bytes, from: index) else { return nil }
+                end = index
+                if end > 0, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
+                return Self.host(authority, end, isLower: isLower)
+            default: return nil
             }
-            if byte == UInt8(ascii: ":"), end == bytes.count { end = index }
         }
         if end > 0, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
-        for index in 0..<end where bytes[index] > 0x7F || (0x41...0x5A).contains(bytes[index]) {
-            isLower = false
-        }
+        return Self.host(authority, end, isLower: isLower)
+    }
+
+    private static func host(_ authority: String, _ end: Int, isLower: Bool) -> String {
         let name = String(authority[..<authority.utf8.index(authority.startIndex, offsetBy: end)])
-        // Nearly every host is: this is asked of each request.
+        // Nearly every host is in lower case, and every request has one.
         return isLower ? name : name.lowercased()
+    }
+
+    /// The index behind the closing bracket of an IPv6 address; nil if the address has other characters.
+    private static func endOfIPv6(_ bytes: Span<UInt8>) -> Int? {
+        for index in 1..<bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "]"): return index + 1
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: ":"), UInt8(ascii: "."):
+                break
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Whether nothing follows, or a colon and digits.
+    private static func isPort(_ bytes: Span<UInt8>, from start: Int) -> Bool {
+        if start == bytes.count { return true }
+        guard bytes[start] == UInt8(ascii: ":") else { return false }
+        for index in (start + 1)..<bytes.count
+        where !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) {
+            return false
+        }
+        return true
     }
 
     /// Says to a browser that a page of another origin may see the response.
     func allow(_ request: Request, _ response: inout Response) {
         guard !self.origins.isEmpty else { return }
         response.headers.append(HTTPField(name: .vary, value: "Origin"))
-        guard let origin = request.headers[.origin], self.origins.contains(origin.lowercased()) else {
-            return
-        }
+        guard let origin = request.headers[.origin], self.allows(origin) else { return }
         response.headers[.accessControlAllowOrigin] = origin
     }
 }

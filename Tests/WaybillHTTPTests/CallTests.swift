@@ -195,9 +195,34 @@ struct CallTests {
                 ).status == 400
             )
             #expect(try await server.send(.POST, "app/add", body: "a", type: "text/plain").status == 415)
+            let marks = String(repeating: "%CC%81%CC%96", count: 8)
+            for (name, status) in [("e\(marks.prefix(90))", 400), ("e\(marks)%CC%81", 413)] {
+                let body = "\(name)=1"
+                let type = "application/x-www-form-urlencoded"
+                #expect(try await server.send(.POST, "app/add", body: body, type: type).status == status)
+            }
             let large = String(repeating: " ", count: 200)
             #expect(try await server.send(.POST, "app/add", body: large).status == 413)
             #expect(try await server.send(.POST, "app/add", body: "{\"a\":1,\"b\":2}").status == 200)
+        }
+    }
+
+    @Test
+    func `texts that take quadratic time to compare are refused at once`() async throws {
+        let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
+        let short = "e" + String(repeating: "\u{301}\u{316}", count: 5000)
+        try await GatewayServer.run(self.bus) { server in
+            let type = "application/x-www-form-urlencoded"
+            for _ in 0..<10 {
+                let form = try await server.send(.POST, "app/add", body: "\(marks)=1", type: type)
+                #expect(form.status == 400 && form.text.contains("combining marks"))
+                for name in ["Accept", "Content-Type", "Last-Event-ID"] {
+                    let answer = try await server.send(.POST, "app/add?a=1&b=2", headers: [name: short])
+                    #expect(answer.status == 200)
+                }
+                let origin = try await server.send(.POST, "app/add?a=1&b=2", headers: ["Origin": short])
+                #expect(origin.status == 403)
+            }
         }
     }
 
@@ -211,9 +236,15 @@ struct CallTests {
             for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:8080", "localhost."] {
                 #expect(try await get(["Host": host]).status == 200)
             }
-            for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "[::2]"] {
-                #expect(try await get(["Host": host]).status == 421)
+            for host in [
+                "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "[::2]",
+                "[::1]evil.com", "[::1].evil.com", "[::1]:80@evil", "localhost:18080@evil", "localhost:80a",
+                "localhost:80:80", "localhost@evil", "[::1", "[localhost]", "localhost..",
+            ] {
+                #expect(try await get(["Host": host]).status == 421, "\(host)")
             }
+            let forged = ["Host": "localhost:1@evil", "Origin": "http://localhost:1@evil"]
+            #expect(try await get(forged).status == 421)
             let own = try await get(["Origin": "http://127.0.0.1:\(server.port)"])
             #expect(own.status == 200 && own.headers.first(name: "Access-Control-Allow-Origin") == nil)
             for origin in ["https://evil.example", "null", "http://localhost:1", "127.0.0.1:\(server.port)"] {

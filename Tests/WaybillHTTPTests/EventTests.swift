@@ -115,6 +115,28 @@ struct EventTests {
     }
 
     @Test
+    func `an event is not published by GET`() async throws {
+        let published = Tally()
+        try self.bus.subscribe("app://prices/:symbol") { _ in published.add() }
+        try await GatewayServer.run(self.bus) { server in
+            let structured = ["Content-Type": "application/cloudevents+json"]
+            for headers in [self.headers, structured, [:]] {
+                let body = headers == structured ? "{\(self.attributes)}" : nil
+                let type = "application/cloudevents+json"
+                for method in [HTTPMethod.GET, .PUT] {
+                    let path = "app/prices/ACME"
+                    let headers = headers == structured ? [:] : headers
+                    let answer = try await server.send(method, path, headers: headers, body: body, type: type)
+                    #expect(answer.status == 405 && answer.headers.first(name: "Allow") == "POST")
+                }
+            }
+            #expect(published.count == 0)
+            let posted = try await server.send(.POST, "app/prices/ACME", headers: self.headers)
+            #expect(posted.status == 204 && published.count == 1)
+        }
+    }
+
+    @Test
     func `an event that is published stays the event that it was`() async throws {
         try await GatewayServer.run(self.bus) { server in
             let events = try await server.events(.GET, "subscribe?pattern=app://prices/**&format=cloudevents")
