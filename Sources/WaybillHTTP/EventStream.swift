@@ -3,7 +3,6 @@ internal import HTTPTypes
 package import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
-internal import Synchronization
 internal import WaybillEventLoop
 
 /// One event of a stream, as the HTML standard has them.
@@ -41,7 +40,7 @@ package struct ServerSentEvent: Sendable {
 package final class EventSink: Sendable {
     /// Bytes to write, and the sender that waits for that.
     struct Item: Sendable {
-        let bytes: [UInt8]
+        let bytes: [ByteBuffer]
         fileprivate let sender: Sender
     }
 
@@ -58,52 +57,106 @@ package final class EventSink: Sendable {
 
     let items: AsyncStream<Item>
     private let writer: AsyncStream<Item>.Continuation
+    /// When the event was sent that has not been written yet.
+    private let since = Locked<ContinuousClock.Instant?>(nil)
 
     init() { (self.items, self.writer) = AsyncStream.makeStream() }
 
     /// Sends an event, and waits until it has been written or the stream has ended.
-    package func send(_ event: ServerSentEvent) async { await self.send(event.bytes) }
+    package func send(_ event: ServerSentEvent) async { await self.send([ByteBuffer(bytes: event.bytes)]) }
 
-    /// Sends a comment, which clients ignore.
-    func sendComment() async { await self.send(Array(":\n\n".utf8)) }
-
-    private func send(_ bytes: [UInt8]) async {
+    /// Sends the bytes of one event, and waits until they have been written or the stream has ended.
+    func send(_ bytes: [ByteBuffer]) async {
+        self.since.withLock { $0 = .now }
         await withCheckedContinuation { continuation in
             _ = self.writer.yield(Item(bytes: bytes, sender: Sender(continuation)))
+        }
+        self.since.withLock { $0 = nil }
+    }
+
+    /// Sends a comment, which clients ignore, unless an event has not been written yet.
+    ///
+    /// - Throws: if that event was sent too long ago.
+    fileprivate func sendComment(orStallAfter limit: Duration) throws(StalledStream) {
+        if let since = self.since.withLock({ $0 }) {
+            if .now - since > limit { throw StalledStream() }
+        } else {
+            self.writer.yield(Item(bytes: [ByteBuffer(string: ":\n\n")], sender: Sender(nil)))
         }
     }
 
     /// Ends the stream; what has been sent is still written.
     func finish(with event: ServerSentEvent? = nil) {
-        if let event { self.writer.yield(Item(bytes: event.bytes, sender: Sender(nil))) }
+        if let event { self.writer.yield(Item(bytes: [ByteBuffer(bytes: event.bytes)], sender: Sender(nil))) }
         self.writer.finish()
+    }
+
+    /// Ends the stream, and drops the events that have not been written, so that no sender waits for them.
+    fileprivate func dropAll() async {
+        self.writer.finish()
+        for await _ in self.items {}
     }
 
     /// Says that an event has been written.
     static func acknowledge(_ item: Item) { item.sender.resume() }
 }
 
-/// How many streams there are.
-final class StreamCount: Sendable {
-    private let limit: Int
-    private let count = Atomic(0)
+/// A client has not taken an event for too long, so its connection is closed.
+private struct StalledStream: Error {}
 
-    init(limit: Int) { self.limit = limit }
+/// How many streams there are, in all and of each client.
+final class StreamCount: Sendable {
+    private struct State {
+        var count = 0
+        var clients: [String: Int] = [:]
+    }
+
+    private let limit: Int
+    private let clientLimit: Int?
+    private let state = Locked(State())
+
+    init(limit: Int, perClient clientLimit: Int?) {
+        self.limit = limit
+        self.clientLimit = clientLimit
+    }
 
     /// One stream, for as long as this exists.
     final class Place: Sendable {
         private let owner: StreamCount
+        private let client: String?
 
-        fileprivate init(_ owner: StreamCount) { self.owner = owner }
+        fileprivate init(_ owner: StreamCount, _ client: String?) {
+            self.owner = owner
+            self.client = client
+        }
 
-        deinit { self.owner.count.subtract(1, ordering: .relaxed) }
+        deinit { self.owner.end(of: self.client) }
     }
 
-    func take() throws(Problem) -> Place {
-        let (_, count) = self.count.add(1, ordering: .relaxed)
-        let place = Place(self)
-        if count > self.limit { throw Problem(.tooManyRequests, "there are too many streams") }
-        return place
+    /// Takes the place of a stream.
+    ///
+    /// - Parameter client: the address of the client; nil if it is not known.
+    func take(for client: String?) throws(Problem) -> Place {
+        let refusal: String? = self.state.withLock { state in
+            if state.count >= self.limit { return "there are too many streams" }
+            if let client {
+                let count = state.clients[client, default: 0]
+                if let clientLimit, count >= clientLimit { return "this client has too many streams" }
+                state.clients[client] = count + 1
+            }
+            state.count += 1
+            return nil
+        }
+        if let refusal { throw Problem(.tooManyRequests, refusal) }
+        return Place(self, client)
+    }
+
+    private func end(of client: String?) {
+        self.state.withLock { state in
+            state.count -= 1
+            guard let client, let count = state.clients[client] else { return }
+            state.clients[client] = count == 1 ? nil : count - 1
+        }
     }
 }
 
@@ -111,26 +164,42 @@ final class StreamCount: Sendable {
 package struct EventStreams: Sendable {
     private let count: StreamCount
     private let heartbeat: Duration
+    private let stallTime: Duration
     private let isHTTP2: Bool
 
     /// - Parameters:
     ///   - limit: how many there may be at once.
+    ///   - clientLimit: how many of them one client may have.
     ///   - heartbeat: how often a stream in which nothing happens gets a comment.
+    ///   - stallTime: how long a client may take for an event.
     ///   - isHTTP2: whether the server speaks HTTP/2.
-    package init(limit: Int, heartbeat: Duration, isHTTP2: Bool) {
-        self.count = StreamCount(limit: limit)
+    package init(
+        limit: Int,
+        perClient clientLimit: Int? = nil,
+        heartbeat: Duration,
+        stallTime: Duration = .seconds(30),
+        isHTTP2: Bool
+    ) {
+        self.count = StreamCount(limit: limit, perClient: clientLimit)
         self.heartbeat = heartbeat
+        self.stallTime = stallTime
         self.isHTTP2 = isHTTP2
     }
 
-    /// A response that is a stream of events, until `produce` returns, the client goes away, or the server is
-    /// shut down.
+    /// A response that is a stream of events, until `produce` returns, the client goes away or does not read,
+    /// or the server is shut down.
+    ///
+    /// - Parameters:
+    ///   - request: the request that is answered.
+    ///   - client: the address of the client; nil if it is not known.
+    ///   - produce: sends the events.
     package func response(
         to request: Request,
+        from client: String? = nil,
         _ produce: @escaping @Sendable (EventSink) async -> Void
     ) throws(Problem) -> Response {
-        let place = try self.count.take()
-        let heartbeat = self.heartbeat
+        let place = try self.count.take(for: client)
+        let (heartbeat, stallTime) = (self.heartbeat, self.stallTime)
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no",
         ]
@@ -141,37 +210,47 @@ package struct EventStreams: Sendable {
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(place) {} }
                 let sink = EventSink()
+                // So that the client has the head at once. It is part of the first event, since some clients
+                // take any block for an event.
+                try await writer.write(ByteBuffer(string: "retry: 2000\n"))
+                // Only the task that writes uses it until the group has ended.
+                nonisolated(unsafe) var body = writer
                 try await withGracefulShutdownHandler {
                     try await request.body.consumeWithCancellationOnInboundClose { _ in
-                        // So that the client has the head at once. It is part of the first event, since
-                        // some clients take any block for an event.
-                        try await writer.write(ByteBuffer(string: "retry: 2000\n"))
-                        await withDiscardingTaskGroup { group in
+                        // Whether all has been written.
+                        try await withThrowingTaskGroup(of: Bool.self) { group in
+                            group.addTask {
+                                do {
+                                    for await item in sink.items {
+                                        for bytes in item.bytes { unsafe try await body.write(bytes) }
+                                        EventSink.acknowledge(item)
+                                    }
+                                } catch {
+                                    await sink.dropAll()
+                                    throw error
+                                }
+                                return true
+                            }
                             group.addTask {
                                 await produce(sink)
                                 sink.finish()
+                                return false
                             }
                             group.addTask {
-                                while (try? await Task.sleep(for: heartbeat)) != nil {
-                                    await sink.sendComment()
+                                while (try? await Task.sleep(for: min(heartbeat, stallTime))) != nil {
+                                    try sink.sendComment(orStallAfter: stallTime)
                                 }
+                                return false
                             }
-                            for await item in sink.items {
-                                do {
-                                    try await writer.write(ByteBuffer(bytes: item.bytes))
-                                } catch {
-                                    break
-                                }
-                                EventSink.acknowledge(item)
-                            }
+                            defer { group.cancelAll() }
+                            while let isWritten = try await group.next(), !isWritten {}
                             sink.finish()
-                            group.cancelAll()
                         }
                     }
                 } onGracefulShutdown: {
                     sink.finish(with: .end)
                 }
-                try await writer.finish(nil)
+                unsafe try await body.finish(nil)
             }
         )
     }

@@ -60,13 +60,38 @@ public struct WaybillGateway: Sendable {
 
         /// How many streams there may be at once, and how many patterns may be subscribed to; 1,000 by
         /// default.
+        ///
+        /// A pattern without clients makes room for a pattern with a client.
         public var streamLimit = 1000
+
+        /// How many streams one address may have at once, and how many patterns are kept for it to come back
+        /// to; 100 by default, nil for as many as there may be.
+        ///
+        /// It needs a context that knows addresses, as for ``WaybillGateway/routes(for:)``. Behind a proxy, all
+        /// clients have the address of the proxy: set nil there.
+        public var streamsPerClient: Int? = 100
+
+        /// How long a client may take for one event of a stream; 30 seconds by default.
+        ///
+        /// A client that reads nothing for so long is disconnected.
+        public var stallTime = Duration.seconds(30)
 
         /// How many messages of a pattern are kept for clients that come back, 256 by default.
         public var replayLimit = 256
 
+        /// How many bytes the kept messages of all patterns may have together; 64 MiB by default.
+        ///
+        /// The oldest are dropped first. A message that several patterns match counts once. As many bytes again
+        /// may be on their way to clients; a client gets the event `gap` in place of a message beyond that.
+        public var replayBytes = 64 << 20
+
         /// How long they are kept after the last client has gone, one minute by default.
+        ///
+        /// A pattern none of whose clients has had an event is not kept, since no client could come back to it.
         public var replayTime = Duration.seconds(60)
+
+        /// How long a loop or a check may take before the program counts as not ready; one second by default.
+        public var readinessTime = Duration.seconds(1)
 
         /// Where failures are logged whose reason clients do not learn.
         public var logger: Logger
@@ -94,7 +119,9 @@ public struct WaybillGateway: Sendable {
         self.feeds = EventFeeds(bus, configuration)
         self.streams = EventStreams(
             limit: configuration.streamLimit,
+            perClient: configuration.streamsPerClient,
             heartbeat: configuration.heartbeat,
+            stallTime: configuration.stallTime,
             isHTTP2: configuration.isHTTP2
         )
         self.loop = bus.eventLoop.taskExecutor
@@ -117,11 +144,12 @@ public struct WaybillGateway: Sendable {
     /// - Returns: what is added to the router.
     public func routes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
         let routes = RouteCollection(context: context)
-        routes.on("subscribe", method: .get) { request, context in
-            await self.respond(to: request) { try await self.subscribe(request) }
-        }
         // Most contexts know no address, and a cast that fails takes as long as a route.
         let knowsAddress = context is any RemoteAddressRequestContext.Type
+        routes.on("subscribe", method: .get) { request, context in
+            let peer = knowsAddress ? (context as? any RemoteAddressRequestContext)?.remoteAddress : nil
+            return await self.respond(to: request) { try self.subscribe(request, from: peer?.ipAddress) }
+        }
         for method: HTTPRequest.Method in [.get, .post] {
             routes.on("**", method: method) { request, context in
                 let peer = knowsAddress ? (context as? any RemoteAddressRequestContext)?.remoteAddress : nil

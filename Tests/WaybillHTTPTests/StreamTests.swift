@@ -117,11 +117,16 @@ struct StreamTests {
             let gap = try await third.next()
             #expect(gap?.name == "gap" && gap?.data == "{\"missed\":4}" && gap?.id.hasSuffix("-5") == true)
             #expect(try await third.next()?.id.hasSuffix("-6") == true)
-            for unknown in ["7-1", "nonsense", "\(id)9"] {
-                let reader = try await server.events(.GET, path, headers: ["Last-Event-ID": unknown])
-                #expect(try await reader.next() == .init(name: "gap", data: "{\"missed\":null}"))
-                #expect(try await reader.next()?.id.hasSuffix("-6") == true)
+            var readers: [EventReader] = []
+            for unknown in ["7-1", "nonsense", "\(id)9", id.dropLast(1) + "-1", ""] {
+                let reader = try await server.events(.GET, path, headers: ["Last-Event-ID": String(unknown)])
+                let gap = try await reader.next()
+                #expect(gap?.name == "gap" && gap?.data == "{\"missed\":null}")
+                #expect(gap?.id.hasSuffix("-10") == true)
+                readers.append(reader)
             }
+            try await server.bus.publish("app://n/11")
+            for reader in readers { #expect(try await reader.next()?.id.hasSuffix("-11") == true) }
         }
     }
 

@@ -1,0 +1,190 @@
+#if HTTP
+internal import Waybill
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// Which messages a feed has, and how.
+struct FeedName: Hashable, Sendable {
+    let pattern: ExactText
+    /// The source of the events of CloudEvents; nil for a feed of plain messages.
+    let source: ExactText?
+}
+
+/// One client of a feed, which leaves when this is released.
+final class FeedClient: Sendable {
+    let feed: EventFeed
+    /// The number of the last message before the client came.
+    let number: Int
+    private let client: String?
+    private let feeds: EventFeeds
+
+    fileprivate init(_ feed: EventFeed, _ client: String?, _ feeds: EventFeeds) {
+        self.feed = feed
+        self.number = feed.enter()
+        self.client = client
+        self.feeds = feeds
+    }
+
+    deinit { self.feeds.leave(self.feed, self.client) }
+}
+
+/// The feeds of a gateway by name.
+///
+/// A feed whose last client has left is kept for a while if a client may come back to it, which needs the ID
+/// of an event; any other feed ends at once. A feed without clients makes room for a feed with clients.
+final class EventFeeds: Sendable {
+    private struct State {
+        var feeds: [FeedName: EventFeed] = [:]
+        /// The feeds without clients; the one that was left first is the first.
+        var absences: [Absence] = []
+        /// Whether a task waits for the end of the first absence.
+        var isReaping = false
+
+        /// Takes out the feed that was left first, of one client or of all.
+        mutating func removeOldestAbsence(of client: String? = nil) -> EventFeed? {
+            let index = self.absences.firstIndex { client == nil || $0.client == client }
+            guard let feed = index.map({ self.absences.remove(at: $0).feed }) else { return nil }
+            self.feeds[feed.name] = nil
+            return feed
+        }
+    }
+
+    private struct Absence {
+        let feed: EventFeed
+        /// The address of the last client; nil if it is not known.
+        let client: String?
+        let end: ContinuousClock.Instant
+    }
+
+    private let bus: MessageBus
+    private let configuration: WaybillGateway.Configuration
+    let store: EventStore
+    private let state = Locked(State())
+
+    init(_ bus: MessageBus, _ configuration: WaybillGateway.Configuration) {
+        self.bus = bus
+        self.configuration = configuration
+        self.store = EventStore(limit: configuration.replayBytes)
+    }
+
+    /// How many feeds there are.
+    var count: Int { self.state.withLock { $0.feeds.count } }
+
+    /// Adds a client to a feed, which begins with its first client.
+    ///
+    /// - Parameters:
+    ///   - name: the feed.
+    ///   - client: the address of the client; nil if it is not known.
+    func enter(_ name: FeedName, from client: String?) throws(RoutingError) -> FeedClient {
+        if let present = try self.place(in: name, client) { return present }
+        // A pattern takes time to read, so no lock is held.
+        let messages = try self.bus.externalMessages(of: name.pattern.text)
+        let feed = EventFeed(name, messages, limit: self.configuration.replayLimit, self.store)
+        do throws(RoutingError) {
+            guard let place = try self.place(in: name, client, adding: feed) else {
+                preconditionFailure("a feed that is added has a place")
+            }
+            if place.feed === feed { self.run(feed) } else { feed.cancel() }
+            return place
+        } catch {
+            feed.cancel()
+            throw error
+        }
+    }
+
+    /// Adds a client to the feed of a name, which is the given one unless there is another.
+    ///
+    /// - Returns: nil if there is not a feed of the name, and none was given.
+    private func place(
+        in name: FeedName,
+        _ client: String?,
+        adding feed: EventFeed? = nil
+    ) throws(RoutingError) -> FeedClient? {
+        var evicted: EventFeed?
+        defer { evicted?.cancel() }
+        return try self.state.withLock { state throws(RoutingError) in
+            if let present = state.feeds[name] {
+                state.absences.removeAll { $0.feed === present }
+                return FeedClient(present, client, self)
+            }
+            if state.feeds.count >= self.configuration.streamLimit {
+                guard !state.absences.isEmpty else {
+                    let message = "there are too many subscriptions"
+                    throw RoutingError(.mailboxFull, url: name.pattern.text, message: message)
+                }
+                if feed != nil { evicted = state.removeOldestAbsence() }
+            }
+            guard let feed else { return nil }
+            state.feeds[name] = feed
+            return FeedClient(feed, client, self)
+        }
+    }
+
+    private func run(_ feed: EventFeed) {
+        Task {
+            await feed.run()
+            self.remove(feed)
+        }
+    }
+
+    /// Removes a client from its feed.
+    fileprivate func leave(_ feed: EventFeed, _ client: String?) {
+        var (ended, starts) = (nil as EventFeed?, false)
+        self.state.withLock { state in
+            guard feed.leave(), state.feeds[feed.name] === feed else { return }
+            guard feed.isResumable else {
+                state.feeds[feed.name] = nil
+                ended = feed
+                return
+            }
+            let end = ContinuousClock.now + self.configuration.replayTime
+            state.absences.append(Absence(feed: feed, client: client, end: end))
+            if let client, let limit = self.configuration.streamsPerClient,
+                state.absences.count(where: { $0.client == client }) > limit
+            {
+                ended = state.removeOldestAbsence(of: client)
+            }
+            starts = !state.isReaping
+            state.isReaping = true
+        }
+        ended?.cancel()
+        if starts { Task { await self.reap() } }
+    }
+
+    /// Ends the feeds to which no client has come back in time, as long as there are any without clients.
+    private func reap() async {
+        while let end = self.endOfFirstAbsence {
+            try? await Task.sleep(until: end)
+            for feed in self.takeOverdue() { feed.cancel() }
+        }
+    }
+
+    private var endOfFirstAbsence: ContinuousClock.Instant? {
+        self.state.withLock { state in
+            let end = state.absences.first?.end
+            state.isReaping = end != nil
+            return end
+        }
+    }
+
+    private func takeOverdue() -> [EventFeed] {
+        let now = ContinuousClock.now
+        return self.state.withLock { state in
+            var overdue: [EventFeed] = []
+            while let first = state.absences.first, first.end <= now, let feed = state.removeOldestAbsence() {
+                overdue.append(feed)
+            }
+            return overdue
+        }
+    }
+
+    /// Removes a feed whose subscription has ended.
+    private func remove(_ feed: EventFeed) {
+        self.state.withLock { state in
+            guard state.feeds[feed.name] === feed else { return }
+            state.feeds[feed.name] = nil
+            state.absences.removeAll { $0.feed === feed }
+        }
+    }
+}
+#endif

@@ -1,0 +1,207 @@
+#if HTTP
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import Testing
+import Waybill
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillHTTP
+
+/// How long feeds live, and how much memory they take.
+@Suite(.timeLimit(.minutes(2)))
+struct FeedTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    init() throws { try self.bus.expose("app://news/**", for: .subscribing) }
+
+    private func feeds(
+        _ change: (inout WaybillGateway.Configuration) -> Void = { _ in }
+    ) -> EventFeeds {
+        var configuration = WaybillGateway.Configuration.quiet
+        change(&configuration)
+        return EventFeeds(self.bus, configuration)
+    }
+
+    private func name(_ pattern: String) -> FeedName { FeedName(pattern: ExactText(pattern), source: nil) }
+
+    /// Reads events as a client does, until it has as many as it wants.
+    private func read(_ count: Int, of place: FeedClient, after lastID: String? = nil) async -> [String] {
+        let sink = EventSink()
+        let sender = Task { await place.feed.send(after: place.number, or: lastID, to: sink) }
+        var events: [String] = []
+        for await item in sink.items {
+            events.append(item.bytes.map { String(buffer: $0) }.joined())
+            if events.count == count { break }
+            EventSink.acknowledge(item)
+        }
+        sender.cancel()
+        sink.finish()
+        await sender.value
+        return events
+    }
+
+    @Test
+    func `a pattern ends with its last client if no client has had an event`() async throws {
+        let feeds = self.feeds()
+        do {
+            let first = try feeds.enter(self.name("app://news/a"), from: nil)
+            let second = try feeds.enter(self.name("app://news/a"), from: nil)
+            #expect(first.feed === second.feed && feeds.count == 1)
+            #expect(try await self.bus.publish("app://news/a") == 1)
+        }
+        #expect(feeds.count == 0)
+        #expect(try await self.bus.publish("app://news/a") == 0)
+    }
+
+    @Test
+    func `a pattern is kept for a client that has had an event, and makes room for another one`() async throws
+    {
+        let feeds = self.feeds {
+            $0.streamLimit = 2
+            $0.replayTime = .seconds(600)
+        }
+        for pattern in ["app://news/a", "app://news/b", "app://news/*"] {
+            let place = try feeds.enter(self.name(pattern), from: nil)
+            try await self.bus.publish("app://news/\(pattern.last == "b" ? "b" : "a")")
+            #expect(await self.read(1, of: place).count == 1)
+        }
+        #expect(feeds.count == 2)
+        // The first has made room for the third; the others have what was published since.
+        try await self.bus.publish("app://news/b")
+        let place = try feeds.enter(self.name("app://news/b"), from: nil)
+        #expect(place.number == 2)
+        let other = try feeds.enter(self.name("app://news/c"), from: nil)
+        #expect(throws: RoutingError.self) { try feeds.enter(self.name("app://news/d"), from: nil) }
+        withExtendedLifetime((place, other)) {}
+    }
+
+    @Test
+    func `one address has only so many patterns kept`() async throws {
+        let feeds = self.feeds {
+            $0.streamsPerClient = 2
+            $0.replayTime = .seconds(600)
+        }
+        let kept = try feeds.enter(self.name("app://news/kept"), from: "10.0.0.2")
+        try await self.bus.publish("app://news/kept")
+        #expect(await self.read(1, of: kept).count == 1)
+        for number in 0..<10 {
+            let place = try feeds.enter(self.name("app://news/\(number)"), from: "10.0.0.1")
+            try await self.bus.publish("app://news/\(number)")
+            #expect(await self.read(1, of: place).count == 1)
+        }
+        #expect(feeds.count == 3)
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test
+    func `kept messages have only so many bytes, and one that several patterns match counts once`()
+        async throws
+    {
+        let (count, size) = (50, 100_000)
+        let feeds = self.feeds { $0.replayBytes = 1_000_000 }
+        let places = try (0..<count).map { number in
+            try feeds.enter(self.name("app://news/:n\(number)"), from: nil)
+        }
+        let text = String(repeating: "x", count: size)
+        try await self.bus.publish("app://news/1", parameters: ["text": text])
+        #expect(await eventually { places.allSatisfy { $0.feed.lastNumber == 1 } })
+        #expect(feeds.store.size < 2 * size)
+        for number in 2...30 {
+            try await self.bus.publish("app://news/\(number)", parameters: ["text": text])
+        }
+        #expect(await eventually { places.allSatisfy { $0.feed.lastNumber == 30 } })
+        #expect(feeds.store.size <= 1_000_000)
+        // The clients learn that they have missed the first ones.
+        let events = await self.read(2, of: places[0])
+        #expect(events[0].contains("event: gap"))
+        #expect(events[1].contains("\"n0\":") && events[1].hasSuffix("\"text\":\"\(text)\"}}\n\n"))
+        withExtendedLifetime(places) {}
+    }
+
+    @Test(arguments: [
+        ("app://news/a", "app://news/a", [:], #""parameters":{}}"#),
+        ("app://news/a", "app://news/a", ["x": 1], #""parameters":{"x":1}}"#),
+        ("app://news/a", "app://news/a?q=r", [:], #""parameters":{"q":"r"}}"#),
+        ("app://news/:n", "app://news/a?q=r", ["x": 1], #""parameters":{"n":"a","q":"r","x":1}}"#),
+        ("app://news/:n", "app://news/a?q=r", ["n": 1, "q": 2], #""parameters":{"n":1,"q":2}}"#),
+    ])
+    func `an event has the values of path, query and call once each`(
+        pattern: String,
+        url: String,
+        values: [String: Int],
+        end: String
+    ) async throws {
+        let place = try self.feeds().enter(self.name(pattern), from: nil)
+        try await self.bus.publish(url, parameters: values)
+        let event = try #require(await self.read(1, of: place).first)
+        #expect(event.hasSuffix("\(end)\n\n"))
+        #expect(event.contains("event: message\ndata: {\"id\":\"") && event.contains("\"url\":\"\(url)\""))
+    }
+
+    @Test
+    func `clients that do not read hold only so many bytes, and each message counts once`() {
+        let store = EventStore(limit: 100_000)
+        let parts = (0..<4).map { _ in store.add(.init(repeating: 0x78, count: 30_000)) }
+        // The first has made room for the fourth.
+        #expect(parts[0].lend() == nil)
+        let loans = (1...3).map { parts[$0].lend() }
+        #expect(loans.allSatisfy { $0 != nil })
+        #expect(parts[1].lend() != nil)
+        let (large, small) = (
+            store.add(.init(repeating: 0x78, count: 30_000)), store.add(.init(repeating: 0x78, count: 100))
+        )
+        #expect(large.lend() == nil)
+        #expect(small.lend() != nil)
+        withExtendedLifetime(loans) {}
+        #expect(large.lend() != nil)
+    }
+
+    @Test
+    func `one address has only so many streams, and a place is free again`() throws {
+        let count = StreamCount(limit: 3, perClient: 2)
+        var places = try [count.take(for: "10.0.0.1"), count.take(for: "10.0.0.1")]
+        #expect(throws: Problem.self) { try count.take(for: "10.0.0.1") }
+        places.removeLast()
+        places.append(try count.take(for: "10.0.0.1"))
+        let other = try count.take(for: "10.0.0.2")
+        #expect(throws: Problem.self) { try count.take(for: nil) }
+        withExtendedLifetime(other) {}
+    }
+
+    @Test
+    func `patterns that were subscribed to and left do not keep others out`() async throws {
+        try await GatewayServer.run(self.bus, .with(\.streamLimit, 8)) { server in
+            let readers = (0..<8).map { number in
+                Task { try await server.events(.GET, "subscribe?pattern=app://news/:n\(number)").next() }
+            }
+            let late = "subscribe?pattern=app://news/late"
+            let isRefused = try await eventually {
+                try await server.open(.GET, late).status == .tooManyRequests
+            }
+            #expect(isRefused)
+            for reader in readers { reader.cancel() }
+            let isTaken = try await eventually { try await server.open(.GET, late).status == .ok }
+            #expect(isTaken)
+        }
+    }
+
+    @Test
+    func `a client that does not read is disconnected`() async throws {
+        var configuration = WaybillGateway.Configuration.quiet
+        configuration.stallTime = .milliseconds(50)
+        configuration.heartbeat = .milliseconds(20)
+        configuration.replayTime = .milliseconds(1)
+        try await GatewayServer.run(self.bus, configuration) { server in
+            let response = try await server.open(.GET, "subscribe?pattern=app://news/**")
+            let text = String(repeating: "x", count: 1 << 20)
+            for _ in 0..<30 {
+                #expect(try await server.bus.publish("app://news/a", parameters: ["text": text]) == 1)
+            }
+            #expect(try await eventually { try await server.bus.publish("app://news/a") == 0 })
+            withExtendedLifetime(response) {}
+        }
+    }
+}
+#endif
