@@ -49,6 +49,7 @@ package final class TestCluster: Sendable {
         heartbeat: Duration = Scale.whileQuick / 10,
         drainLimit: Duration = .seconds(5),
         publicationFormat: ClusterNode.PublicationFormat = .jsonRPC,
+        requestsOfClients: Int = 4096,
         _ prepare: (MessageBus) throws -> Void = { _ in }
     ) async throws -> Node {
         let bus = MessageBus(configuration: .quiet)
@@ -58,6 +59,7 @@ package final class TestCluster: Sendable {
         configuration.heartbeatInterval = heartbeat
         configuration.drainLimit = drainLimit
         configuration.publicationFormat = publicationFormat
+        configuration.requestsOfClients = requestsOfClients
         configuration.discoveryTime = .milliseconds(self.kind == .memory ? 5 : 60)
         configuration.logger = MessageBus.Configuration.quiet.logger
         let (node, transport) = self.join(bus, realm, configuration)

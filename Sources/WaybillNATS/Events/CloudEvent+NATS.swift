@@ -20,7 +20,7 @@ extension CloudEvent {
     ) throws(CloudEventError) -> (event: CloudEvent, mode: EventMode)? {
         guard !message.headers.isEmpty else { return nil }
         let contentType = message.header(named: Self.contentTypeHeader)
-        if contentType.map({ $0.prefix { $0 != ";" && $0 != " " }.lowercased() }) == Self.structuredType {
+        if contentType.map({ Self.mediaType(of: $0) }) == Self.structuredType {
             return (try CloudEvent(structured: message.payload), .structured)
         }
         guard message.header(named: Self.headerPrefix + "specversion") != nil else { return nil }
@@ -41,9 +41,19 @@ extension CloudEvent {
     }
 }
 
+extension String {
+    /// Whether the text is one in lower case, apart from the case of its ASCII letters.
+    fileprivate func hasLetters(of lowercase: String) -> Bool {
+        self.utf8.count == lowercase.utf8.count
+            && zip(self.utf8, lowercase.utf8).allSatisfy { own, other in
+                (0x41...0x5A).contains(own) ? own | 0x20 == other : own == other
+            }
+    }
+}
+
 extension TransportMessage {
     /// The value of a header, by its name in lower case.
     fileprivate func header(named name: String) -> String? {
-        self.headers.first { $0.name.lowercased() == name }?.value
+        self.headers.first { $0.name.hasLetters(of: name) }?.value
     }
 }

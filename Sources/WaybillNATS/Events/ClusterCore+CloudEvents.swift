@@ -40,14 +40,22 @@ extension ClusterCore {
         guard !isPublication || self.isNew(sender) else {
             return self.note { $0.unknown += 1 }
         }
-        guard self.eventsInFlight < self.configuration.requestsPerNode else {
+        var charge: ClientBudget.Charge?
+        if !self.isNode(sender?.node) {
+            let isTaken = self.clients.charge(1, size: message.payload.count) {
+                charge = self.clients.begin()
+            }
+            guard isTaken else {
+                return self.refuse(request.url, self.clientOverflow(request.url), isPublication, message)
+            }
+        } else if self.eventsInFlight >= self.configuration.requestsPerNode {
             let sentence = "too many events wait for their handlers"
             let error = RoutingError(.mailboxFull, url: request.url, message: sentence)
-            return isPublication
-                ? self.bus.lose(request.url, error) : self.answer(message.reply, with: error)
+            return self.refuse(request.url, error, isPublication, message)
         }
         self.eventsInFlight += 1
-        Task.immediate {
+        Task.immediate { [charge] in
+            defer { withExtendedLifetime(charge) {} }
             if isPublication {
                 _ = try? await self.bus.publish(request)
             } else {
@@ -56,6 +64,15 @@ extension ClusterCore {
             }
             self.eventsInFlight -= 1
         }
+    }
+
+    private func refuse(
+        _ url: String,
+        _ error: RoutingError,
+        _ isPublication: Bool,
+        _ message: TransportMessage
+    ) {
+        if isPublication { self.bus.lose(url, error) } else { self.answer(message.reply, with: error) }
     }
 
     private func call(_ request: ExternalRequest, _ mode: EventMode, _ message: TransportMessage) async {
@@ -119,7 +136,7 @@ extension ClusterCore {
 extension ClusterCore {
     /// The request that an event is: its subject is the URL, or else that of the message says it.
     private func request(_ event: CloudEvent, _ message: TransportMessage) -> ExternalRequest? {
-        let subject = event["subject"].flatMap { $0.contains("://") ? $0 : nil }
+        let subject = event["subject"].flatMap { $0.hasBytes(of: "://") ? $0 : nil }
         guard let url = subject ?? self.subjects.url(in: message.subject) else { return nil }
         var headers = event.messageHeaders
         for name in Self.traceHeaders { headers[name] = event[name] }

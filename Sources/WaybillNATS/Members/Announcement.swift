@@ -1,4 +1,5 @@
 internal import WaybillJSON
+internal import WaybillRouting
 
 /// What a node says about itself to the others.
 ///
@@ -49,6 +50,9 @@ struct Announcement: Sendable, Equatable {
     static let limit = 8 << 20
     static let patternLimit = 100_000
 
+    /// The most bytes of a node's name.
+    static let nameLimit = 1024
+
     /// Reads one; nil for what is none.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.limit, let text = try? JSONText(bytes).validated(depthLimit: 4),
@@ -64,7 +68,10 @@ struct Announcement: Sendable, Equatable {
         if let interval = values["interval"]?.int {
             self.interval = min(max(interval, 1), Self.longestInterval)
         }
-        self.name = values["name"]?.string ?? ""
+        if let name = values["name"]?.string {
+            guard name.utf8.count <= Self.nameLimit, name.isStreamSafe else { return nil }
+            self.name = name
+        }
         for (name, list) in [
             ("routes", \Self.routes), ("topics", \Self.topics), ("removedRoutes", \Self.removedRoutes),
             ("removedTopics", \Self.removedTopics),
@@ -72,10 +79,13 @@ struct Announcement: Sendable, Equatable {
             guard let value = values[name] else { continue }
             guard let elements = value.elements, elements.count <= Self.patternLimit else { return nil }
             let texts = elements.compactMap(\.string)
-            guard texts.count == elements.count else { return nil }
+            guard texts.count == elements.count, texts.allSatisfy(\.isStreamSafe) else { return nil }
             self[keyPath: list] = texts
         }
     }
+
+    /// How many bytes its patterns have.
+    var patternBytes: Int { (self.routes + self.topics).reduce(0) { $0 + $1.utf8.count } }
 
     var bytes: [UInt8] {
         var writer = JSONWriter()

@@ -12,6 +12,8 @@ struct ClusterState: Sendable {
         var name: String
         /// How often what it shares has changed; nil while its state is not known.
         var epoch: Int?
+        /// The first epoch that was known since the state was not, and when this node heard it.
+        var firstEpoch: (epoch: Int, at: Instant)?
         var lastHeard: Instant
         /// How often it says that it lives.
         var interval = Duration.seconds(1)
@@ -20,6 +22,34 @@ struct ClusterState: Sendable {
 
         var routes: Set<String> { self.routeList.patterns }
         var topics: Set<String> { self.topicList.patterns }
+
+        /// How many epochs a node may be ahead of one change a millisecond, which is as often as it announces
+        /// changes.
+        static let epochAllowance = 1000
+
+        /// Whether the node can have had so many changes; any number may be the first.
+        func canHaveReached(_ epoch: Int, at now: Instant) -> Bool {
+            guard let firstEpoch else { return true }
+            let changes = Int((now - firstEpoch.at) / .milliseconds(1)) + Self.epochAllowance
+            return epoch - firstEpoch.epoch <= changes
+        }
+
+        mutating func setEpoch(_ epoch: Int, at now: Instant) {
+            self.epoch = epoch
+            if self.firstEpoch == nil { self.firstEpoch = (epoch, now) }
+        }
+
+        /// Has the next state accepted, whatever its epoch.
+        mutating func forgetEpoch() {
+            self.epoch = nil
+            self.firstEpoch = nil
+        }
+
+        static func == (left: Self, right: Self) -> Bool {
+            left.id == right.id && left.name == right.name && left.epoch == right.epoch
+                && left.lastHeard == right.lastHeard && left.interval == right.interval
+                && left.routeList == right.routeList && left.topicList == right.topicList
+        }
     }
 
     /// What has to be done.
@@ -42,8 +72,9 @@ struct ClusterState: Sendable {
     private(set) var members: [NodeID: Member] = [:]
     /// Nodes that have said that they leave, and still answer what they have.
     private(set) var leaving: [NodeID: Member] = [:]
-    /// Nodes that have said so at any time: a message of theirs that is late does not bring them back.
-    private var departed: [NodeID] = []
+    /// Nodes that have announced at any time that they leave, with the epoch that each had: a late message does
+    /// not bring a node back.
+    private var departed: [(id: NodeID, epoch: Int)] = []
     /// Nodes that were lost, and have not been heard of since.
     private var lost: [NodeID] = []
     private let own: NodeID
@@ -52,6 +83,9 @@ struct ClusterState: Sendable {
     /// How many nodes are remembered of those that are there no more.
     private static let memoryLimit = 1000
     private static let memberLimit = 10_000
+    /// The most bytes of the patterns of all nodes; an announcement that would exceed it is ignored.
+    private static let patternByteLimit = 256 << 20
+    private var patternBytes = 0
 
     init(own: NodeID, table: RouteTable<PatternShape>) {
         self.own = own
@@ -62,10 +96,15 @@ struct ClusterState: Sendable {
     mutating func receive(_ announcement: Announcement, at now: Instant) -> [Action] {
         let id = announcement.node
         self.leaving[id]?.lastHeard = now
-        guard id != self.own, !self.departed.contains(id) else { return [] }
-        if announcement.kind == .bye { return self.noteLeaving(id, at: now).map { [.left($0)] } ?? [] }
+        guard id != self.own, !self.hasLeft(announcement) else { return [] }
+        guard self.members[id]?.canHaveReached(announcement.epoch, at: now) ?? true else { return [] }
+        if announcement.kind == .bye {
+            return self.noteLeaving(id, announcement.epoch, at: now).map { [.left($0)] } ?? []
+        }
         if announcement.kind == .ask { return [.answer(id)] }
-        guard self.members[id] != nil || self.members.count < Self.memberLimit else { return [] }
+        guard self.members[id] != nil || self.members.count < Self.memberLimit,
+            self.patternBytes + announcement.patternBytes <= Self.patternByteLimit
+        else { return [] }
         var member =
             self.members[id] ?? Member(id: id, name: announcement.name, epoch: nil, lastHeard: now)
         member.lastHeard = now
@@ -81,21 +120,26 @@ struct ClusterState: Sendable {
             // The same epoch is the same state: a node that joins is told what its own announcement told.
             if member.epoch.map({ announcement.epoch > $0 }) ?? true {
                 member.name = announcement.name
-                member.epoch = announcement.epoch
+                member.setEpoch(announcement.epoch, at: now)
                 self.update(&member, routes: Set(announcement.routes), topics: Set(announcement.topics))
             }
             if announcement.epoch == member.epoch { actions.append(.learned(id)) }
             if announcement.kind == .hello { actions.append(.answer(id)) }
         case .change where announcement.epoch == (member.epoch ?? -1) + 1:
-            member.epoch = announcement.epoch
+            member.setEpoch(announcement.epoch, at: now)
             self.update(
                 &member,
                 routes: member.routes.subtracting(announcement.removedRoutes).union(announcement.routes),
                 topics: member.topics.subtracting(announcement.removedTopics).union(announcement.topics)
             )
             actions.append(.learned(id))
-        case .change, .beat:
+        case .change:
             if announcement.epoch > member.epoch ?? -1 { actions.append(.ask(id)) }
+        case .beat where announcement.epoch != member.epoch:
+            // An epoch that is lower was said by somebody else.
+            if announcement.epoch < member.epoch ?? 0 { member.forgetEpoch() }
+            actions.append(.ask(id))
+        case .beat: break
         case .ask, .bye: break
         }
         self.members[id] = member
@@ -108,8 +152,26 @@ struct ClusterState: Sendable {
         self.directory.addRoutes(routes.lazy.filter { !oldRoutes.contains($0) }, of: member.id)
         for old in oldTopics where !topics.contains(old) { self.directory.removeTopic(old) }
         for new in topics where !oldTopics.contains(new) { self.directory.addTopic(new) }
+        self.patternBytes -= member.routeList.byteCount + member.topicList.byteCount
         member.routeList = PatternList(routes)
         member.topicList = PatternList(topics)
+        self.patternBytes += member.routeList.byteCount + member.topicList.byteCount
+    }
+
+    /// Whether a node has left before it said something.
+    ///
+    /// A node in whose name somebody else has announced that announces its state with a later epoch.
+    private mutating func hasLeft(_ announcement: Announcement) -> Bool {
+        guard let index = self.departed.firstIndex(where: { $0.id == announcement.node }) else {
+            return false
+        }
+        let isBack =
+            [.hello, .state].contains(announcement.kind)
+            && announcement.epoch > self.departed[index].epoch
+        guard isBack else { return true }
+        self.departed.remove(at: index)
+        self.leaving[announcement.node] = nil
+        return false
     }
 
     /// Forgets the nodes that have been silent for two and a half of their intervals.
@@ -126,16 +188,16 @@ struct ClusterState: Sendable {
     }
 
     /// A node takes no more requests, and goes on beating until it has answered those that it has.
-    private mutating func noteLeaving(_ id: NodeID, at now: Instant) -> Member? {
-        Self.note(id, in: &self.departed)
+    private mutating func noteLeaving(_ id: NodeID, _ epoch: Int, at now: Instant) -> Member? {
+        Self.note((id, self.members[id]?.epoch ?? epoch), in: &self.departed)
         guard var member = self.remove(id) else { return nil }
         member.lastHeard = now
         self.leaving[id] = member
         return member
     }
 
-    private static func note(_ id: NodeID, in nodes: inout [NodeID]) {
-        nodes.append(id)
+    private static func note<Node>(_ node: Node, in nodes: inout [Node]) {
+        nodes.append(node)
         if nodes.count > Self.memoryLimit { nodes.removeFirst() }
     }
 

@@ -17,6 +17,9 @@ struct PatternList: Sendable, Equatable {
 
     var count: Int { self.ends.count }
 
+    /// How many bytes the patterns have.
+    var byteCount: Int { self.bytes.count }
+
     var patterns: Set<String> {
         var patterns = Set<String>(minimumCapacity: self.ends.count)
         var start = 0

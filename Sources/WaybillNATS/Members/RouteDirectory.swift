@@ -109,8 +109,9 @@ private struct TopicSet: Sendable {
     private let empty: RouteTable<PatternShape>
     /// Of patterns that are in conflict, a table holds one.
     private var tables: [RouteTable<PatternShape>] = []
-    private var counts: [String: Int] = [:]
-    private var places: [String: (table: Int, route: RouteID)] = [:]
+    /// How many patterns of each shape there are.
+    private var counts: [PatternShape: Int] = [:]
+    private var places: [PatternShape: (table: Int, route: RouteID)] = [:]
     /// The URL that was looked up last: what is published often is published to few of them.
     private var latest: (url: String, isMatched: Bool)?
 
@@ -119,30 +120,32 @@ private struct TopicSet: Sendable {
     mutating func add(_ text: String) {
         self.latest = nil
         guard let pattern = try? self.empty.pattern(text, from: .peer) else { return }
-        self.counts[text, default: 0] += 1
-        guard self.counts[text] == 1 else { return }
         let shape = PatternShape(pattern)
+        self.counts[shape, default: 0] += 1
+        guard self.counts[shape] == 1 else { return }
         for index in self.tables.indices {
             if let route = try? self.tables[index].insert(pattern, shape) {
-                self.places[text] = (index, route)
+                self.places[shape] = (index, route)
                 return
             }
         }
         var table = self.empty
         guard let route = try? table.insert(pattern, shape) else { return }
         self.tables.append(table)
-        self.places[text] = (self.tables.count - 1, route)
+        self.places[shape] = (self.tables.count - 1, route)
     }
 
     mutating func remove(_ text: String) {
         self.latest = nil
-        guard let count = self.counts[text] else { return }
+        guard let shape = (try? self.empty.pattern(text, from: .peer)).map({ PatternShape($0) }),
+            let count = self.counts[shape]
+        else { return }
         guard count == 1 else {
-            self.counts[text] = count - 1
+            self.counts[shape] = count - 1
             return
         }
-        self.counts[text] = nil
-        guard let place = self.places.removeValue(forKey: text) else { return }
+        self.counts[shape] = nil
+        guard let place = self.places.removeValue(forKey: shape) else { return }
         self.tables[place.table].remove(place.route)
     }
 

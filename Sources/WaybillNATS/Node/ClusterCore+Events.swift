@@ -50,6 +50,11 @@ extension ClusterCore {
         return true
     }
 
+    /// Whether a sender is a node of the cluster, by where its answers go.
+    func isNode(_ id: NodeID?) -> Bool {
+        id.map { id in self.state.withLock { $0.members[id] != nil || $0.leaving[id] != nil } } ?? false
+    }
+
     private func receiveFrame(_ message: TransportMessage) -> Bool {
         // Those that have gone out as one are in an array.
         let isBatch = message.payload.first == UInt8(ascii: "[")
@@ -65,9 +70,11 @@ extension ClusterCore {
             for answer in frame.messages { self.receiveAnswer(answer, from: node) }
         } else if self.subjects.isCall(message.subject) {
             self.note { $0.received += 1 }
-            self.tally.count(for: message.subject) { self.receiveRequest(frame, message.reply) }
+            self.tally.count(for: message.subject) {
+                self.receiveRequest(frame, message.reply, size: message.payload.count)
+            }
         } else {
-            self.receiveRequest(frame, message.reply)
+            self.receiveRequest(frame, message.reply, size: message.payload.count)
         }
         return true
     }
@@ -133,8 +140,8 @@ extension ClusterCore {
 
     private func receiveAnnouncement(_ message: TransportMessage) {
         guard let announcement = Announcement(message.payload) else { return self.note { $0.malformed += 1 } }
-        let isSame = announcement.node == self.id
-        for action in isSame ? [] : self.state.withLock({ $0.receive(announcement, at: self.now) }) {
+        if announcement.node == self.id { return self.noteForged(announcement) }
+        for action in self.state.withLock({ $0.receive(announcement, at: self.now) }) {
             switch action {
             case .ask(let node): self.announce(.ask, to: node)
             case .answer(let node): self.announce(.state, to: node)
@@ -188,12 +195,44 @@ extension RPCMessage {
 
 // What other nodes ask of this one.
 extension ClusterCore {
-    private func receiveRequest(_ frame: RPCFrame, _ reply: String?) {
+    private func receiveRequest(_ frame: RPCFrame, _ reply: String?, size: Int) {
         let sender = reply.flatMap { self.subjects.request(in: $0)?.node }
-        let peer = sender.map { .node($0) } ?? Peer.client(reply ?? "")
-        let session = self.session(peer)
-        session.assumeOnLoop { $0.receive(frame) }
-        if sender == nil { self.endIfIdle(session, peer) }
+        let peer = sender.map { .node($0) } ?? Peer.client(ExactText(reply ?? ""))
+        if self.isNode(sender) {
+            return self.session(peer).assumeOnLoop { $0.receive(frame) }
+        }
+        let isTaken = self.clients.charge(frame.messages.count, size: size) {
+            let session = self.session(peer)
+            session.assumeOnLoop { $0.receive(frame) }
+            // A client could make up any number of nodes.
+            self.endIfIdle(session, peer)
+        }
+        if !isTaken { self.refuse(frame, reply) }
+    }
+
+    /// Answers a client whose requests exceed the limit.
+    private func refuse(_ frame: RPCFrame, _ reply: String?) {
+        guard let reply else { return }
+        let id: RPCID
+        switch frame {
+        case .message(let message):
+            guard case .request(let own, _, _) = message.content else { return }
+            id = own
+        // A batch does not have an ID.
+        case .batch, .malformed: id = .null
+        }
+        let answer = RPCSession.answer(to: id, RPCFailure(wholly: self.clientOverflow("")))
+        _ = self.transport.publish(reply, reply: nil, answer, as: .dialog)
+    }
+
+    /// The error of a request that exceeds the limit for clients.
+    func clientOverflow(_ url: String) -> RoutingError {
+        RoutingError(
+            .mailboxFull,
+            url: url,
+            message: "clients that are not nodes may have \(self.clients.countLimit) requests in flight, of "
+                + "\(self.clients.sizeLimit) bytes together"
+        )
     }
 
     private func session(_ key: Peer) -> RPCSession {
@@ -213,10 +252,16 @@ extension ClusterCore {
         let (peer, subject, isNode) =
             switch key {
             case .node(let id): (self.name(of: id), self.subjects.inbox(id, 0), true)
-            case .client(let reply): (reply, reply, false)
+            case .client(let reply): (reply.text, reply.text, false)
             }
+        let isMember = if case .node(let id) = key { self.isNode(id) } else { false }
+        if !isMember { limits.requestsInFlight = min(limits.requestsInFlight, self.clients.countLimit) }
         let reply = self.subjects.node(self.id)
-        let (transport, tally) = (self.transport, self.tally)
+        let (transport, tally, budget) = (self.transport, self.tally, self.clients)
+        let onAnswer: @Sendable () -> Void = { [weak self] in
+            guard let self else { return }
+            self.eventLoop.execute { self.sweep(key) }
+        }
         return RPCSession(
             self.bus,
             node: MessageOrigin(transport: "nats", peer: peer),
@@ -232,10 +277,8 @@ extension ClusterCore {
                 isNode: isNode,
                 over: transport,
                 tally: tally,
-                onAnswer: { [weak self] in
-                    guard let self else { return }
-                    self.eventLoop.execute { self.sweep(key) }
-                }
+                budget: budget,
+                onAnswer: isMember ? nil : onAnswer
             )
         }
     }
@@ -245,7 +288,7 @@ extension ClusterCore {
         self.state.withLock { $0.members[id]?.name }.map { "\($0) (\(id))" } ?? "\(id)"
     }
 
-    /// Forgets the conversation with a client that is no node, once it is over.
+    /// Forgets the conversation with a client that is not a node, once it is over.
     private nonisolated func sweep(_ key: Peer) {
         self.assumeOnLoop { core in
             if let session = core.sessions[key] { core.endIfIdle(session, key) }
@@ -255,10 +298,6 @@ extension ClusterCore {
     /// Forgets the conversations in which nothing is going on: a client could make up any number of nodes.
     func sweepSessions() {
         for (key, session) in self.sessions { self.endIfIdle(session, key) }
-        if self.publicationsSeen.count > 10_000 {
-            let members = self.state.withLock { $0.members }
-            self.publicationsSeen = self.publicationsSeen.filter { members[$0.key] != nil }
-        }
     }
 
     private func endIfIdle(_ session: RPCSession, _ key: Peer) {
@@ -276,7 +315,7 @@ extension ClusterCore {
             self.note { $0.unknown += publications.count }
             return true
         }
-        self.publications = (publications, sender.map { .node($0.node) } ?? .client(""))
+        self.publications = (publications, sender.map { .node($0.node) } ?? .client(ExactText("")))
         return self.goOnWithPublications()
     }
 
@@ -302,6 +341,11 @@ extension ClusterCore {
         guard let (node, number) = sender else { return true }
         // Two subscriptions of this node may match their subject; those of one node come in order.
         let latest = self.publicationsSeen.updateValue(number, forKey: node) ?? 0
+        if self.publicationsSeen.count > 10_000 {
+            let members = self.state.withLock { $0.members }
+            self.publicationsSeen = self.publicationsSeen.filter { members[$0.key] != nil }
+            if self.publicationsSeen.count > 10_000 { self.publicationsSeen = [:] }
+        }
         if number > latest { return true }
         self.publicationsSeen[node] = latest
         return false

@@ -25,6 +25,8 @@ actor ClusterCore: RPCCaller {
     nonisolated let ledger = Locked(ClusterNode.Statistics())
     nonisolated let tally = EndpointTally()
     nonisolated let document: LiveDocument
+    /// The limit for clients that are not nodes.
+    nonisolated let clients: ClientBudget
     /// What services are asked, and this node answers; nil if it does not.
     nonisolated let service: ServiceDescription?
     /// Resumes ``run()`` when the node is to leave.
@@ -50,6 +52,10 @@ actor ClusterCore: RPCCaller {
     /// Events that came, and are being handled.
     var eventsInFlight = 0
     var isConnected = false
+    /// The claim of somebody else that this node has to correct; nil if there is none.
+    var dispute: Dispute?
+    /// When a dispute was logged last.
+    var disputeLoggedAt: ContinuousClock.Instant?
     /// Why nothing can be sent, if so.
     var obstacle: String? {
         if self.phase == .left { return "this node has left the cluster" }
@@ -58,6 +64,7 @@ actor ClusterCore: RPCCaller {
     /// When the connection came back; nil if it has not been lost.
     var reconnectedAt: ContinuousClock.Instant?
     private var registration: Registration?
+    private var readinessCheck: ReadinessCheck?
     private var phase = Phase.apart
     private var watch: ScheduledTimer?
     private var lastBeat: ContinuousClock.Instant?
@@ -67,7 +74,7 @@ actor ClusterCore: RPCCaller {
         /// A node: all its requests are one conversation.
         case node(NodeID)
         /// A client that is no node, by where its answer goes: each of its requests is a conversation.
-        case client(String)
+        case client(ExactText)
     }
 
     private enum Phase {
@@ -111,6 +118,10 @@ actor ClusterCore: RPCCaller {
         self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))/\(self.id)"
         self.realm = realm
         self.configuration = configuration
+        self.clients = ClientBudget(
+            countLimit: configuration.requestsOfClients,
+            sizeLimit: configuration.requestBytesOfClients
+        )
         self.service =
             configuration.answersServiceRequests
             ? ServiceDescription(configuration, id: self.id, realm: realm) : nil
@@ -119,6 +130,9 @@ actor ClusterCore: RPCCaller {
     }
 
     nonisolated var now: ContinuousClock.Instant { self.eventLoop.time.instant }
+
+    /// Whether the node has joined and does not leave yet.
+    var isMember: Bool { self.phase == .member }
 
     /// Whether the server was away a moment ago, so that other nodes may have yet to come back to it.
     var isReturning: Bool { self.reconnectedAt.map { self.now - $0 < .seconds(2) } ?? false }
@@ -157,6 +171,9 @@ extension ClusterCore {
             self.transport.subscribe(subject, queue: nil)
         }
         for subject in self.service?.subjects ?? [] { self.transport.subscribe(subject, queue: nil) }
+        self.readinessCheck = self.bus.addReadinessCheck("cluster \(self.realm)") { [weak self] in
+            await self?.obstacle
+        }
         self.updateOffer()
         await self.transport.flush()
         self.announce(.hello)
@@ -195,6 +212,7 @@ extension ClusterCore {
         self.phase = .left
         self.loseAll("this node has left the cluster")
         self.registration.take()?.cancel()
+        self.readinessCheck.take()?.cancel()
         self.abandonSessions("has left the cluster")
         await self.transport.flush()
         await self.transport.close()

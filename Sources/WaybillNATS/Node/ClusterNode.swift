@@ -53,6 +53,17 @@ public final class ClusterNode: Sendable {
         /// The most requests of one other node that are handled at the same time; 65,536 by default.
         public var requestsPerNode = 65_536
 
+        /// The most requests and events of clients that are not nodes, all of them together, that are handled at
+        /// the same time; 4,096 by default.
+        ///
+        /// A sender is a node from its first `hello` on.
+        public var requestsOfClients = 4096
+
+        /// The most bytes of the messages of those requests and events; 64 MiB by default.
+        ///
+        /// A request beyond either limit is answered with `mailboxFull`.
+        public var requestBytesOfClients = 64 << 20
+
         /// How publications travel to other nodes, and to programs that are none; JSON-RPC by default.
         public var publicationFormat = PublicationFormat.jsonRPC
 

@@ -11,9 +11,12 @@ final class NodeChannel: RPCChannel {
     private let isNode: Bool
     private let transport: any ClusterTransport
     private let tally: EndpointTally
+    private let budget: ClientBudget
+    /// The charges of the requests that have not been answered; several requests may have no ID.
+    private var charges: [RPCID: [ClientBudget.Charge]] = [:]
     /// The requests that have not been answered, with the subject that each came to.
     private var running: [RPCID: (subject: String, start: ContinuousClock.Instant)] = [:]
-    private let onAnswer: @Sendable () -> Void
+    private let onAnswer: (@Sendable () -> Void)?
 
     /// Makes a channel.
     ///
@@ -24,7 +27,8 @@ final class NodeChannel: RPCChannel {
     ///   - isNode: Whether the other side is a node, and no client that waits for one answer.
     ///   - transport: Carries them.
     ///   - tally: Counts the requests.
-    ///   - onAnswer: Called after an answer to a client.
+    ///   - budget: Bounds the requests, if the other side is not a node of the cluster.
+    ///   - onAnswer: Called after each answer, unless the other side is a node of the cluster.
     init(
         peer: String,
         to subject: String,
@@ -32,7 +36,8 @@ final class NodeChannel: RPCChannel {
         isNode: Bool,
         over transport: any ClusterTransport,
         tally: EndpointTally,
-        onAnswer: @escaping @Sendable () -> Void
+        budget: ClientBudget,
+        onAnswer: (@Sendable () -> Void)?
     ) {
         self.peer = peer
         self.subject = subject
@@ -40,22 +45,36 @@ final class NodeChannel: RPCChannel {
         self.isNode = isNode
         self.transport = transport
         self.tally = tally
+        self.budget = budget
         self.onAnswer = onAnswer
     }
 
     @discardableResult
     func enqueue(_ body: [UInt8]) -> Bool {
         guard !self.subject.isEmpty else { return true }
+        let envelope = self.isNode ? MessageEnvelope.array : nil
         let isTaken = self.transport.publish(
             self.subject,
             reply: .plain(self.reply),
-            body,
-            in: self.isNode ? .array : nil,
+            self.fitting(body, in: envelope),
+            in: envelope,
             headers: [],
             as: .dialog
         )
-        if !self.isNode { self.onAnswer() }
+        self.onAnswer?()
         return isTaken
+    }
+
+    /// The message, or an error if the server does not take it: each answer to a batch may be small enough, and
+    /// all of them too large.
+    private func fitting(_ body: [UInt8], in envelope: MessageEnvelope?) -> [UInt8] {
+        let (size, limit) = (body.count + (envelope?.size ?? 0), self.transport.payloadLimit)
+        if size <= limit { return body }
+        let error = RoutingError(
+            .notTransferable,
+            message: "the answer has \(size) bytes, and the server takes \(limit); send smaller batches"
+        )
+        return RPCSession.answer(to: .null, RPCFailure(wholly: error))
     }
 
     func accepted(_ id: RPCID) {
@@ -68,11 +87,13 @@ final class NodeChannel: RPCChannel {
     }
 
     func began(_ id: RPCID) {
+        if let charge = self.budget.begin() { self.charges[id, default: []].append(charge) }
         guard let subject = self.tally.begin() else { return }
         self.running[id] = (subject, .now)
     }
 
     func ended(_ id: RPCID, _ failure: RPCFailure?) {
+        if self.charges[id]?.popLast() != nil, self.charges[id]?.isEmpty == true { self.charges[id] = nil }
         guard let (subject, start) = self.running.removeValue(forKey: id) else { return }
         self.tally.end(subject, after: start.duration(to: .now), failure?.message)
     }

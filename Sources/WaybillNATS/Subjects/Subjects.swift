@@ -145,6 +145,8 @@ struct Subjects: Sendable {
 
     /// The URL that the subject of a publication or of a request says; nil if it says a pattern or a hash.
     func url(in subject: String) -> String? {
+        // A text of a segment is encoded, and to compare characters takes quadratic time for some texts.
+        guard subject.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let rest = subject.rest(after: self.publicationPrefix) ?? subject.rest(after: self.callPrefix)
         guard let tokens = rest?.split(separator: ".", omittingEmptySubsequences: false) else { return nil }
         let texts = tokens.compactMap { Self.text(of: $0) }

@@ -186,7 +186,7 @@ extension RPCSession {
         load.assumeOnLoop { $0.note(unread: unread, of: connection) }
     }
 
-    static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {
+    package static func answer(to id: RPCID, _ failure: RPCFailure) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
         writer.id(id)

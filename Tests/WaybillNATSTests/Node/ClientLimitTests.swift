@@ -1,0 +1,184 @@
+import Testing
+import Waybill
+import WaybillNATSTestSupport
+import WaybillRouting
+import WaybillTestSupport
+
+@testable import WaybillNATS
+
+/// How much of a node clients may use that are not nodes.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientLimitTests {
+    private static let subjects = Subjects(realm: "test")
+
+    private static func call(_ pattern: String) throws -> String {
+        self.subjects.call(PatternShape(try RoutePattern(pattern)))
+    }
+
+    private static func request(_ url: String, padding: Int = 0) -> [UInt8] {
+        let text = String(repeating: "x", count: padding)
+        return Array(#"{"jsonrpc":"2.0","id":7,"method":"\#(url)","params":{"text":"\#(text)"}}"#.utf8)
+    }
+
+    /// Runs a node with a handler that waits, and lists the answers to `client.*` and to made-up nodes.
+    private static func withNode(
+        _ body: (TestCluster, TestCluster.Node, Gate, Journal<String>) async throws -> Void
+    ) async throws {
+        try await withCluster(.memory) { cluster in
+            let gate = Gate()
+            let node = try await cluster.node("far", requestsOfClients: 200) { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/wait") { _ -> Int in
+                    await gate.wait()
+                    return 1
+                }
+                try bus.register("app://far/large") { _ in String(repeating: "y", count: 400_000) }
+                try bus.register("app://far/honest") { _ in "ok" }
+            }
+            let answers = Journal<String>()
+            cluster.memory.observe { subject, _, bytes in
+                guard subject.hasPrefix("client.") || subject.contains(".inbox.forged") else { return }
+                #expect(bytes.count <= 1 << 20)
+                answers.add(String(decoding: bytes.prefix(300), as: UTF8.self))
+            }
+            try await body(cluster, node, gate, answers)
+            gate.open()
+            #expect(await node.balances())
+            cluster.memory.observe(nil)
+        }
+    }
+
+    @Test(arguments: ["client.", "waybill.test.inbox.forged"])
+    func `requests with distinct reply subjects have one limit`(prefix: String) async throws {
+        try await Self.withNode { cluster, node, gate, answers in
+            let subject = try Self.call("app://far/wait")
+            for number in 0..<1000 {
+                let reply = prefix + (prefix.hasSuffix(".") ? "\(number)" : "\(number).1")
+                cluster.memory.publish(subject, reply, Self.request("app://far/wait"), from: 0)
+            }
+            #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 800 })
+            #expect(node.node.core.clients.count == 200)
+            gate.open()
+            #expect(await eventually { answers.entries.count { $0.contains("\"result\":1") } == 200 })
+            #expect(await eventually { node.node.core.clients.count == 0 })
+            cluster.memory.publish(
+                try Self.call("app://far/honest"),
+                "client.honest",
+                Self.request("app://far/honest"),
+                from: 0
+            )
+            #expect(await eventually { answers.entries.last?.contains("\"result\":\"ok\"") == true })
+            #expect(await eventually { await node.sessionCount == 0 })
+        }
+    }
+
+    @Test
+    func `requests of clients have a limit in bytes`() async throws {
+        try await Self.withNode { cluster, node, _, answers in
+            let subject = try Self.call("app://far/wait")
+            for number in 0..<80 {
+                let request = Self.request("app://far/wait", padding: 1_000_000)
+                cluster.memory.publish(subject, "client.\(number)", request, from: 0)
+            }
+            #expect(await eventually { answers.entries.count { $0.contains("mailboxFull") } == 80 - 67 })
+            #expect(node.node.core.clients.count == 67)
+        }
+    }
+
+    @Test
+    func `texts that take quadratic time to compare do not stop a node`() async throws {
+        try await Self.withNode { cluster, _, _, answers in
+            let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
+            let (subject, request) = (try Self.call("app://far/honest"), Self.request("app://far/honest"))
+            for _ in 0..<10 {
+                cluster.memory.publish(subject, "client.1", request, headers: [(marks, "x")], from: 0)
+                cluster.memory.publish(
+                    subject,
+                    "client.2",
+                    request,
+                    headers: [("content-type", marks)],
+                    from: 0
+                )
+                cluster.memory.publish(subject, "client.\(marks)", request, from: 0)
+            }
+            #expect(await eventually { answers.entries.count { $0.contains("\"result\":\"ok\"") } == 30 })
+        }
+    }
+
+    @Test
+    func `an answer to a batch that the server does not take is an error that says so`() async throws {
+        try await Self.withNode { cluster, _, _, answers in
+            let requests = (0..<4).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"app://far/large"}"# }
+            let batch = Array("[\(requests.joined(separator: ","))]".utf8)
+            cluster.memory.publish(try Self.call("app://far/large"), "client.1", batch, from: 0)
+            #expect(await eventually { answers.entries.count == 1 })
+            let answer = answers.entries.first ?? ""
+            #expect(answer.contains("\"id\":null") && answer.contains("notTransferable"))
+            #expect(answer.contains("and the server takes 1048576"))
+        }
+    }
+}
+
+/// What becomes of a node in whose name somebody else speaks.
+@Suite(.timeLimit(.minutes(1)))
+struct ForgedAnnouncementTests {
+    private static let subjects = Subjects(realm: "test")
+
+    private static func forged(_ kind: Announcement.Kind, _ node: TestCluster.Node, epoch: Int) -> [UInt8] {
+        var announcement = Announcement(kind, of: node.node.core.id)
+        announcement.epoch = epoch
+        return announcement.bytes
+    }
+
+    private static func withNodes(
+        _ body: (TestCluster, _ near: TestCluster.Node, _ far: TestCluster.Node) async throws -> Void
+    ) async throws {
+        try await withCluster(.memory) { cluster in
+            let far = try await cluster.node("far", heartbeat: .milliseconds(50)) { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/honest") { _ in "ok" }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/honest"))
+            try await body(cluster, near, far)
+        }
+    }
+
+    @Test(arguments: [Announcement.Kind.hello, .state, .bye])
+    func `an epoch that is far ahead changes nothing`(kind: Announcement.Kind) async throws {
+        try await Self.withNodes { cluster, near, far in
+            for _ in 0..<100 {
+                cluster.memory.publish(
+                    Self.subjects.nodes,
+                    nil,
+                    Self.forged(kind, far, epoch: 1 << 52),
+                    from: 0
+                )
+                let reply: String = try await near.bus.route("app://far/honest")
+                #expect(reply == "ok")
+            }
+        }
+    }
+
+    @Test(arguments: [Announcement.Kind.hello, .state, .bye], [true, false])
+    func `a node whose name somebody else uses says again what it shares`(
+        kind: Announcement.Kind,
+        isSaidToAll: Bool
+    ) async throws {
+        try await Self.withNodes { cluster, near, far in
+            // A node that has left is not listened to, so only the node itself can say that it has not.
+            if kind == .bye, !isSaidToAll { return }
+            let subject = isSaidToAll ? Self.subjects.nodes : Self.subjects.members(near.node.core.id)
+            cluster.memory.publish(subject, nil, Self.forged(kind, far, epoch: 100), from: 0)
+            #expect(await eventually { near.node.members.allSatisfy { $0.routes.isEmpty } })
+            #expect(await near.knows("app://far/honest"))
+            let reply: String = try await near.bus.route("app://far/honest")
+            #expect(reply == "ok")
+        }
+    }
+}
+
+extension TestCluster.Node {
+    /// How many conversations with clients and nodes there are.
+    fileprivate var sessionCount: Int { get async { await self.node.core.sessions.count } }
+}
