@@ -36,6 +36,7 @@ final class BusCore: Sendable {
     let configured = Locked(ConfigurationRegister())
     let services = Locked(ServiceRegister())
     let attachments = Attachments()
+    let readinessChecks = Locked(ReadinessChecks())
     let exposures: Exposures
     /// What other nodes reach.
     let shares: Exposures

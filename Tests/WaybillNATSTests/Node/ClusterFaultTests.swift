@@ -10,6 +10,24 @@ import WaybillTestSupport
 /// What happens when nodes die, servers stop, and messages are not what they should be.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ClusterFaultTests {
+    @Test func `a node is ready while it is connected, and is not asked after it has left`() async throws {
+        try await withCluster(.memory) { cluster in
+            let node = try await cluster.node("near")
+            #expect(await node.bus.readiness().isReady)
+            let transport = try #require(node.transport)
+            transport.take(.disconnected("the server is gone"))
+            #expect(await eventually { await !node.bus.readiness().isReady })
+            let problem = await node.bus.readiness().problems.first
+            #expect(
+                problem?.name == "cluster test" && problem?.reason == "there is no connection to a server"
+            )
+            transport.take(.connected)
+            #expect(await eventually { await node.bus.readiness().isReady })
+            try await node.leave()
+            #expect(await node.bus.readiness().isReady)
+        }
+    }
+
     @Test func `what waits for a node that dies fails with its name`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()

@@ -1,0 +1,153 @@
+internal import Synchronization
+internal import WaybillEventLoop
+
+/// Whether a program can take requests, as ``MessageBus/readiness(within:)`` has found it.
+public struct Readiness: Sendable {
+    /// A condition that does not hold.
+    public struct Problem: Sendable, Equatable {
+        /// The name of the check: `bus`, `event loop 0`, or a name given to
+        /// ``MessageBus/addReadinessCheck(_:_:)``.
+        public let name: String
+        /// Why the check failed, for the operators of the program.
+        public let reason: String
+    }
+
+    /// The conditions that do not hold, in the order of the checks.
+    public let problems: [Problem]
+
+    /// Whether all conditions hold.
+    public var isReady: Bool { self.problems.isEmpty }
+}
+
+/// A check of whether a program can take requests, until it is cancelled.
+public struct ReadinessCheck: Sendable {
+    fileprivate let number: Int
+    fileprivate let core: BusCore
+
+    /// Removes the check; doing so again changes nothing.
+    public func cancel() {
+        self.core.readinessChecks.withLock { $0.checks.removeAll { $0.number == self.number } }
+    }
+}
+
+/// The checks of a bus, in the order in which they were added.
+struct ReadinessChecks {
+    typealias Check = @Sendable () async -> String?
+
+    fileprivate var checks: [(number: Int, name: String, check: Check)] = []
+    private var lastNumber = 0
+
+    fileprivate mutating func add(_ name: String, _ check: @escaping Check) -> Int {
+        self.lastNumber += 1
+        self.checks.append((self.lastNumber, name, check))
+        return self.lastNumber
+    }
+}
+
+extension MessageBus {
+    /// Adds a condition without which the program cannot take requests: a database answers, or a configuration
+    /// has been read.
+    ///
+    /// ```swift
+    /// bus.addReadinessCheck("database") { await database.isConnected ? nil : "no connection" }
+    /// ```
+    ///
+    /// A node of a cluster adds a check, which fails without a connection to a server. A gateway answers
+    /// with the checks at `ready`.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the check in a report.
+    ///   - check: returns the reason why the condition does not hold, or nil. It is called for each report, and
+    ///     its task is cancelled if it takes too long.
+    /// - Returns: the check, which may be cancelled.
+    @discardableResult
+    public func addReadinessCheck(
+        _ name: String,
+        _ check: @escaping @Sendable () async -> String?
+    ) -> ReadinessCheck {
+        ReadinessCheck(number: self.core.readinessChecks.withLock { $0.add(name, check) }, core: self.core)
+    }
+
+    /// Finds out whether the program can take requests: the bus has not been shut down, its loops turn, and
+    /// all checks succeed.
+    ///
+    /// - Parameter limit: how long a loop or a check may take before it counts as failed; one second by default.
+    /// - Returns: the conditions that do not hold.
+    public func readiness(within limit: Duration = .seconds(1)) async -> Readiness {
+        var checks = self.core.eventLoops.enumerated().map { index, loop in
+            Task { () -> Readiness.Problem? in
+                let turns = await FirstAnswer.within(limit) { answer in loop.execute { answer.give(true) } }
+                if turns == true { return nil }
+                return Readiness.Problem(
+                    name: "event loop \(index)",
+                    reason: "it has not turned for \(limit)"
+                )
+            }
+        }
+        checks += self.core.readinessChecks.withLock { $0.checks }.map { check in
+            Task { () -> Readiness.Problem? in
+                let outcome = await FirstAnswer<String?>.within(limit) { answer in
+                    let task = Task { answer.give(await check.check()) }
+                    answer.onTimeout { task.cancel() }
+                }
+                guard let reason = outcome ?? "it has taken longer than \(limit)" else { return nil }
+                return Readiness.Problem(name: check.name, reason: reason)
+            }
+        }
+        var problems: [Readiness.Problem] = []
+        if self.core.phase.load(ordering: .relaxed) != .open {
+            problems.append(Readiness.Problem(name: "bus", reason: "it has been shut down"))
+        }
+        for check in checks { if let problem = await check.value { problems.append(problem) } }
+        return Readiness(problems: problems)
+    }
+}
+
+/// The first answer to a question that may never be answered.
+private final class FirstAnswer<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value??
+        var waiter: CheckedContinuation<Value?, Never>?
+        var onTimeout: (@Sendable () -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    /// Asks, and waits for the answer.
+    ///
+    /// - Returns: nil if there is none in time.
+    static func within(_ limit: Duration, _ ask: (FirstAnswer) -> Void) async -> Value? {
+        let answer = FirstAnswer()
+        ask(answer)
+        let timer = Task {
+            try? await Task.sleep(for: limit)
+            answer.timeOut()
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { continuation in
+            let value = answer.state.withLock { state in
+                if state.value == nil { state.waiter = continuation }
+                return state.value
+            }
+            if let value { continuation.resume(returning: value) }
+        }
+    }
+
+    func give(_ value: Value) { self.settle(value) }
+
+    func onTimeout(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.onTimeout = body } }
+
+    private func timeOut() {
+        self.settle(nil)
+        self.state.withLock { $0.onTimeout.take() }?()
+    }
+
+    private func settle(_ value: Value?) {
+        let waiter = self.state.withLock { state in
+            guard state.value == nil else { return nil as CheckedContinuation<Value?, Never>? }
+            state.value = .some(value)
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: value)
+    }
+}

@@ -1,0 +1,38 @@
+#if HTTP
+import Hummingbird
+import NIOHTTP1
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillHTTP
+import WaybillTestSupport
+
+/// The routes that say how a program is.
+@Suite(.timeLimit(.minutes(2)))
+struct HealthTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    @Test func `live and ready answer, and ready names what has failed`() async throws {
+        let isConnected = Locked(false)
+        self.bus.addReadinessCheck("database") { isConnected.withLock { $0 } ? nil : "secret reason" }
+        let gateway = WaybillGateway(self.bus, configuration: .quiet)
+        let prepare: (Router<BasicRequestContext>) -> Void = { router in
+            router.addRoutes(gateway.healthRoutes, atPath: "/bus/health")
+        }
+        try await GatewayServer.run(self.bus, prepare: prepare) { server in
+            let host = ["Host": "10.0.0.1:8080"]
+            let unready = try await server.send(.GET, "health/ready", headers: host)
+            #expect(unready.status == 503)
+            #expect(unready.text == #"{"failed":["database"],"status":"unavailable"}"#)
+            isConnected.withLock { $0 = true }
+            for name in ["live", "ready"] {
+                let answer = try await server.send(.GET, "health/\(name)", headers: host)
+                #expect(answer.status == 200 && answer.text == "{\"status\":\"\(name)\"}")
+            }
+            _ = await server.bus.shutDown()
+            #expect(try await server.send(.GET, "health/ready").status == 503)
+            #expect(try await server.send(.GET, "health/live").status == 200)
+        }
+    }
+}
+#endif

@@ -1,0 +1,51 @@
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+/// Whether a program can take requests.
+@Suite(.timeLimit(.minutes(1)))
+struct ReadinessTests {
+    private let bus = MessageBus(configuration: .quiet)
+
+    @Test func `a bus that is open is ready, and one that was shut down is not`() async {
+        #expect(await self.bus.readiness().isReady)
+        _ = await self.bus.shutDown()
+        let problems = await self.bus.readiness().problems
+        #expect(problems.map(\.name) == ["bus"] && problems.map(\.reason) == ["it has been shut down"])
+    }
+
+    @Test func `a check that fails or does not end is a problem until it is cancelled`() async {
+        let cancelled = Gate()
+        self.bus.addReadinessCheck("fine") { nil }
+        let failing = self.bus.addReadinessCheck("database") { "no connection" }
+        let hanging = self.bus.addReadinessCheck("slow") {
+            do { try await hang() } catch { cancelled.open() }
+            return nil
+        }
+        let problems = await self.bus.readiness(within: .milliseconds(20)).problems
+        #expect(problems.map(\.name) == ["database", "slow"])
+        #expect(problems.first?.reason == "no connection")
+        await cancelled.wait()
+        failing.cancel()
+        hanging.cancel()
+        hanging.cancel()
+        #expect(await self.bus.readiness().isReady)
+    }
+
+    @Test func `a loop that does not turn is a problem`() async throws {
+        let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
+        let bus = MessageBus(eventLoops: loops, configuration: .quiet)
+        let gate = Gate()
+        let held = Gate()
+        loops[1].execute {
+            held.reach()
+            gate.block()
+        }
+        await held.reached()
+        let problems = await bus.readiness(within: .milliseconds(20)).problems
+        #expect(problems.map(\.name) == ["event loop 1"])
+        gate.open()
+        #expect(await bus.readiness(within: .seconds(30)).isReady)
+    }
+}
