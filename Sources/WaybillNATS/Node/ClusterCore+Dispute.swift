@@ -2,7 +2,7 @@ internal import Logging
 internal import WaybillEventLoop
 
 /// A claim of somebody else about what a node shares.
-struct Dispute {
+struct Dispute: Equatable {
     /// The latest epoch that a node can have reached.
     var epoch: Int
 }
@@ -29,11 +29,9 @@ extension ClusterCore {
         // The others do not believe an epoch that is too late for this node.
         let isPossible = announcement.epoch - self.offer.epoch <= ClusterState.Member.epochAllowance
         let epoch = isPossible ? announcement.epoch : 0
-        guard self.dispute == nil else {
-            self.dispute?.epoch = max(self.dispute?.epoch ?? 0, epoch)
-            return
-        }
-        self.dispute = Dispute(epoch: epoch)
+        let claimed = self.dispute
+        self.dispute = Dispute(epoch: max(claimed?.epoch ?? 0, epoch))
+        guard claimed == nil else { return }
         let deadline = Deadline(after: Self.disputeDelay, by: self.eventLoop.time)
         self.eventLoop.schedule(at: deadline) { [weak self] in
             self?.assumeOnLoop { $0.settleDispute() }

@@ -89,17 +89,25 @@ struct ClientLimitTests {
     func `texts that take quadratic time to compare do not stop a node`() async throws {
         try await Self.withNode { cluster, _, _, answers in
             let marks = "e" + String(repeating: "\u{301}\u{316}", count: 200_000)
+            // A server takes subjects of some 4 KB.
+            let short = "e" + String(repeating: "\u{301}\u{316}", count: 500)
             let (subject, request) = (try Self.call("app://far/honest"), Self.request("app://far/honest"))
-            for _ in 0..<10 {
-                cluster.memory.publish(subject, "client.1", request, headers: [(marks, "x")], from: 0)
+            for number in 0..<10 {
                 cluster.memory.publish(
                     subject,
-                    "client.2",
+                    "client.1.\(number)",
+                    request,
+                    headers: [(marks, "x")],
+                    from: 0
+                )
+                cluster.memory.publish(
+                    subject,
+                    "client.2.\(number)",
                     request,
                     headers: [("content-type", marks)],
                     from: 0
                 )
-                cluster.memory.publish(subject, "client.\(marks)", request, from: 0)
+                cluster.memory.publish(subject, "client.\(number).\(short)", request, from: 0)
             }
             #expect(await eventually { answers.entries.count { $0.contains("\"result\":\"ok\"") } == 30 })
         }
