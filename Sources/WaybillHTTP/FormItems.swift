@@ -19,7 +19,7 @@ package struct FormItems {
             )
             let name = try Self.text(parts[0])
             // A dictionary of texts takes quadratic time for such a name.
-            guard name.isStreamSafe else {
+            guard CombiningMarks.areFew(in: name) else {
                 throw Problem(.badRequest, "a name has more than 30 combining marks in a row")
             }
             self.texts[name, default: []].append(parts.count == 2 ? try Self.text(parts[1]) : "")

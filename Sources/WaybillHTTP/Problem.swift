@@ -76,11 +76,11 @@ package struct Problem: Error {
     /// The status of a declared error, with its words.
     private static func status(of error: DeclaredError) -> HTTPResponse.Status {
         let known: [HTTPResponse.Status] = [
-            .badRequest, .unauthorized, .paymentRequired, .forbidden, .notFound, .notAcceptable,
+            .badRequest, .unauthorized, .forbidden, .notFound, .notAcceptable,
             .requestTimeout,
-            .conflict, .gone, .preconditionFailed, .unprocessableContent, .locked, .preconditionRequired,
+            .conflict, .gone, .preconditionFailed, .unprocessableContent, .preconditionRequired,
             .tooManyRequests, .unavailableForLegalReasons, .internalServerError, .notImplemented, .badGateway,
-            .serviceUnavailable, .gatewayTimeout, .insufficientStorage,
+            .serviceUnavailable, .gatewayTimeout,
         ]
         let words = error.status < 500 ? "Client Error" : "Server Error"
         return known.first { $0.code == error.status }

@@ -64,7 +64,7 @@ if CommandLine.arguments.count > 2 {
     try bus.share("app://attack/**", for: .all)
     services.append(
         bus.join(
-            NATSTransport(servers: [CommandLine.arguments[2]], realm: "test"),
+            NATSTransport(servers: [CommandLine.arguments[2]], realm: "attack"),
             configuration: configuration
         )
     )

@@ -69,7 +69,7 @@ struct Announcement: Sendable, Equatable {
             self.interval = min(max(interval, 1), Self.longestInterval)
         }
         if let name = values["name"]?.string {
-            guard name.utf8.count <= Self.nameLimit, name.isStreamSafe else { return nil }
+            guard name.utf8.count <= Self.nameLimit, CombiningMarks.areFew(in: name) else { return nil }
             self.name = name
         }
         for (name, list) in [
@@ -79,7 +79,9 @@ struct Announcement: Sendable, Equatable {
             guard let value = values[name] else { continue }
             guard let elements = value.elements, elements.count <= Self.patternLimit else { return nil }
             let texts = elements.compactMap(\.string)
-            guard texts.count == elements.count, texts.allSatisfy(\.isStreamSafe) else { return nil }
+            guard texts.count == elements.count, texts.allSatisfy({ CombiningMarks.areFew(in: $0) }) else {
+                return nil
+            }
             self[keyPath: list] = texts
         }
     }

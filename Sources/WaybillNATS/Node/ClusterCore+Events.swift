@@ -59,7 +59,11 @@ extension ClusterCore {
         // Those that have gone out as one are in an array.
         let isBatch = message.payload.first == UInt8(ascii: "[")
         let depth = JSONText.depthLimit + (isBatch ? 1 : 0)
-        let frame = RPCFrame(JSONText(message.payload), depth: depth)
+        // Nodes join any number of messages, and a batch of a client has the limit that it has at a socket.
+        let isOfNode =
+            message.reply.flatMap { self.subjects.request(in: $0)?.node ?? self.subjects.node(in: $0) } != nil
+        let limit = isOfNode ? Int.max : RPCServer.Limits().messagesPerBatch
+        let frame = RPCFrame(JSONText(message.payload), depth: depth, batchLimit: limit)
         if self.subjects.isPublication(message.subject) {
             return self.receivePublications(frame, message.reply)
         }
@@ -219,7 +223,7 @@ extension ClusterCore {
             guard case .request(let own, _, _) = message.content else { return }
             id = own
         // A batch does not have an ID.
-        case .batch, .malformed: id = .null
+        case .batch, .largeBatch, .malformed: id = .null
         }
         let answer = RPCSession.answer(to: id, RPCFailure(wholly: self.clientOverflow("")))
         _ = self.transport.publish(reply, reply: nil, answer, as: .dialog)
