@@ -275,10 +275,8 @@ struct JSONScanner {
     /// Throws when a string has a long run of combining marks.
     private func checkMarks(of string: Range<Int>, _ isEscaped: Bool) throws(JSONError) {
         guard string.count >= CombiningMarks.shortestExcess else { return }
-        let areFew =
-            isEscaped
-            ? CombiningMarks.areFew(in: JSONText(bytes: self.bytes, range: string).string ?? "")
-            : CombiningMarks.areFew(in: self.bytes.span.extracting(string))
+        let bytes = self.bytes.span.extracting(string)
+        let areFew = isEscaped ? CombiningMarks.areFew(inEscaped: bytes) : CombiningMarks.areFew(in: bytes)
         if !areFew { throw .combiningMarks(at: string.lowerBound - self.start) }
     }
 

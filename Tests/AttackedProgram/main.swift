@@ -23,15 +23,19 @@ configuration.logger = logger
 let bus = MessageBus(eventLoop: EventLoop(name: "attacked"), configuration: configuration)
 
 try bus.register("app://attack/honest") { _ in "ok" }
-try bus.register("app://attack/large") { _ in String(repeating: "x", count: 12_000) }
+let large = String(repeating: "x", count: 12_000)
+try bus.register("app://attack/large") { _ in large }
 try bus.register("app://attack/slow") { _ async throws -> String in
     try await Task.sleep(for: .milliseconds(20))
-    return String(repeating: "x", count: 12_000)
+    return large
 }
 try bus.register("app://attack/echo") { message in message.parameters["text"] ?? "" }
 // A subscriber of its own, so that a publication has something to do.
 try bus.subscribe("app://attack/news/**") { _ in }
-try bus.expose("app://attack/**", for: .all)
+for route in ["honest", "large", "slow", "echo"] { try bus.expose("app://attack/\(route)", for: .all) }
+for topics in ["news", "quiet"] {
+    try bus.expose("app://attack/\(topics)/**", for: [.publishing, .subscribing])
+}
 
 func server(_ name: String, token: String? = nil) -> RPCServer {
     var configuration = RPCServer.Configuration()

@@ -1,5 +1,5 @@
 """What all attacks share: connections, and honest calls that are timed while an attack goes on."""
-import json, socket, sys, threading, time
+import json, multiprocessing, socket, sys, time
 
 SECONDS = 10
 # How long the slowest honest call may take, in seconds.
@@ -7,10 +7,16 @@ BOUND = 0.05
 
 
 def connect(path, timeout=60):
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(timeout)
-    connection.connect(path)
-    return connection
+    while True:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(timeout)
+        try:
+            connection.connect(path)
+            return connection
+        except BlockingIOError:
+            # The backlog of the server is full.
+            connection.close()
+            time.sleep(0.001)
 
 
 def line(message):
@@ -33,43 +39,47 @@ def call(connection, message):
     return answer
 
 
+def call_honestly(path, first, isOver, results):
+    """Calls `app://attack/honest` every few milliseconds until the attack is over, and reports the times."""
+    connection = connect(path)
+    if first:
+        call(connection, first)
+    message = line(request("app://attack/honest"))
+    times = []
+    try:
+        while not isOver.is_set():
+            began = time.monotonic()
+            answer = call(connection, message)
+            times.append(time.monotonic() - began)
+            if b'"result":"ok"' not in answer:
+                raise ValueError(answer)
+            time.sleep(0.003)
+        results.put(times)
+    except Exception as error:
+        results.put("an honest call failed: %r" % error)
+
+
 class HonestCalls:
-    """Calls `app://attack/honest` every few milliseconds, over a connection of its own, while an attack goes on."""
+    """Honest calls while an attack goes on, in a process of their own, so that the attack delays only the server."""
 
     def __init__(self, path, first=None):
-        self.connection = connect(path)
-        if first:
-            call(self.connection, first)
-        self.times = []
-        self.failure = None
-        self.isOver = False
-        self.thread = threading.Thread(target=self.run, daemon=True)
-
-    def run(self):
-        message = line(request("app://attack/honest"))
-        try:
-            while not self.isOver:
-                began = time.monotonic()
-                answer = call(self.connection, message)
-                self.times.append(time.monotonic() - began)
-                if b'"result":"ok"' not in answer:
-                    raise ValueError(answer)
-                time.sleep(0.003)
-        except Exception as error:
-            self.failure = error
+        self.isOver = multiprocessing.Event()
+        self.results = multiprocessing.Queue()
+        arguments = (path, first, self.isOver, self.results)
+        self.process = multiprocessing.Process(target=call_honestly, args=arguments, daemon=True)
 
     def __enter__(self):
-        self.thread.start()
+        self.process.start()
         return self
 
     def __exit__(self, *_):
         time.sleep(0.2)
-        self.isOver = True
-        self.thread.join(30)
-        if self.failure:
-            print("an honest call failed: %r" % self.failure)
+        self.isOver.set()
+        times = self.results.get(timeout=30)
+        if isinstance(times, str):
+            print(times)
             sys.exit(1)
-        times = sorted(self.times)
+        times.sort()
         # Python itself, and the system, may delay a few of thousands.
         slowest = times[-max(1, len(times) // 200)]
         print(

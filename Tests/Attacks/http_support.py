@@ -11,10 +11,16 @@ LIMIT = 0.050
 def connect(address):
     """Connects to `unix:PATH` or `host:port`."""
     if address.startswith("unix:"):
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.settimeout(8)
-        connection.connect(address[len("unix:"):])
-        return connection
+        while True:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.settimeout(8)
+            try:
+                connection.connect(address[len("unix:"):])
+                return connection
+            except BlockingIOError:
+                # The backlog of the server is full.
+                connection.close()
+                time.sleep(0.001)
     host, port = address.rsplit(":", 1)
     connection = socket.create_connection((host.strip("[]"), int(port)), timeout=8)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

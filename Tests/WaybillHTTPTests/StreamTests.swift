@@ -159,7 +159,7 @@ struct StreamTests {
     @Test(arguments: [false, true])
     func `shutting down ends each stream with a last event`(isBus: Bool) async throws {
         try self.bus.register("app://wait") { _ in try await hang() }
-        try self.bus.expose("app://wait")
+        try self.bus.expose("app://wait", for: [.calls, .subscribing])
         try await GatewayServer.run(self.bus) { server in
             let call = try await server.events(.POST, "app/wait")
             let subscription = try await server.events(.GET, "subscribe?pattern=app://**")

@@ -68,13 +68,14 @@ final class Exposures: Sendable {
 
     /// Whether a URL that matches a pattern may be exposed for subscribing.
     func maySubscribe(to pattern: RoutePattern) -> Bool {
-        self.state.withLock { state in
+        let exposed = self.state.withLock { state in
             let exposed =
                 state.subscribable
                 ?? state.table.patterns.filter { $0.operations.contains(.subscribing) }.map(\.pattern)
             state.subscribable = exposed
-            return exposed.contains { pattern.mayOverlap(with: $0) }
+            return exposed
         }
+        return exposed.contains { pattern.mayOverlap(with: $0) }
     }
 
     /// The patterns, with their operations, as they are now.

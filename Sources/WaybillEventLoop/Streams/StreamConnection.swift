@@ -210,6 +210,12 @@ extension StreamConnection {
         return true
     }
 
+    /// Whether writing has failed, so that nothing reaches the peer any more; on the connection's loop only.
+    package var isBroken: Bool {
+        precondition(self.core.loop.isOnThread, "a failure is known on the connection's loop only")
+        return self.core.state.writeFailure != nil
+    }
+
     /// How many bytes wait until the system takes them; on the connection's loop only.
     package var unsentBytes: Int {
         precondition(self.core.loop.isOnThread, "what waits is known on the connection's loop only")

@@ -20,7 +20,7 @@ struct RouteEntry {
                     \(self.description.joined(separator: ",\n    "))
                 ) { module, \(self.call.message) -> \(self.method.reply) in
                     \(self.call.code)
-                }\(self.failures.indented(by: 16))
+                }\(self.failures)
                 """
             return "routes.append(\n    \(code.indented(by: 4))\n)"
         }

@@ -189,8 +189,9 @@ struct ClusterState: Sendable {
 
     /// A node takes no more requests, and goes on beating until it has answered those that it has.
     private mutating func noteLeaving(_ id: NodeID, _ epoch: Int, at now: Instant) -> Member? {
-        Self.note((id, self.members[id]?.epoch ?? epoch), in: &self.departed)
+        // Somebody else could name any epoch for a node that is not known.
         guard var member = self.remove(id) else { return nil }
+        Self.note((id, member.epoch ?? epoch), in: &self.departed)
         member.lastHeard = now
         self.leaving[id] = member
         return member

@@ -24,7 +24,7 @@ struct RouteDirectory: Sendable {
     mutating func addRoutes(_ texts: some Sequence<String>, of node: NodeID) {
         var (patterns, shapes): ([RoutePattern], [PatternShape]) = ([], [])
         for text in texts {
-            guard let pattern = try? self.empty.pattern(text, from: .peer) else { continue }
+            guard let pattern = try? self.empty.pattern(text, from: .node) else { continue }
             let shape = PatternShape(pattern)
             guard self.targets[shape]?.nodes.insert(node) == nil else { continue }
             self.targets[shape] = Target(nodes: NodeSet(node))
@@ -42,7 +42,7 @@ struct RouteDirectory: Sendable {
     }
 
     mutating func removeRoute(_ text: String, of node: NodeID) {
-        guard let pattern = try? self.empty.pattern(text, from: .peer) else { return }
+        guard let pattern = try? self.empty.pattern(text, from: .node) else { return }
         let shape = PatternShape(pattern)
         guard let isUnused = self.targets[shape]?.nodes.remove(node), isUnused,
             let target = self.targets.removeValue(forKey: shape)
@@ -119,7 +119,7 @@ private struct TopicSet: Sendable {
 
     mutating func add(_ text: String) {
         self.latest = nil
-        guard let pattern = try? self.empty.pattern(text, from: .peer) else { return }
+        guard let pattern = try? self.empty.pattern(text, from: .node) else { return }
         let shape = PatternShape(pattern)
         self.counts[shape, default: 0] += 1
         guard self.counts[shape] == 1 else { return }
@@ -137,7 +137,7 @@ private struct TopicSet: Sendable {
 
     mutating func remove(_ text: String) {
         self.latest = nil
-        guard let shape = (try? self.empty.pattern(text, from: .peer)).map({ PatternShape($0) }),
+        guard let shape = (try? self.empty.pattern(text, from: .node)).map({ PatternShape($0) }),
             let count = self.counts[shape]
         else { return }
         guard count == 1 else {

@@ -7,6 +7,30 @@ struct Dispute: Equatable {
     var epoch: Int
 }
 
+/// How far a node follows the epochs that others claim for it.
+///
+/// Other nodes believe an epoch that has grown by one a millisecond, and ``ClusterState/Member/epochAllowance``
+/// more. A node that follows at half of that speed is always believed.
+struct EpochBudget {
+    private static let perMillisecond = 0.5
+    private static let most = Double(ClusterState.Member.epochAllowance) / 2
+
+    private var left = Self.most
+    private var filledAt: ContinuousClock.Instant?
+
+    /// How far the epoch may grow now.
+    mutating func allowance(at now: ContinuousClock.Instant) -> Int {
+        if let filledAt {
+            self.left = min(Self.most, self.left + (now - filledAt) / .milliseconds(1) * Self.perMillisecond)
+        }
+        self.filledAt = now
+        return Int(self.left)
+    }
+
+    /// Notes that the epoch has grown.
+    mutating func spend(_ growth: Int) { self.left -= Double(growth) }
+}
+
 extension ClusterCore {
     /// How soon a node says again what it shares: somebody else may speak in its name over and over.
     private static let disputeDelay = Duration.milliseconds(10)
@@ -27,7 +51,8 @@ extension ClusterCore {
             )
         }
         // The others do not believe an epoch that is too late for this node.
-        let isPossible = announcement.epoch - self.offer.epoch <= ClusterState.Member.epochAllowance
+        let allowance = self.epochBudget.allowance(at: self.now)
+        let isPossible = announcement.epoch - self.offer.epoch < allowance
         let epoch = isPossible ? announcement.epoch : 0
         let claimed = self.dispute
         self.dispute = Dispute(epoch: max(claimed?.epoch ?? 0, epoch))
@@ -40,7 +65,9 @@ extension ClusterCore {
 
     private func settleDispute() {
         guard let dispute = self.dispute.take(), self.isMember else { return }
-        self.offer.epoch = max(self.offer.epoch, dispute.epoch) + 1
+        let epoch = max(self.offer.epoch, dispute.epoch) + 1
+        self.epochBudget.spend(epoch - self.offer.epoch)
+        self.offer.epoch = epoch
         self.announce(.state)
     }
 }

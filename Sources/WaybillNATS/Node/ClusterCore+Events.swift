@@ -59,10 +59,8 @@ extension ClusterCore {
         // Those that have gone out as one are in an array.
         let isBatch = message.payload.first == UInt8(ascii: "[")
         let depth = JSONText.depthLimit + (isBatch ? 1 : 0)
-        // Nodes join any number of messages, and a batch of a client has the limit that it has at a socket.
-        let isOfNode =
-            message.reply.flatMap { self.subjects.request(in: $0)?.node ?? self.subjects.node(in: $0) } != nil
-        let limit = isOfNode ? Int.max : RPCServer.Limits().messagesPerBatch
+        // Nodes join fewer messages than this.
+        let limit = RPCServer.Limits().messagesPerBatch
         let frame = RPCFrame(JSONText(message.payload), depth: depth, batchLimit: limit)
         if self.subjects.isPublication(message.subject) {
             return self.receivePublications(frame, message.reply)

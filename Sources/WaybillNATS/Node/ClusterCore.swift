@@ -54,6 +54,8 @@ actor ClusterCore: RPCCaller {
     var isConnected = false
     /// The claim of somebody else that this node has to correct; nil if there is none.
     var dispute: Dispute?
+    /// How far this node follows epochs that others claim for it.
+    var epochBudget = EpochBudget()
     /// When a dispute was logged last.
     var disputeLoggedAt: ContinuousClock.Instant?
     /// Why nothing can be sent, if so.

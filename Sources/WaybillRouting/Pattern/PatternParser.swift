@@ -32,7 +32,8 @@ struct PatternParser {
         }
         let path = self.path(Array(bytes[(schemeEnd > 0 ? schemeEnd + 1 : 0)...]))
         let hasGroups = self.rules.conventions.placeholders == .all && path.contains(UInt8(ascii: "("))
-        let texts = hasGroups ? try OptionalGroups(path, self.error).expanded() : [path]
+        let groups = OptionalGroups(path, limit: self.source.groupLimit, self.error)
+        let texts = hasGroups ? try groups.expanded() : [path]
         var variants: [[PatternSegment]] = []
         var budget = self.source.budget(self.rules.limits)
         for text in texts {
@@ -99,14 +100,14 @@ struct PatternParser {
 
 /// Expands optional groups: `a(/b)(/c)` becomes `a/b/c`, `a/b`, `a/c` and `a`.
 struct OptionalGroups {
-    /// The maximum number of groups; each doubles the number of expansions.
-    static let limit = 6
-
     private let path: [UInt8]
+    /// The maximum number of groups; each doubles the number of expansions.
+    private let limit: Int
     private let error: (String) -> RoutingError
 
-    init(_ path: [UInt8], _ error: @escaping (String) -> RoutingError) {
+    init(_ path: [UInt8], limit: Int, _ error: @escaping (String) -> RoutingError) {
         self.path = path
+        self.limit = limit
         self.error = error
     }
 
@@ -126,8 +127,8 @@ struct OptionalGroups {
             )
             // Group n is found once for each expansion of the groups before it.
             groups += 1
-            guard groups < 1 << Self.limit else {
-                throw self.error("the pattern has more than \(Self.limit) optional groups")
+            guard groups < 1 << self.limit else {
+                throw self.error("the pattern has more than \(self.limit) optional groups")
             }
             open += [without, with]
         }

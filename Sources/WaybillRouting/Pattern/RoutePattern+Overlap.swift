@@ -28,18 +28,21 @@ private struct SegmentOverlap {
         for segment in self.left {
             let before = row
             row[0] = false
-            for column in self.right.indices {
+            var isReachable = false
+            for (column, other) in self.right.enumerated() {
                 row[column + 1] =
-                    Self.mayOverlap(segment, self.right[column])
-                    && (before[column] || segment.isRest && row[column]
-                        || self.right[column].isRest && before[column + 1])
+                    (before[column] || segment.isRest && row[column] || other.isRest && before[column + 1])
+                    && Self.mayOverlap(segment, other)
+                isReachable = isReachable || row[column + 1]
             }
+            if !isReachable { return false }
         }
         return row[self.right.count]
     }
 
     private static func mayOverlap(_ left: PatternSegment, _ right: PatternSegment) -> Bool {
         guard case .literal(let own) = left, case .literal(let other) = right else { return true }
-        return own == other || own.map(ASCII.lowercased) == other.map(ASCII.lowercased)
+        guard own.count == other.count else { return false }
+        return own.indices.allSatisfy { ASCII.lowercased(own[$0]) == ASCII.lowercased(other[$0]) }
     }
 }

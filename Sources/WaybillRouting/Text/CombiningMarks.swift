@@ -20,24 +20,43 @@ package enum CombiningMarks {
     /// Whether valid UTF-8 has no run of combining marks that is longer than the limit.
     package static func areFew(in bytes: Span<UInt8>) -> Bool {
         guard bytes.count >= self.shortestExcess else { return true }
-        var (index, run) = (0, 0)
+        var counter = Counter()
+        var index = 0
         while index < bytes.count {
-            // U+0300, the first combining mark, begins with this byte.
-            guard bytes[index] >= 0xCC else {
-                run = UTF8Decoder.isContinuation(bytes[index]) ? run : 0
-                index += 1
-                continue
-            }
-            let (value, length) = UTF8Decoder.scalar(bytes, index, bytes.count)
-            run = self.isCombining(value) ? run + 1 : 0
-            if run > self.limit { return false }
-            index += length
+            index += counter.add(bytes, at: index)
+            if counter.hasMany { return false }
         }
         return true
     }
 
-    private static func isCombining(_ value: UInt32) -> Bool {
-        guard let scalar = Unicode.Scalar(value) else { return false }
-        return scalar.properties.canonicalCombiningClass != .notReordered
+    /// Counts the marks of the present run, character by character.
+    package struct Counter {
+        private var run = 0
+
+        package init() {}
+
+        /// Whether the present run is longer than the limit.
+        package var hasMany: Bool { self.run > CombiningMarks.limit }
+
+        /// Adds the character at an index of valid UTF-8.
+        ///
+        /// - Returns: The length of the character in bytes.
+        package mutating func add(_ bytes: Span<UInt8>, at index: Int) -> Int {
+            // U+0300, the first combining mark, begins with this byte.
+            if bytes[index] < 0xCC {
+                if !UTF8Decoder.isContinuation(bytes[index]) { self.run = 0 }
+                return 1
+            }
+            let (value, length) = UTF8Decoder.scalar(bytes, index, bytes.count)
+            self.add(value)
+            return length
+        }
+
+        /// Adds a character.
+        package mutating func add(_ value: UInt32) {
+            let isMark =
+                Unicode.Scalar(value).map { $0.properties.canonicalCombiningClass != .notReordered } ?? false
+            self.run = isMark ? self.run + 1 : 0
+        }
     }
 }

@@ -29,9 +29,12 @@ extension RouteTrie {
     /// Whether more than half of what the trie keeps in pools belongs to removed routes.
     private var hasGarbage: Bool {
         if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 { return true }
-        // A route can have several of both, so this is a guess that costs little when it is wrong.
-        return self.names.count + self.matchers.all.count > 256 + 4 * self.count
+        // The live names and matchers are not counted, but a rebuild leaves only them.
+        return self.pooled > 256 + 2 * self.pooledByRebuild
     }
+
+    /// The number of names and matchers in the pools.
+    private var pooled: Int { self.names.count + self.matchers.all.count }
 
     /// Rebuilds the trie from its routes.
     ///
@@ -51,6 +54,7 @@ extension RouteTrie {
             fresh.routes[index].text = fresh.texts.add(pattern.text.utf8)
             fresh.insertVariants(pattern, at: UInt32(index), fresh.routes[index].generation)
         }
+        fresh.pooledByRebuild = fresh.pooled
         self = fresh
     }
 

@@ -26,6 +26,8 @@ struct RouteTrie: Sendable {
     /// The number of the last registration; numbers are never reused.
     var generation: UInt32 = 0
     var count = 0
+    /// The number of names and matchers that the last rebuild has left.
+    var pooledByRebuild = 0
     var freeNodes: [UInt32] = []
     var freeEdges: [UInt32] = []
     var freeLeaves: [UInt32] = []

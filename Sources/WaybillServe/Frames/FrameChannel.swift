@@ -38,6 +38,8 @@ final class FrameChannel: RPCChannel {
     /// Changes the maximum size of a frame, in bytes.
     func setLimit(_ limit: Int) { self.reader.limit = limit }
 
+    var isBroken: Bool { self.connection.isBroken }
+
     var unsentBytes: Int { self.writer.assumeOnLoop { $0.unsentBytes } }
 
     /// When the last bytes came.

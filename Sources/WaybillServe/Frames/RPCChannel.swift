@@ -8,6 +8,9 @@ package protocol RPCChannel: AnyObject {
     /// Whether nothing can be sent any more.
     var isClosed: Bool { get }
 
+    /// Whether nothing reaches the peer any more, although messages of it may still come.
+    var isBroken: Bool { get }
+
     /// Appends a message to what is sent next.
     ///
     /// - Returns: False if too much waits already, and the message is not sent.
@@ -44,6 +47,7 @@ package protocol RPCChannel: AnyObject {
 
 extension RPCChannel {
     package var unsentBytes: Int { 0 }
+    package var isBroken: Bool { false }
     package func began(_ id: RPCID) {}
     package func ended(_ id: RPCID, _ failure: RPCFailure?) {}
 }

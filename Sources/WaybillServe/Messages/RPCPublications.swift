@@ -52,6 +52,12 @@ package struct RPCPublications: Sendable {
 
     package var isEmpty: Bool { self.rest.isEmpty }
 
+    /// The size of the messages that are left, in bytes.
+    var size: Int { self.rest.reduce(0) { $0 + ($1?.text.range.count ?? 0) } }
+
+    /// The size of the next message, in bytes.
+    var sizeOfNext: Int { (self.rest.first ?? nil)?.text.range.count ?? 0 }
+
     mutating func dropAll() { self.rest = [] }
 
     /// The URLs of all.

@@ -17,6 +17,8 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     /// The running calls beyond the guaranteed ones, of all connections.
     private var sharedRunning = 0
     private var calls: [Connection: Calls] = [:]
+    /// The number of calls that wait, of all connections.
+    private(set) var waiting = 0
     /// The connections that have calls waiting, in the order of their turns; those before ``next`` had theirs.
     private var turns: [Connection] = []
     private var next = 0
@@ -40,6 +42,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         if !calls.hasTurn { self.turns.append(connection) }
         calls.hasTurn = true
         calls.waiting += 1
+        self.waiting += 1
         self.calls[connection] = calls
         return false
     }
@@ -64,6 +67,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     mutating func withdraw(_ connection: Connection) {
         guard var calls = self.calls[connection], calls.waiting > 0 else { return }
         calls.waiting -= 1
+        self.waiting -= 1
         self.calls[connection] = calls.isOver ? nil : calls
     }
 
@@ -72,6 +76,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
     /// - Returns: The connections of which the longest-waiting call runs now.
     mutating func leave(_ connection: Connection) -> [Connection] {
         guard let calls = self.calls.removeValue(forKey: connection) else { return [] }
+        self.waiting -= calls.waiting
         self.sharedRunning -= max(0, calls.running - self.guaranteed)
         if calls.hasTurn {
             self.turns.removeFirst(self.next)
@@ -98,6 +103,7 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
 
     private mutating func startWaiting(_ connection: Connection) {
         self.calls[connection]?.waiting -= 1
+        self.waiting -= 1
         _ = self.start(connection)
     }
 

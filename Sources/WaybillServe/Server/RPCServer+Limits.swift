@@ -16,9 +16,9 @@ extension RPCServer {
         /// The maximum number of messages in a batch; 128 by default.
         public var messagesPerBatch = 128
 
-        /// The maximum size of the answers to a batch, in bytes; 4 MiB by default.
+        /// The maximum size of the answers to the open batches of a connection, in bytes; 4 MiB by default.
         ///
-        /// Further answers of the batch are replaced by an error.
+        /// Further answers of these batches are replaced by an error.
         public var batchAnswerBytes = 4 << 20
 
         /// The maximum number of requests of a connection that are in flight; 1,024 by default.
@@ -37,18 +37,20 @@ extension RPCServer {
         /// The calls beyond it wait in the server, and the connections take turns.
         public var sharedCalls = 1024
 
+        /// The maximum number of calls and messages of all connections that wait for their turns; 32,768 by
+        /// default.
+        ///
+        /// A call that would wait beyond it is answered with an error.
+        public var waitingCallsOfAll = 32_768
+
         /// The number of bytes that may wait for a peer before its next message is handled; 256 KiB by
         /// default.
         public var unreadBytes = 256 << 10
 
-        /// The maximum number of bytes that may wait for a peer; 32 MiB by default.
-        ///
-        /// The connection of a peer that leaves more unread is closed.
-        public var maximumUnreadBytes = 32 << 20
-
         /// The maximum number of bytes that may wait for all peers together; 128 MiB by default.
         ///
-        /// Above it, the connection with the most unread bytes is closed.
+        /// Above it, connections are closed: those that have not read for a second first, and of these the ones
+        /// with the most unread bytes. A single answer of more than half of it is replaced by an error.
         public var unreadBytesOfAll = 128 << 20
 
         /// The maximum number of subscriptions of a connection; 64 by default.

@@ -33,10 +33,13 @@ extension RPCSession {
     /// Takes a message.
     package func handle(_ message: RPCMessage, batch: Int? = nil) {
         switch message.content {
+        case .request where self.channel.isBroken:
+            // Nobody would get the answer; the peer's messages without an answer are still handled.
+            self.leaveOut(of: batch)
         case .request(let id, let method, let params):
             self.accept(id, method: method, params: params, bytes: message.size, batch: batch)
         case .notification(let method, let params):
-            self.notify(method, params)
+            self.notify(method, params, size: message.size)
             self.leaveOut(of: batch)
         case .invalid(let id, let reason): self.reject(id, .invalid(reason), batch: batch)
         // A server asks its peers nothing.
@@ -67,11 +70,13 @@ extension RPCSession {
         let answer = Self.answer(to: id, failure)
         if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
         self.closeUnlessAuthenticated()
+        self.closeIfDrained()
     }
 
     /// Notes that a message of a batch has no answer.
     private func leaveOut(of batch: Int?) {
         if let text = self.requests.add(nil, to: batch) { self.send(text, to: .null) }
+        self.closeIfDrained()
     }
 
     /// Closes the connection of a peer whose first message is not its token.
@@ -145,6 +150,10 @@ extension RPCSession {
         if let error = self.channel.objection(to: result) {
             return self.finish(number, with: self.failure(error))
         }
+        let limit = self.limits.unreadBytesOfAll / 2
+        guard result.range.count <= limit || self.load == nil else {
+            return self.finish(number, with: .limit("the answer has more than \(limit) bytes"))
+        }
         var writer = JSONWriter(capacity: result.range.count + 48)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
         writer.id(id)
@@ -170,7 +179,11 @@ extension RPCSession {
     private func finish(_ number: ServedRequests.Number, id: RPCID, answer: [UInt8], failure: RPCFailure?) {
         self.channel.ended(id, failure)
         self.ledger.note { $0.answers += 1 }
-        if let text = self.requests.finish(number, answer) { self.send(text, to: id) }
+        if let text = self.requests.finish(number, answer) {
+            self.send(text, to: id)
+        } else {
+            self.noteUnread()
+        }
         self.leavePlace(number)
         self.closeIfDrained()
     }
@@ -181,8 +194,13 @@ extension RPCSession {
             let isBatch = answer.first == UInt8(ascii: "[")
             self.channel.enqueue(Self.answer(to: isBatch ? .null : id, .overflow))
         }
+        self.noteUnread()
+    }
+
+    /// Counts the bytes that the peer has not read against the limit of all connections.
+    private func noteUnread() {
         guard let load = self.load else { return }
-        let (unread, connection) = (self.channel.unsentBytes, self.connectionNumber)
+        let (unread, connection) = (self.unreadBytes, self.connectionNumber)
         load.assumeOnLoop { $0.note(unread: unread, of: connection) }
     }
 

@@ -67,18 +67,18 @@ extension RPCSession {
     }
 
     /// Handles a notification; what is wrong with it is logged.
-    func notify(_ method: String, _ params: JSONNode?) {
+    func notify(_ method: String, _ params: JSONNode?, size: Int) {
         guard self.takesNotifications else { return }
         do {
             let parameters = try RPCParameters(params)
             guard SystemMethod.isSystem(method) else {
                 let request = self.request(method, parameters.values, parameters.attachment, id: nil)
-                return try self.inTurn(nil) { $0.post(request) }
+                return try self.inTurn(nil, bytes: size) { $0.post(request) }
             }
             switch SystemMethod(rawValue: method) {
             case .publish:
                 let publications = try RPCPublications(parameters)
-                try self.inTurn(nil) { $0.publish(publications) }
+                try self.inTurn(nil, bytes: size) { $0.publish(publications) }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
             case .answer: _ = self.takeAnswer(parameters)
             case .cancelRequest: _ = self.cancelRequest(parameters)
@@ -174,7 +174,7 @@ extension RPCSession {
         var publications = publications
         do throws(RPCFailure) {
             // Once for all of them, so that they are not lost in part.
-            try self.checkPublicationLimit()
+            try self.checkPublicationLimit(publications.size)
             while !publications.isEmpty { self.publishNext(of: &publications) }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))
@@ -186,10 +186,17 @@ extension RPCSession {
         return self.request(element.url, element.values, element.attachment, id: nil)
     }
 
-    private func checkPublicationLimit() throws(RPCFailure) {
-        let limit = self.limits.requestsInFlight
-        if self.unawaitedPublications < limit { return }
-        throw .limit("\(limit) publications of this connection wait for subscribers")
+    private func checkPublicationLimit(_ bytes: Int) throws(RPCFailure) {
+        let limits = self.limits
+        if self.unawaitedPublications >= limits.requestsInFlight {
+            throw .limit("\(limits.requestsInFlight) publications of this connection wait for subscribers")
+        }
+        guard self.unawaitedBytes > 0, self.unawaitedBytes + bytes > limits.requestBytesInFlight else {
+            return
+        }
+        throw .limit(
+            "the publications of this connection that wait may have \(limits.requestBytesInFlight) bytes"
+        )
     }
 
     /// Publishes the next of messages that have come as one, whose sender waits for nothing.
@@ -200,14 +207,17 @@ extension RPCSession {
     package func publishNext(of publications: inout RPCPublications, isAdmitted: Bool = false) {
         guard self.takesNotifications else { return publications.dropAll() }
         do throws(RPCFailure) {
+            let size = publications.sizeOfNext
             let request = try self.next(of: &publications)
-            if isAdmitted { try self.checkPublicationLimit() }
+            if isAdmitted { try self.checkPublicationLimit(size) }
             guard case .pending(let rest)? = try? self.bus.begin(publishing: request, isAdmitted: isAdmitted)
             else { return }
             self.unawaitedPublications += 1
+            self.unawaitedBytes += size
             Task.immediate {
                 try? await self.bus.publish(rest)
                 self.unawaitedPublications -= 1
+                self.unawaitedBytes -= size
             }
         } catch {
             self.logger.info("a publication failed", metadata: self.metadata("\(error)"))

@@ -7,6 +7,8 @@ struct WaitingCalls {
     struct Call {
         /// The request; nil for a message that nobody awaits.
         let number: ServedRequests.Number?
+        /// The size of a message that nobody awaits.
+        let bytes: Int
         /// Ends the call when its deadline passes.
         let timer: ScheduledTimer?
         let start: (isolated RPCSession) -> Void
@@ -15,16 +17,22 @@ struct WaitingCalls {
     private var calls: [Call] = []
     /// The calls before this index have begun.
     private var first = 0
+    /// The size of the messages that nobody awaits.
+    private(set) var bytes = 0
 
     var isEmpty: Bool { self.first == self.calls.count }
     var count: Int { self.calls.count - self.first }
 
-    mutating func append(_ call: Call) { self.calls.append(call) }
+    mutating func append(_ call: Call) {
+        self.calls.append(call)
+        self.bytes += call.bytes
+    }
 
     mutating func popFirst() -> Call? {
         guard !self.isEmpty else { return nil }
         let call = self.calls[self.first]
         self.first += 1
+        self.bytes -= call.bytes
         if self.first > 64, self.first * 2 > self.calls.count {
             self.calls.removeFirst(self.first)
             self.first = 0
@@ -36,31 +44,39 @@ struct WaitingCalls {
         guard let index = self.calls[self.first...].firstIndex(where: { $0.number == number }) else {
             return nil
         }
-        return self.calls.remove(at: index)
+        let call = self.calls.remove(at: index)
+        self.bytes -= call.bytes
+        return call
     }
 }
 
 // Calls run when it is the connection's turn.
 extension RPCSession {
-    /// Runs a call or message now, or when the connection has a turn, behind those that wait already.
+    /// Runs a call or message now, or when the connection has a turn, behind the messages that wait already.
     ///
     /// - Parameters:
     ///   - number: The request; nil for a message that nobody awaits.
+    ///   - bytes: The size of a message that nobody awaits.
     ///   - deadline: When a request stops waiting.
     ///   - start: Begins to handle it.
+    /// - Throws: The limit that the messages that wait have reached.
     func inTurn(
         _ number: ServedRequests.Number?,
+        bytes: Int = 0,
         deadline: ContinuousClock.Instant? = nil,
-        _ start: @escaping (isolated RPCSession) -> Void
+        start: @escaping (isolated RPCSession) -> Void
     ) throws(RPCFailure) {
         guard let load = self.load else { return start(self) }
         let connection = self.connectionNumber
-        if load.assumeOnLoop({ $0.ask(connection) }) { return self.start(number, start) }
-        guard number != nil || self.waitingCalls.count < self.limits.requestsInFlight else {
-            load.assumeOnLoop { $0.withdraw(connection) }
-            throw .limit(
-                "\(self.limits.requestsInFlight) messages of this connection wait, which is the limit"
-            )
+        let hasPlace = load.assumeOnLoop { $0.ask(connection) }
+        if hasPlace, self.waitingCalls.isEmpty { return self.run(number, start: start) }
+        let failure =
+            load.assumeOnLoop { $0.isCrowded }
+            ? .limit("\(self.limits.waitingCallsOfAll) calls of all connections wait, which is the limit")
+            : number == nil ? self.waitingFailure(bytes) : nil
+        if let failure {
+            load.assumeOnLoop { hasPlace ? $0.end(connection) : $0.withdraw(connection) }
+            throw failure
         }
         let timer = number.flatMap { number in
             deadline.map { deadline in
@@ -69,18 +85,61 @@ extension RPCSession {
                 }
             }
         }
-        self.waitingCalls.append(WaitingCalls.Call(number: number, timer: timer, start: start))
+        self.waitingCalls.append(WaitingCalls.Call(number: number, bytes: bytes, timer: timer, start: start))
+        // The calls before it have places that they have not taken yet, and keep their order.
+        if hasPlace { load.assumeOnLoop { $0.begin(connection) } }
     }
 
-    /// Begins the call that has waited longest: it is the connection's turn.
+    /// The failure of a message that nobody awaits, when too many wait.
+    private func waitingFailure(_ bytes: Int) -> RPCFailure? {
+        let limits = self.limits
+        if self.waitingCalls.count >= limits.requestsInFlight {
+            return .limit("\(limits.requestsInFlight) messages of this connection wait, which is the limit")
+        }
+        guard self.waitingCalls.bytes + bytes > limits.requestBytesInFlight else { return nil }
+        return .limit(
+            "the messages of this connection that wait may have \(limits.requestBytesInFlight) bytes"
+        )
+    }
+
+    /// Begins the call that has waited longest: the connection has a place for it.
     func startWaiting() {
-        guard let call = self.waitingCalls.popFirst() else { return }
+        if self.phase != .closed, !self.waitingCalls.isEmpty,
+            self.channel.unsentBytes > self.limits.unreadBytes
+        {
+            return self.pause()
+        }
+        guard self.phase != .closed, let call = self.waitingCalls.popFirst() else {
+            // The call has ended since the place was given to it.
+            self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
+            return
+        }
         call.timer?.cancel()
-        self.start(call.number, call.start)
+        self.run(call.number, start: call.start)
         self.channel.flushSoon()
     }
 
-    private func start(_ number: ServedRequests.Number?, _ start: (isolated RPCSession) -> Void) {
+    /// Gives the place back until the peer has read its answers: more calls would only add to them.
+    private func pause() {
+        self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
+        self.pausedCalls += 1
+        guard self.pausedCalls == 1 else { return }
+        Task {
+            await self.channel.flush()
+            self.askForPausedCalls()
+        }
+    }
+
+    private func askForPausedCalls() {
+        let (count, connection) = (self.pausedCalls, self.connectionNumber)
+        self.pausedCalls = 0
+        guard self.phase != .closed else { return }
+        self.load?.assumeOnLoop { load in
+            for _ in 0..<count where load.ask(connection) { load.begin(connection) }
+        }
+    }
+
+    private func run(_ number: ServedRequests.Number?, start: (isolated RPCSession) -> Void) {
         guard let number else {
             start(self)
             self.load?.assumeOnLoop { [connection = self.connectionNumber] in $0.end(connection) }
@@ -107,5 +166,13 @@ extension RPCSession {
         self.finish(number, with: self.failure(error))
         self.channel.flushSoon()
         return true
+    }
+
+    /// Handles the messages that wait and that nobody awaits, and drops the requests: the peer is gone.
+    func emptyWaitingCalls() {
+        while let call = self.waitingCalls.popFirst() {
+            call.timer?.cancel()
+            if call.number == nil { call.start(self) }
+        }
     }
 }

@@ -31,6 +31,8 @@ package actor RPCSession: LoopBound {
     private(set) lazy var connectionNumber = self.load?.assumeOnLoop { $0.open(self) } ?? 0
     /// The calls and messages that wait for a turn of this connection.
     var waitingCalls = WaitingCalls()
+    /// The number of waiting calls that have given their places back until the peer has read its answers.
+    var pausedCalls = 0
     /// The requests that have a place among the running calls.
     var running: Set<ServedRequests.Number> = []
     /// The tasks of requests that could not be answered at once.
@@ -43,6 +45,8 @@ package actor RPCSession: LoopBound {
     private(set) lazy var peerOfNotifications = self.peer(nil)
     /// The publications that came as notifications and have not reached every subscriber.
     var unawaitedPublications = 0
+    /// The size of these publications.
+    var unawaitedBytes = 0
     private var bucket: TokenBucket
     var phase: Phase
     private let openedAt: ContinuousClock.Instant
@@ -152,6 +156,8 @@ package actor RPCSession: LoopBound {
             self.logger.debug("a connection ended", metadata: self.metadata("\(error)"))
         }
         await self.channel.flush()
+        // Many connections that end at once must not keep the loop from the others.
+        await EventLoop.yieldIfDue()
         self.abandon()
         self.channel.close()
     }
@@ -182,6 +188,7 @@ package actor RPCSession: LoopBound {
 
     /// The peer is gone: cancels whatever it has asked for.
     package func abandon() {
+        self.emptyWaitingCalls()
         self.phase = .closed
         let count = self.requests.abandonAll()
         self.ledger.note { $0.abandoned += count }
@@ -189,7 +196,6 @@ package actor RPCSession: LoopBound {
         for task in self.subscriptions.values { task.cancel() }
         let (connection, subscriptions) = (self.connectionNumber, self.subscriptions.count)
         self.load?.assumeOnLoop { $0.close(connection, subscriptions: subscriptions) }
-        self.waitingCalls = WaitingCalls()
         self.running = []
         self.tasks = [:]
         self.subscriptions = [:]
@@ -229,6 +235,14 @@ extension RPCSession {
             await self.channel.flush()
             self.channel.close()
         }
+    }
+
+    /// The size of the answers that the peer has not read, in bytes, and of those that batches keep back.
+    var unreadBytes: Int { self.channel.unsentBytes + self.requests.batchBytes }
+
+    /// Since when the peer has taken nothing of the bytes that wait for it; nil when none wait.
+    func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        self.connection?.stalledSince(at: now)
     }
 
     /// Closes the connection at once; requests in flight are cancelled.

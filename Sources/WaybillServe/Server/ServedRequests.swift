@@ -17,6 +17,7 @@ struct ServedRequests: Sendable {
         var missing: Int
         /// The answers so far, as they stand in an array.
         var text: [UInt8] = []
+        var answerBytes = 0
     }
 
     private let limits: RPCServer.Limits
@@ -24,6 +25,8 @@ struct ServedRequests: Sendable {
     private var requests: [Number: Request] = [:]
     private var numbers: [RPCID: Number] = [:]
     private var batches: [Int: Batch] = [:]
+    /// The size of the answers of batches that have not been sent yet.
+    private(set) var batchBytes = 0
     private var lastNumber = 0
 
     init(_ limits: RPCServer.Limits) { self.limits = limits }
@@ -96,20 +99,23 @@ struct ServedRequests: Sendable {
         if let answer {
             state.text.append(UInt8(ascii: state.text.isEmpty ? "[" : ","))
             state.text += answer
+            state.answerBytes += answer.count
+            self.batchBytes += answer.count
         }
         guard state.missing == 0 else {
             self.batches[batch] = state
             return nil
         }
+        self.batchBytes -= state.answerBytes
         guard !state.text.isEmpty else { return nil }
         state.text.append(UInt8(ascii: "]"))
         return state.text
     }
 
-    /// Whether the answers of a batch have room for another one.
+    /// Whether there is room for an answer in a batch, beside the answers of all open batches.
     func hasRoom(for answer: [UInt8], in batch: Int?) -> Bool {
-        guard let batch, let state = self.batches[batch] else { return true }
-        return state.text.isEmpty || state.text.count + answer.count <= self.limits.batchAnswerBytes
+        guard batch != nil, self.batchBytes > 0 else { return true }
+        return self.batchBytes + answer.count <= self.limits.batchAnswerBytes
     }
 
     /// Forgets everything: the connection is closed.

@@ -15,6 +15,8 @@ actor ServerLoad: LoopBound {
     /// The unread bytes of each connection at the time of its last answer; those without any are left out.
     private var unread: [Int: Int] = [:]
     private var unreadOfAll = 0
+    /// When the unread bytes of all connections were counted last.
+    private var countedAt: ContinuousClock.Instant?
     private var subscriptions = 0
 
     init(_ limits: RPCServer.Limits, on eventLoop: EventLoop) {
@@ -48,8 +50,14 @@ extension ServerLoad {
     /// - Returns: Whether it may run now; else ``RPCSession/startWaiting()`` is called when it may.
     func ask(_ number: Int) -> Bool { self.turns.ask(number) }
 
+    /// Has the session begin a call that waits and has a place.
+    func begin(_ number: Int) { self.start([number]) }
+
     /// Ends a call that ran.
     func end(_ number: Int) { self.start(self.turns.end(number)) }
+
+    /// Whether as many calls wait as the server lets wait.
+    var isCrowded: Bool { self.turns.waiting > self.limits.waitingCallsOfAll }
 
     /// Ends a call that waited.
     func withdraw(_ number: Int) { self.turns.withdraw(number) }
@@ -77,26 +85,42 @@ extension ServerLoad {
 
 // Memory.
 extension ServerLoad {
-    /// Counts the bytes that a peer has not read, and closes the connection that leaves too many of them.
+    /// Counts the bytes that a peer has not read, and closes connections when all leave too many.
     func note(unread bytes: Int, of number: Int) {
         self.setUnread(bytes, of: number)
-        if bytes > self.limits.maximumUnreadBytes { self.cutOff(number) }
         guard self.unreadOfAll > self.limits.unreadBytesOfAll else { return }
-        // Peers have read since their last answers.
+        // Peers have read since their last answers, and looking at all of them takes time.
+        let now = self.eventLoop.time.instant
+        if let last = self.countedAt, now - last < .milliseconds(50) { return }
+        self.countedAt = now
         for number in Array(self.unread.keys) {
-            self.setUnread(self.sessions[number]?.assumeOnLoop { $0.channel.unsentBytes } ?? 0, of: number)
+            self.setUnread(self.sessions[number]?.assumeOnLoop { $0.unreadBytes } ?? 0, of: number)
         }
-        while self.unreadOfAll > self.limits.unreadBytesOfAll,
-            let most = self.unread.max(by: { $0.value < $1.value })
-        {
-            self.cutOff(most.key)
+        if self.unreadOfAll > self.limits.unreadBytesOfAll { self.cutOff(at: now) }
+    }
+
+    /// Closes connections until a quarter of the limit is free: those that do not read come first.
+    private func cutOff(at now: ContinuousClock.Instant) {
+        let connections = self.unread.map { number, bytes in
+            (number: number, bytes: bytes, isStalled: self.isStalled(number, at: now))
+        }
+        let worstFirst = connections.sorted {
+            $0.isStalled != $1.isStalled ? $0.isStalled : $0.bytes > $1.bytes
+        }
+        for connection in worstFirst where self.unreadOfAll > self.limits.unreadBytesOfAll / 4 * 3 {
+            self.setUnread(0, of: connection.number)
+            self.sessions[connection.number]?.assumeOnLoop {
+                $0.end("it leaves \(connection.bytes) bytes unread")
+            }
         }
     }
 
-    private func cutOff(_ number: Int) {
-        let bytes = self.unread[number] ?? 0
-        self.setUnread(0, of: number)
-        self.sessions[number]?.assumeOnLoop { $0.end("it leaves \(bytes) bytes unread") }
+    /// Whether a peer has read nothing for a second.
+    private func isStalled(_ number: Int, at now: ContinuousClock.Instant) -> Bool {
+        guard let since = self.sessions[number]?.assumeOnLoop({ $0.stalledSince(at: now) }) else {
+            return false
+        }
+        return now - since >= .seconds(1)
     }
 
     private func setUnread(_ bytes: Int, of number: Int) {

@@ -40,6 +40,7 @@ struct Stamp: Middleware {
         next: borrowing Next
     ) async throws -> any Sendable {
         #expect(context.pattern != nil && context.now <= .now)
+        context.logger.trace("stamped")
         try await context.sleep(for: .zero)
         return try await next(
             message.with(headers: message.headers.merging(["stamp": "1"]) { _, new in new })

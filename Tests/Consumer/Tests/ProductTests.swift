@@ -212,6 +212,15 @@ struct ProductTests {
         configuration.limits.requestsInFlight = 100
         configuration.limits.subscriptions = 4
         configuration.limits.messagesPerSubscription = 16
+        configuration.limits.subscriptionsOfAll = 16
+        configuration.limits.messagesPerBatch = 8
+        configuration.limits.batchAnswerBytes = 1 << 16
+        configuration.limits.requestBytesInFlight = 1 << 20
+        configuration.limits.guaranteedCalls = 4
+        configuration.limits.sharedCalls = 16
+        configuration.limits.waitingCallsOfAll = 100
+        configuration.limits.unreadBytes = 1 << 16
+        configuration.limits.unreadBytesOfAll = 1 << 22
         configuration.limits.requestsPerSecond = 1000
         configuration.limits.connections = 8
         configuration.limits.idleTime = .seconds(60)

@@ -169,6 +169,7 @@ struct RoutingTests {
         limits.queryItems = 2
         limits.patternLength = 32
         limits.routes = 2
+        limits.allowsExpressionsOfPeers = true
         #expect(limits.urlLength == 64)
         var table = RouteTable<Int>(conventions: conventions, limits: limits)
         try table.insert("app://User/:uid", 1)

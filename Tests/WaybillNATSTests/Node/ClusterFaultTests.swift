@@ -243,18 +243,16 @@ struct ClusterFaultTests {
                 )
             )
             let (loop, core) = (far.bus.eventLoop, far.node.core)
-            let counts = await withCheckedContinuation { continuation in
+            let (isDone, first) = await withCheckedContinuation { continuation in
                 loop.execute {
                     while loop.consumeDeliveryBudget() {}
                     let isDone = core.assumeOnLoop { $0.receive(event) }
-                    let first = heard.count
-                    loop.execute {
-                        let isDoneNow = core.assumeOnLoop { $0.receive(event) }
-                        continuation.resume(returning: (isDone, first, isDoneNow))
-                    }
+                    continuation.resume(returning: (isDone, heard.count))
                 }
             }
-            #expect(!counts.0 && counts.1 == 1 && counts.2)
+            #expect(!isDone && first == 1)
+            // A busy machine may need several turns for the rest.
+            while !(await loop.run { core.assumeOnLoop { $0.receive(event) } }) {}
             #expect(heard.entries == Array(0..<20))
             #expect(await far.balances())
         }
@@ -329,7 +327,7 @@ struct ClusterFaultTests {
                 try await node.run()
             } else {
                 let error = await #expect(throws: RoutingError.self) { try await node.start() }
-                #expect(error?.code == .refused || error?.code == .unreachable)
+                #expect(error?.code == .refused)
             }
             await bus.shutDown()
         }

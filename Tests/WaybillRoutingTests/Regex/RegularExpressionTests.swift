@@ -77,4 +77,12 @@ import Testing
             try table.pattern("app://\(expensive)/\(expensive)/\(expensive)/\(expensive)", from: .peer)
         }
     }
+
+    @Test
+    func `a pattern of a peer has at most two optional groups`() throws {
+        let table = RouteTable<Void>()
+        #expect(throws: Never.self) { try table.pattern("app://a(/b)(/c)", from: .peer) }
+        #expect(throws: Never.self) { try table.pattern("app://a(/b)(/c)(/d)", from: .node) }
+        #expect(throws: RoutingError.self) { try table.pattern("app://a(/b)(/c)(/d)", from: .peer) }
+    }
 }

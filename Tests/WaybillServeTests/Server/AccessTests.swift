@@ -39,7 +39,8 @@ struct AccessTests {
             let token =
                 #"{"jsonrpc":"2.0","id":2,"method":"$/authenticate","params":{"token":"correct horse"}}"#
             let first = [
-                (call, -32002), ("[\(call)]", -32002), ("{}", -32600), ("[]", -32600), ("{1}", -32700),
+                (call, -32002), ("[\(call)]", -32002), ("[1,1]", -32600), ("[\(call),\(token)]", -32002),
+                ("{}", -32600), ("[]", -32600), ("{1}", -32700),
                 ("{\"a\":\"\(String(repeating: "x", count: 5000))\"}", -32600),
             ]
             for (message, expected) in first {

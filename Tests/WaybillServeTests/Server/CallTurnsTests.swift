@@ -92,6 +92,7 @@ struct CallTurnsTests {
                 start(turns.leave(connection))
             default: break
             }
+            #expect(turns.waiting == waiting.values.reduce(0, +))
             let beyond = running.values.reduce(0) { $0 + max(0, $1 - guaranteed) }
             #expect(beyond <= shared)
             for (connection, count) in waiting where count > 0 {

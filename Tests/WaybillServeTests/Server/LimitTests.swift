@@ -178,10 +178,10 @@ struct LimitTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `a connection that leaves too much unread is closed`(isOwnLimit: Bool) async throws {
+    @Test
+    func `the connection that leaves the most unread is closed when all leave too much`() async throws {
         try await self.withLimits {
-            if isOwnLimit { $0.maximumUnreadBytes = 1 << 20 } else { $0.unreadBytesOfAll = 1 << 20 }
+            $0.unreadBytesOfAll = 1 << 20
         } _: { served in
             let gate = Gate()
             try served.bus.register("app://text") { _ async in
@@ -198,6 +198,121 @@ struct LimitTests {
             #expect(await eventually { served.server.statistics.openConnections == 1 })
             #expect(try await modest.line()?.contains("xxx") == true)
             withExtendedLifetime(greedy) {}
+        }
+    }
+
+    @Test
+    func `an answer of more than half of the unread bytes is an error`() async throws {
+        try await self.withLimits {
+            $0.unreadBytesOfAll = 1 << 20
+        } _: { served in
+            try served.bus.register("app://text") { String(repeating: "x", count: try $0.argument("count")) }
+            func call(_ count: Int) -> String {
+                #"{"jsonrpc":"2.0","id":1,"method":"app://text","params":{"count":\#(count)}}"#
+            }
+            let lines = try await served.ask(call(500_000), call(600_000), call(1))
+            #expect(lines.map { code($0) } == [nil, -32005, nil])
+        }
+    }
+
+    @Test
+    func `calls that wait, of all connections`() async throws {
+        try await self.withLimits {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+            $0.waitingCallsOfAll = 3
+        } _: { served in
+            try served.bus.register("app://now") { _ in "now" }
+            let (busy, other) = (try await served.client(), try await served.client())
+            for id in 1...4 { try await busy.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"app://wait"}"#) }
+            try await busy.send(#"{"jsonrpc":"2.0","id":5,"method":"app://wait"}"#)
+            let line = try await busy.line()
+            #expect(code(line) == -32005 && line?.contains(#""id":5"#) == true)
+            // The own place of another connection is free.
+            try await other.send(#"{"jsonrpc":"2.0","id":1,"method":"app://now"}"#)
+            #expect(try await other.line()?.contains("now") == true)
+            busy.connection.close()
+            #expect(await eventually { served.server.statistics.openConnections == 1 })
+        }
+    }
+
+    @Test
+    func `a waiting call that ends when its place is free leaves the place to others`() async throws {
+        try await self.withLimits {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            try served.bus.register("app://now") { _ in "now" }
+            let client = try await served.client()
+            func call(_ id: Int, _ url: String) -> String {
+                #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(url)"}"#
+            }
+            func cancel(_ id: Int) -> String {
+                #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"#
+            }
+            for round in 0..<50 {
+                let (running, waiting) = (round * 2, round * 2 + 1)
+                // In one write, so that the second is cancelled before the job that begins it has run.
+                let lines = [
+                    call(running, "app://wait"), call(waiting, "app://now"), cancel(running), cancel(waiting),
+                ]
+                try await client.send(lines.joined(separator: "\n"))
+                #expect(try await client.lines(2).count == 2)
+            }
+            try await client.send(call(1_000, "app://now"))
+            #expect(try await client.line() == #"{"jsonrpc":"2.0","id":1000,"result":"now"}"#)
+        }
+    }
+
+    @Test
+    func `calls and messages of a connection keep their order when they wait`() async throws {
+        try await self.withLimits {
+            $0.guaranteedCalls = 2
+            $0.sharedCalls = 1
+        } _: { served in
+            let seen = Journal<Int>()
+            try served.bus.register("app://note") { message in seen.add(try message.argument("n")) }
+            let client = try await served.client()
+            var lines: [String] = []
+            for number in 0..<300 {
+                let isCall = number.isMultiple(of: 3)
+                let id = isCall ? #""id":\#(number),"# : ""
+                lines.append(#"{"jsonrpc":"2.0",\#(id)"method":"app://note","params":{"n":\#(number)}}"#)
+            }
+            // Three calls that take a while come first, so that the others wait.
+            for number in 900..<903 {
+                try await client.send(#"{"jsonrpc":"2.0","id":\#(number),"method":"app://wait"}"#)
+            }
+            try await client.send(lines.joined(separator: "\n"))
+            for number in 900..<903 {
+                try await client.send(
+                    #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(number)}}"#
+                )
+            }
+            #expect(await eventually { seen.entries.count == 300 })
+            #expect(seen.entries == Array(0..<300))
+        }
+    }
+
+    @Test
+    func `messages that wait are handled although their sender has closed the connection`() async throws {
+        try await self.withLimits {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            let seen = Journal<Int>()
+            try served.bus.register("app://note") { message in seen.add(try message.argument("n")) }
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://wait"}"#)
+            #expect(await eventually { served.bus.statistics.inFlight == 1 })
+            for number in 0..<10 {
+                try await client.send(#"{"jsonrpc":"2.0","method":"app://note","params":{"n":\#(number)}}"#)
+            }
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            _ = try await client.line()
+            client.connection.close()
+            #expect(await eventually { seen.entries == Array(0..<10) })
+            #expect(await served.balances())
         }
     }
 

@@ -57,7 +57,7 @@ struct WebDestinationTests {
         let error = await #expect(throws: RoutingError.self) {
             try await self.bus.route("https://example.com/")
         }
-        #expect(error?.code == .handlerFailed || error?.code == .noRoute)
+        #expect(error?.code == .handlerFailed)
         #expect("\(try #require(error))".contains("app://nowhere"))
     }
 }

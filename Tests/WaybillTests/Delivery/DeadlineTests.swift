@@ -253,7 +253,7 @@ struct DeadlineTests {
         #expect(Set(deadlines.entries).count == 1)
         // Elsewhere it is later by the way of the message.
         #expect(deadlines.entries.first.flatMap(\.self).map { $0 >= deadline } == true)
-        #expect(self.modules.isConnected || deadlines.entries.first == deadline)
+        if !self.modules.isConnected { #expect(deadlines.entries.first == deadline) }
         #expect(bus.statistics.replied == before.replied + 1)
         #expect(bus.statistics.deadLettered == before.deadLettered + 2)
         return true

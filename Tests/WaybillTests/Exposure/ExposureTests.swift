@@ -65,8 +65,8 @@ struct ExposureTests {
         try self.bus.expose("app://open/**")
         try self.bus.register("app://open/all") { _ in "all" }
         try self.bus.register("app://opem/all") { _ in "hidden" }
-        guard case .failure(let error) = await self.call("app://open/al") else { return }
-        #expect(error.message == "no pattern matches; did you mean app://open/all?")
+        let error = await failure { _ = try await self.call("app://open/al").get() }
+        #expect(error?.message == "no pattern matches; did you mean app://open/all?")
     }
 
     @Test
@@ -75,8 +75,8 @@ struct ExposureTests {
             throw RoutingError(.noRoute, message: "there is no such user")
         }
         try self.bus.expose("app://user/:id")
-        guard case .failure(let error) = await self.call("app://user/1") else { return }
-        #expect(error.message == "there is no such user")
+        let error = await failure { _ = try await self.call("app://user/1").get() }
+        #expect(error?.message == "there is no such user")
     }
 
     @Test
