@@ -18,7 +18,7 @@ def body():
             except BlockingIOError:
                 pass
     time.sleep(2)
-    while len(opened) > 400:
+    while len(opened) > 100:
         opened.pop(0).close()
 
 

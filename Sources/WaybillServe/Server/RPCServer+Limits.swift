@@ -29,13 +29,13 @@ extension RPCServer {
         /// The maximum size of the requests of a connection that are in flight, in bytes; 8 MiB by default.
         public var requestBytesInFlight = 8 << 20
 
-        /// The number of calls of a connection that always run at once; 16 by default.
-        public var guaranteedCalls = 16
+        /// The number of calls of a connection that always run at once; 4 by default.
+        public var guaranteedCalls = 4
 
-        /// The number of further calls of all connections together that run at once; 1,024 by default.
+        /// The number of further calls of all connections together that run at once; 512 by default.
         ///
         /// The calls beyond it wait in the server, and the connections take turns.
-        public var sharedCalls = 1024
+        public var sharedCalls = 512
 
         /// The maximum number of calls and messages of all connections that wait for their turns; 32,768 by
         /// default.
@@ -47,11 +47,11 @@ extension RPCServer {
         /// default.
         public var unreadBytes = 256 << 10
 
-        /// The maximum number of bytes that may wait for all peers together; 128 MiB by default.
+        /// The maximum number of bytes that may wait for all peers together; 64 MiB by default.
         ///
         /// Above it, connections are closed: those that have not read for a second first, and of these the ones
         /// with the most unread bytes. A single answer of more than half of it is replaced by an error.
-        public var unreadBytesOfAll = 128 << 20
+        public var unreadBytesOfAll = 64 << 20
 
         /// The maximum number of subscriptions of a connection; 64 by default.
         public var subscriptions = 64

@@ -48,6 +48,8 @@ package actor RPCSession: LoopBound {
     /// The size of these publications.
     var unawaitedBytes = 0
     private var bucket: TokenBucket
+    /// The number of messages so far.
+    private var messages = 0
     var phase: Phase
     private let openedAt: ContinuousClock.Instant
 
@@ -180,8 +182,17 @@ package actor RPCSession: LoopBound {
             try await self.eventLoop.clock.sleep(for: delay)
         }
         if self.channel.unsentBytes > self.limits.unreadBytes { await self.channel.flush() }
-        await EventLoop.yieldIfDue()
+        self.messages &+= 1
+        // The budget is the loop's: a connection that used it up alone would have the others wait for all of it.
+        if self.messages.isMultiple(of: Self.messagesPerTurn) {
+            await self.eventLoop.yield()
+        } else {
+            await EventLoop.yieldIfDue()
+        }
     }
+
+    /// The number of messages after which the other connections have a turn.
+    private static let messagesPerTurn = 4
 
     /// The peer has sent its token: it may send messages of any size that the limits allow.
     func liftFrameLimit() { self.connection?.setLimit(self.limits.frameSize) }
