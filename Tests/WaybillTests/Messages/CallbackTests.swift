@@ -186,8 +186,8 @@ struct CallbackTests {
         var cause: (any Error)? = await failure { try await ask() }
         var last: RoutingError?
         while let inner = cause as? RoutingError { (last, cause) = (inner, inner.cause) }
-        // A failure from elsewhere has no cause.
-        #expect(last?.code == (self.modules.isConnected ? .handlerFailed : .hopLimitExceeded))
+        // Causes stay in their process: the failure from elsewhere is that the caller's closure threw.
+        #expect(last?.code == (self.modules.isConnected ? .refused : .hopLimitExceeded))
         #expect(await caller.settles())
     }
 
