@@ -75,6 +75,8 @@ final class EventFeeds: Sendable {
     /// - Parameters:
     ///   - name: the feed.
     ///   - client: the address of the client; nil if it is not known.
+    /// - Returns: The place of the client in the feed.
+    /// - Throws: The reason that the pattern cannot be subscribed to, or that there are too many feeds.
     func enter(_ name: FeedName, from client: String?) throws(RoutingError) -> FeedClient {
         if let present = try self.place(in: name, client) { return present }
         // A pattern takes time to read, so no lock is held.

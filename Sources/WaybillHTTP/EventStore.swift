@@ -93,6 +93,7 @@ final class EventStore: Sendable {
     /// - Parameters:
     ///   - content: the values of the publication, by identity.
     ///   - encode: makes the bytes.
+    /// - Returns: The part.
     func part(for content: SharedContent, _ encode: () -> ByteBuffer) -> Part {
         let (shared, forgotten) = self.recent.withLock { recent in
             if let shared = recent.first(where: { $0.content == content }) {

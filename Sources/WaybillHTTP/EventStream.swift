@@ -136,6 +136,8 @@ final class StreamCount: Sendable {
     /// Takes the place of a stream.
     ///
     /// - Parameter client: the address of the client; nil if it is not known.
+    /// - Returns: The place, which is given back when it is released.
+    /// - Throws: The problem that there are too many streams.
     func take(for client: String?) throws(Problem) -> Place {
         let refusal: String? = self.state.withLock { state in
             if state.count >= self.limit { return "there are too many streams" }
@@ -193,6 +195,8 @@ package struct EventStreams: Sendable {
     ///   - request: the request that is answered.
     ///   - client: the address of the client; nil if it is not known.
     ///   - produce: sends the events.
+    /// - Returns: The response.
+    /// - Throws: The problem that there are too many streams.
     package func response(
         to request: Request,
         from client: String? = nil,

@@ -10,6 +10,8 @@ extension WaybillGateway {
     /// - Parameters:
     ///   - request: the request, whose query has the pattern.
     ///   - client: the address of the client; nil if it is not known.
+    /// - Returns: The response with the events.
+    /// - Throws: The problem with the request.
     func subscribe(_ request: Request, from client: String?) throws -> Response {
         let query = try FormItems(Array((request.uri.query ?? "").utf8))
         guard let pattern = query["pattern"], !pattern.isEmpty else {

@@ -52,10 +52,13 @@ public protocol ModuleError: Error, Codable {
 }
 
 extension ModuleError {
+    /// The name of the type, without its module.
     public static var name: String { TypeName.of(Self.self) }
 
+    /// No examples.
     public static var examples: [Self] { [] }
 
+    /// The name of the case; for a type that is not an enumeration, the name of the type.
     public var code: String {
         let mirror = Mirror(reflecting: self)
         guard mirror.displayStyle == .enum else { return Self.name }
@@ -63,10 +66,12 @@ extension ModuleError {
         return mirror.children.first?.label ?? "\(self)"
     }
 
+    /// 422: the request is understood, and cannot be done.
     public var status: Int { 422 }
 }
 
 extension ModuleError where Self: CaseIterable {
+    /// All cases.
     public static var examples: [Self] { Array(self.allCases) }
 }
 

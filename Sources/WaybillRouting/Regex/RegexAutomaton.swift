@@ -18,6 +18,7 @@ struct RegexAutomaton: Sendable, Hashable {
     /// - Parameters:
     ///   - node: The expression.
     ///   - budget: The work that may be done, from which the work that was done is taken.
+    /// - Throws: The reason that the expression is too large.
     init(_ node: RegexNode, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var builder = RegexBuilder(budget)
         defer { budget = builder.budget }

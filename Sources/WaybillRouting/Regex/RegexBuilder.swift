@@ -6,12 +6,7 @@ struct RegexBudget {
     /// The maximum number of states of one expression.
     let states: Int
     /// The steps that are left for all expressions of the pattern.
-    private var steps: Int
-
-    private init(states: Int, steps: Int) {
-        self.states = states
-        self.steps = steps
-    }
+    fileprivate var steps: Int
 
     /// The budget of a pattern in the program's code.
     static var code: Self { Self(states: 512, steps: 1 << 20) }

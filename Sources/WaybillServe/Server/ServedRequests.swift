@@ -43,6 +43,7 @@ struct ServedRequests: Sendable {
     ///   - id: The ID of the request.
     ///   - bytes: The size of the request, which stays in memory while it is handled.
     ///   - batch: The batch that the request is in.
+    /// - Returns: The number of the request.
     /// - Throws: The failure to answer instead.
     mutating func admit(_ id: RPCID, bytes: Int, batch: Int?) throws(RPCFailure) -> Number {
         guard self.requests.count < self.limits.requestsInFlight else {

@@ -46,7 +46,8 @@ final class WindowResizes: Sendable {
     /// - Parameters:
     ///   - descriptor: the descriptor.
     ///   - milliseconds: how long to wait; -1 for as long as it takes.
-    /// - Returns: what ended the wait.
+    /// - Returns: The event that ended the wait.
+    /// - Throws: The failure of the system's call.
     func waitForInput(_ descriptor: Int32, milliseconds: Int32 = -1) throws(FileError) -> Event {
         var polled = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
