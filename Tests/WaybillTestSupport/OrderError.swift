@@ -1,4 +1,4 @@
-package import WaybillRouting
+internal import WaybillRouting
 
 /// An error that a module declares, for the tests of each door.
 package enum OrderError: ModuleError, Equatable {

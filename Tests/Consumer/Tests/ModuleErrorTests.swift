@@ -20,6 +20,13 @@ enum ShopError: String, ModuleError, CaseIterable {
     var message: String { "the shop is closed" }
 }
 
+/// An error that is not an enumeration.
+struct LimitError: ModuleError {
+    let limit: Int
+
+    var message: String { "at most \(self.limit) are sold" }
+}
+
 @Module("app://orders")
 actor OrderModule {
     @Route("/:id") func order(id: Int) throws(OrderError) -> Int { throw .unknown(id: id) }
@@ -47,6 +54,7 @@ struct ModuleErrorTests {
             let _: Int = try await bus.route("app://orders/shop/open", throwing: ShopError.self)
         }
         #expect(ShopError.name == "ShopError" && ShopError.closed.code == "closed")
+        #expect(LimitError.examples.isEmpty && LimitError(limit: 3).code == "LimitError")
         #expect(ShopError.closed.status == 422 && ShopError.examples == [.closed])
     }
 
