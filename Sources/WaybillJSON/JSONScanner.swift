@@ -354,13 +354,23 @@ struct JSONScanner {
     private mutating func codeUnit() throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard self.position < self.end,
-                let digit = Character(Unicode.Scalar(self.bytes[self.position])).hexDigitValue
-            else { throw self.malformed }
+            guard self.position < self.end, let digit = Self.hexDigit(self.bytes[self.position]) else {
+                throw self.malformed
+            }
             unit = unit << 4 | UInt16(digit)
             self.position += 1
         }
         return unit
+    }
+
+    /// The value of a hexadecimal digit; nil for any other byte.
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 
     private mutating func skip(_ word: JSONText) throws(JSONError) {

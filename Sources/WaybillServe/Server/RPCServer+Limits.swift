@@ -32,10 +32,10 @@ extension RPCServer {
         /// The number of calls of a connection that always run at once; 4 by default.
         public var guaranteedCalls = 4
 
-        /// The number of further calls of all connections together that run at once; 512 by default.
+        /// The number of further calls of all connections together that run at once; 256 by default.
         ///
         /// The calls beyond it wait in the server, and the connections take turns.
-        public var sharedCalls = 512
+        public var sharedCalls = 256
 
         /// The maximum number of calls and messages of all connections that wait for their turns; 32,768 by
         /// default.

@@ -192,7 +192,7 @@ package actor RPCSession: LoopBound {
     }
 
     /// The number of messages after which the other connections have a turn.
-    private static let messagesPerTurn = 4
+    private static let messagesPerTurn = 2
 
     /// The peer has sent its token: it may send messages of any size that the limits allow.
     func liftFrameLimit() { self.connection?.setLimit(self.limits.frameSize) }
