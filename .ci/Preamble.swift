@@ -31,3 +31,10 @@ let parameters: Parameters = {
     guard let address = try? Address("app://user/7?page=2&tag=a&tag=b") else { fatalError("that is a URL") }
     return Parameters(address: address)
 }()
+
+/// An error that a module declares.
+enum OrderError: ModuleError {
+    case unknown(id: Int)
+
+    var message: String { "there is no such order" }
+}
