@@ -38,8 +38,8 @@ extension RouteTrie {
 
     /// Rebuilds the trie from its routes.
     ///
-    /// It releases the texts, names and matchers of removed routes, and reads URLs by these rules. The routes keep their IDs and
-    /// their schemes.
+    /// It releases the texts, names and matchers of removed routes, and reads URLs by these rules. The routes
+    /// keep their IDs and their schemes.
     mutating func rebuild(by rules: RoutingRules) {
         var fresh = RouteTrie(rules: rules)
         fresh.routes = self.routes
