@@ -12,6 +12,8 @@ final class FrameChannel: RPCChannel {
     private let time: TimeSource
     private var reader: FrameReader
     private let writer: FrameWriter
+    /// Since when bytes are awaited, in nanoseconds; nil while the owner of the channel does not read.
+    private var awaitsSince: Int64?
 
     init(_ connection: StreamConnection, limit: Int, framing: FrameReader.Framing? = nil) {
         self.connection = connection
@@ -30,8 +32,12 @@ final class FrameChannel: RPCChannel {
         while true {
             if let frame = try self.reader.next() { return frame }
             if isFlushing { await self.flush() }
+            let start = self.time.now
+            self.awaitsSince = start
+            defer { self.awaitsSince = nil }
             guard let bytes = try await self.connection.read() else { return nil }
-            self.reader.append(bytes, at: self.time.now)
+            let end = self.time.now
+            self.reader.append(bytes, at: end, after: end - start)
         }
     }
 
@@ -45,9 +51,12 @@ final class FrameChannel: RPCChannel {
     /// When the last bytes came.
     var lastReceived: ContinuousClock.Instant { self.time.instant(at: self.reader.lastReceived) }
 
-    /// Whether part of a frame has come that is not whole yet, and since when.
-    var partialFrameSince: ContinuousClock.Instant? {
-        self.reader.partialFrameSince.map(self.time.instant(at:))
+    /// How long the rest of a partial frame has been awaited; nil between two frames.
+    ///
+    /// The time in which this side did not read, since the peer had not read its answers, is not included.
+    var partialFrameWait: Duration? {
+        guard let wait = self.reader.partialFrameWait else { return nil }
+        return .nanoseconds(wait + (self.awaitsSince.map { self.time.now - $0 } ?? 0))
     }
 
     /// Since when the peer has taken nothing of what is being written, by the looks so far.

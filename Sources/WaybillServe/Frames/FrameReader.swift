@@ -27,8 +27,8 @@ struct FrameReader: Sendable {
 
     /// When the last bytes came, in nanoseconds of the caller's clock.
     private(set) var lastReceived: Int64
-    /// When the first bytes came of what is left.
-    private var restSince: Int64
+    /// How long the rest of a partial frame has been awaited, in nanoseconds.
+    private var waited: Int64 = 0
 
     /// The most bytes that a header may have.
     static let headerLimit = 4096
@@ -43,19 +43,25 @@ struct FrameReader: Sendable {
         self.limit = limit
         self.framing = framing
         self.lastReceived = time
-        self.restSince = time
     }
 
     /// Whether part of a frame has come, and the rest has not.
     var isInsideFrame: Bool { self.start < self.bytes.count || self.bodyLength != nil }
 
-    /// Whether part of a frame has come that is not whole yet, and since when: one byte from time to time is
-    /// no progress.
-    var partialFrameSince: Int64? { self.isInsideFrame ? self.restSince : nil }
+    /// How long the rest of a partial frame has been awaited, in nanoseconds; nil between two frames.
+    ///
+    /// Time in which the reader's owner did not read is not included, and a single byte of the rest does not
+    /// start the time anew.
+    var partialFrameWait: Int64? { self.isInsideFrame ? self.waited : nil }
 
-    /// Takes bytes that were received, at a time in nanoseconds.
-    mutating func append(_ received: [UInt8], at time: Int64 = 0) {
-        if !self.isInsideFrame { self.restSince = time }
+    /// Appends received bytes.
+    ///
+    /// - Parameters:
+    ///   - received: The bytes.
+    ///   - time: The present time, in nanoseconds.
+    ///   - wait: How long the bytes were awaited, in nanoseconds.
+    mutating func append(_ received: [UInt8], at time: Int64 = 0, after wait: Int64 = 0) {
+        self.waited = self.isInsideFrame ? self.waited + wait : 0
         self.lastReceived = time
         if self.start == self.bytes.count {
             self.bytes = received
@@ -126,8 +132,8 @@ struct FrameReader: Sendable {
         let frame = JSONText(bytes: self.bytes, range: self.start..<end)
         self.start = end
         self.searched = end
-        // What is left began after this frame.
-        self.restSince = self.lastReceived
+        // The bytes that are left belong to the next frame.
+        self.waited = 0
         // The last frame keeps the bytes, so that the next ones need not be moved behind them.
         if self.start == self.bytes.count {
             self.bytes = []

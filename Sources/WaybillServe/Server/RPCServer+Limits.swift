@@ -78,8 +78,10 @@ extension RPCServer {
         /// receiving a byte; 10 minutes by default, nil for any time.
         public var idleTime: Duration? = .seconds(600)
 
-        /// How long a message may take to arrive, from its first byte on, and how long a connection may take
-        /// to send its first message or its token; 10 seconds by default.
+        /// How long the server waits for the rest of a message after its first byte, and how long a connection
+        /// may take to send its first message or its token; 10 seconds by default.
+        ///
+        /// Time in which the server does not read, since the peer has not read its answers, is not included.
         public var messageTime = Duration.seconds(10)
 
         /// How long a peer may take none of the bytes that wait for it; 30 seconds by default.

@@ -275,7 +275,7 @@ extension RPCSession {
             // Nothing more is read from it either, so no other time passes.
             return now - since > self.limits.stallTime ? "it does not read" : nil
         }
-        if let since = connection.partialFrameSince, now - since > self.limits.messageTime {
+        if let wait = connection.partialFrameWait, wait > self.limits.messageTime {
             return "its message does not end"
         }
         if self.phase == .unauthenticated || self.phase == .silent {

@@ -66,22 +66,23 @@ struct FrameReaderTests {
     }
 
     @Test
-    func `a frame is partial since its first bytes came, whatever comes later of it`() throws {
+    func `adds up how long the rest of a partial frame was awaited`() throws {
         var reader = FrameReader(limit: 100, at: 1)
-        #expect(reader.lastReceived == 1 && reader.partialFrameSince == nil)
-        reader.append(Array("{".utf8), at: 2)
+        #expect(reader.lastReceived == 1 && reader.partialFrameWait == nil)
+        reader.append(Array("{".utf8), at: 20, after: 19)
         #expect(try reader.next() == nil)
-        reader.append(Array("}".utf8), at: 3)
+        #expect(reader.partialFrameWait == 0)
+        reader.append(Array(" ".utf8), at: 23, after: 3)
+        reader.append(Array("}".utf8), at: 28, after: 5)
         #expect(try reader.next() == nil)
-        #expect(reader.lastReceived == 3 && reader.partialFrameSince == 2)
-        reader.append(Array("\n{".utf8), at: 4)
+        #expect(reader.lastReceived == 28 && reader.partialFrameWait == 8)
+        reader.append(Array("\n{".utf8), at: 30, after: 1)
         #expect(try reader.next() != nil)
-        // What is left came with the end of the frame before it.
-        #expect(reader.partialFrameSince == 4)
-        reader.append(Array("}\n".utf8), at: 5)
+        #expect(reader.partialFrameWait == 0)
+        reader.append(Array("}\n".utf8), at: 40, after: 10)
         #expect(try reader.next() != nil)
         #expect(try reader.next() == nil)
-        #expect(reader.partialFrameSince == nil)
+        #expect(reader.partialFrameWait == nil)
     }
 
     @Test

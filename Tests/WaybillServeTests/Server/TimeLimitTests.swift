@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillEventLoop
+import WaybillTestSupport
+
+@testable import WaybillServe
+
+@Suite(.timeLimit(.minutes(1)))
+struct TimeLimitTests {
+    private func withLimits(
+        on eventLoop: EventLoop,
+        _ change: (inout RPCServer.Limits) -> Void,
+        _ body: (Served) async throws -> Void
+    ) async throws {
+        var configuration = RPCServer.Configuration.quiet
+        change(&configuration.limits)
+        try await withServer(configuration: configuration, eventLoop: eventLoop) { served in
+            try served.bus.register("app://wait") { _ in try await hang() }
+            try served.bus.expose("app://**", for: .all)
+            try await body(served)
+        }
+    }
+
+    @Test
+    func `messages per second`() async throws {
+        try await self.withLimits(on: EventLoop(name: "server")) {
+            $0.requestsPerSecond = 50
+        } _: { served in
+            let ping = #"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#
+            let began = ContinuousClock.now
+            let client = try await served.client()
+            for _ in 0..<60 { try await client.send(ping) }
+            #expect(try await client.lines(60).count == 60)
+            // The first 50 are a second's worth, and the other ten take a fifth of one.
+            #expect(began.duration(to: .now) > .milliseconds(150))
+        }
+    }
+
+    /// A server on a loop whose time passes by call, and the call.
+    private func withManualTime(
+        _ change: (inout RPCServer.Limits) -> Void,
+        _ body: (Served, (Int) async -> Void) async throws -> Void
+    ) async throws {
+        let time = ManualTime()
+        var configuration = EventLoop.Configuration()
+        configuration.time = TimeSource(manual: time)
+        let loop = EventLoop(name: "server", configuration: configuration)
+        try await self.withLimits(on: loop, change) { served in
+            try await body(served) { seconds in
+                for _ in 0..<seconds {
+                    let second = Deadline(after: .seconds(1), by: TimeSource(manual: time))
+                    while time.ringNext(until: second) {}
+                    await loop.run {}
+                }
+            }
+        }
+    }
+
+    @Test
+    func `silence, half a message, and doing nothing`() async throws {
+        try await self.withManualTime {
+            $0.messageTime = .seconds(5)
+            $0.idleTime = .seconds(20)
+        } _: { served, pass in
+            let ping = #"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#
+            let silent = try await served.client()
+            let halting = try await served.client()
+            let idle = try await served.client()
+            let busy = try await served.client()
+            try await halting.connection.write(Array(#"{"jsonrpc""#.utf8))
+            for client in [idle, busy] {
+                try await client.send(ping)
+                _ = try await client.line()
+            }
+            try await busy.send(#"{"jsonrpc":"2.0","id":2,"method":"app://wait"}"#)
+            #expect(await eventually { served.bus.statistics.inFlight == 1 })
+            await pass(4)
+            #expect(served.server.statistics.openConnections == 4)
+            await pass(3)
+            #expect(await silent.isClosed())
+            #expect(await halting.isClosed())
+            #expect(await eventually { served.server.statistics.openConnections == 2 })
+            await pass(20)
+            #expect(await idle.isClosed())
+            #expect(!busy.connection.isClosed)
+        }
+    }
+
+    @Test
+    func `reading nothing, and not reading slowly`() async throws {
+        try await self.withManualTime {
+            $0.stallTime = .seconds(3)
+            $0.messageTime = .seconds(3)
+        } _: { served, pass in
+            let length = 4 << 20
+            try served.bus.register("app://large") { _ in String(repeating: "x", count: length) }
+            let call = #"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#
+            let (stalled, slow) = (try await served.client(), try await served.client())
+            for client in [stalled, slow] { try await client.send(call) }
+            // The server does not await the rest of this message while the answer before it is unread.
+            try await slow.connection.write(Array(#"{"jsonrpc""#.utf8))
+            // More in a second than the system's buffers hold, so that the server sends in each.
+            var count = 0
+            for second in 1...8 {
+                while count < second * length / 8 {
+                    count += try await slow.connection.read()?.count ?? length
+                }
+                await pass(1)
+            }
+            #expect(count < length + 1000)
+            #expect(await eventually { served.server.statistics.openConnections == 1 })
+            #expect(!slow.connection.isClosed)
+            withExtendedLifetime(stalled) {}
+        }
+    }
+
+    @Test
+    func `a bucket gives a second's worth at once, and then its rate`() {
+        let now = ContinuousClock.now
+        var bucket = TokenBucket(perSecond: 10, at: now)
+        for _ in 0..<10 { #expect(bucket.take(at: now) == nil) }
+        let wait = bucket.take(at: now)
+        #expect(wait.map { $0 > .milliseconds(99) && $0 < .milliseconds(101) } == true)
+        #expect(bucket.take(at: now + .seconds(1)) == nil)
+    }
+}
