@@ -110,9 +110,9 @@ struct PerformPresenterTests {
         let bus = self.bus
         let router = Journal<PlayerRouter>()
         router.add(
-            PlayerRouter(destination: {
+            PlayerRouter(destination: { [weak router] in
                 depths.add(1)
-                return try await bus.performance(by: router.entries[0]).perform()
+                return try await bus.performance(by: #require(router?.entries.first)).perform()
             })
         )
         let error = await failure { try await bus.performance(by: router.entries[0]).perform() }
