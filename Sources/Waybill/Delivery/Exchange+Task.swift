@@ -44,11 +44,12 @@ extension Exchange {
         }
         // First: a message that the loop finds in the queue must have its task, or the next would overtake it.
         self.bind(task: handler.code.suspending?.start(queued) ?? queued.startHandling())
+        // The deadline is watched when the handler begins, which may be before this thread continues.
+        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
         if let error = mailbox.enqueue(queued) {
             self.finish(.failed(error))
             return queued.refuse(error)
         }
-        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
     }
 
     /// The message and its handler, for the task that ``start(_:at:on:)`` has started.
