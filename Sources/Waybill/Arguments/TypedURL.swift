@@ -61,7 +61,7 @@ extension TypedURL {
     ) -> Self {
         // Inlined, where the type is known, these are no casts.
         if Parameter.self == Int.self, let number = value as? Int {
-            self.draft.add(name, number)
+            self.draft.add(name, number.description)
         } else if Parameter.self == String.self, let text = value as? String {
             self.draft.add(name, text)
         } else {
@@ -95,35 +95,14 @@ extension MessageBus {
     /// - Throws: what ``route(_:as:)`` throws, and `invalidParameter` for a value that cannot stand in the
     ///   URL.
     @inlinable
-    @inline(__always)
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>
     ) async throws(RoutingError) -> Value {
-        guard url.draft.isNumber, Value.self != Reply.self, !self.isIntercepted else {
-            return try await self.routeText(of: url)
-        }
-        var value: Value?
-        var other: OtherValue?
-        let rest = self.deliver(url.draft.pattern, query: url.draft.name, url.draft.number) {
-            handler,
-            message in
-            try self.call(handler, message, &value, &other)
-        }
-        if let value { return value }
-        return try await self.value(of: rest, other, as: Value.self, url: url.draft.url())
-    }
-
-    /// Routes such a URL as text.
-    @inlinable
-    @inline(never)
-    nonisolated(nonsending) func routeText<Value: Sendable>(
-        of url: TypedURL<Value>
-    ) async throws(RoutingError) -> Value {
-        if url.draft.rest == nil { return try await self.route(url.draft.url(), as: Value.self) }
+        if url.draft.rest == nil { return try await self.route(url.text(), as: Value.self) }
         return try await self.route(url.text(), parameters: url.parameters, as: Value.self)
     }
 
-    /// Routes such a URL with more than it says, and waits for the reply's value.
+    /// Routes a typed URL with headers or a deadline, and waits for the reply's value.
     ///
     /// - Parameters:
     ///   - url: where to.
@@ -156,8 +135,13 @@ extension MessageBus {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)
         } catch {
-            let request = Request(error.url, url.parameters, headers, by: self.core.time)
-            self.core.deadLetter(request, self.core.open(), error)
+            let request = Request(
+                url: error.url,
+                parameters: url.parameters,
+                headers: headers,
+                by: self.core.time
+            )
+            self.core.fail(request, error, for: .nobody)
         }
     }
 }

@@ -9,13 +9,11 @@ struct URLDraft: Sendable {
     @usableFromInline let pattern: String
     /// Whether the pattern is a URL.
     @usableFromInline let isURL: Bool
-    /// The URL with what has been added so far; nil if that is nothing, or the number.
-    private var text: String?
-    /// A number that is the first value and is not part of the text yet, if its name is not empty: most URLs
-    /// have no other value, and are put together at once.
-    @usableFromInline var name = ""
-    @usableFromInline var number = 0
-    @usableFromInline var isEmpty = true
+    /// The URL with the parameters that have been added so far.
+    private var text: String
+    private var hasQuery = false
+    /// Where the fragment of the URL begins, in bytes, if it has one.
+    private var fragment: Int?
     /// What few URLs have, behind one reference: an empty array and an empty dictionary are counted as well.
     @usableFromInline var rest: Rest?
 
@@ -39,50 +37,42 @@ struct URLDraft: Sendable {
     @usableFromInline
     init(_ pattern: String) {
         self.pattern = pattern
+        self.text = pattern
         self.isURL = PlainPattern.isURL(pattern)
+        self.scan(pattern)
     }
 
     /// Begins with a pattern that is a URL, as its caller knows.
     @usableFromInline
     init(url: String) {
         self.pattern = url
+        self.text = url
         self.isURL = true
+        self.scan(url)
     }
 
-    /// Adds a number.
-    @inlinable
-    @inline(__always)
-    mutating func add(_ name: String, _ number: Int) {
-        if self.isEmpty, self.isURL {
-            self.name = name
-            self.number = number
-            self.isEmpty = false
-        } else {
-            self.write(name, number)
+    /// Looks for the query and the fragment of a URL.
+    private mutating func scan(_ url: String) {
+        let bytes = url.utf8.span
+        for offset in bytes.indices {
+            switch bytes[offset] {
+            case UInt8(ascii: "?"): self.hasQuery = true
+            case UInt8(ascii: "#"):
+                self.fragment = offset
+                return
+            default: break
+            }
         }
     }
 
-    @usableFromInline
-    @inline(never)
-    mutating func write(_ name: String, _ number: Int) {
-        self.writeFirst()
-        self.append(name, number.description)
-    }
-
-    /// Makes the first number a part of the text.
-    private mutating func writeFirst() {
-        self.isEmpty = false
-        guard !self.name.isEmpty else { return }
-        let name = self.name
-        self.name = ""
-        self.append(name, self.number.description)
-    }
-
-    /// Adds a text.
+    /// Adds a parameter that has a text.
     @usableFromInline
     mutating func add(_ name: String, _ text: String) {
-        self.writeFirst()
-        self.append(name, text)
+        if self.isURL {
+            self.append(Address.encode(name), Address.encode(text))
+        } else {
+            self.rest = .of(self.values + [(name, text)], passed: self.parameters)
+        }
     }
 
     /// Adds a value of any type.
@@ -116,66 +106,30 @@ struct URLDraft: Sendable {
         }
     }
 
-    private mutating func append(_ name: String, _ text: String) {
-        guard self.isURL else {
-            self.rest = .of(self.values + [(name, text)], passed: self.parameters)
+    /// Appends an item to the query, which is before the fragment.
+    private mutating func append(_ name: String, _ value: String) {
+        let mark = self.hasQuery ? "&" : "?"
+        self.hasQuery = true
+        guard let end = self.fragment else {
+            self.text.reserveCapacity(self.text.utf8.count + name.utf8.count + value.utf8.count + 2)
+            self.text += mark
+            self.text += name
+            self.text += "="
+            self.text += value
             return
         }
-        let url = self.text ?? self.pattern
-        guard Self.isPath(self.pattern) else {
-            self.text = Self.insert("\(Address.encode(name))=\(Address.encode(text))", into: url)
-            return
-        }
-        let mark: Unicode.Scalar = self.text == nil ? "?" : "&"
-        self.text =
-            TextBuffer.url(url, mark, name, text)
-            ?? "\(url)\(mark)\(Address.encode(name))=\(Address.encode(text))"
+        let item = "\(mark)\(name)=\(value)"
+        self.text.insert(contentsOf: item, at: self.text.utf8.index(self.text.startIndex, offsetBy: end))
+        self.fragment = end + item.utf8.count
     }
 
-    /// Whether it is a URL with one number, which need not become text.
-    @inlinable
-    @inline(__always)
-    var isNumber: Bool { !self.name.isEmpty && self.rest == nil }
-
-    /// A URL with a number in its query.
-    @usableFromInline
-    static func text(of url: String, _ name: String, _ number: Int) -> String {
-        if self.isPath(url), let text = TextBuffer.url(url, "?", name, number) { return text }
-        return self.insert("\(Address.encode(name))=\(number)", into: url)
-    }
-
-    /// Whether a URL has neither a query nor a fragment, as it is where `@Route` writes it.
-    private static func isPath(_ url: String) -> Bool {
-        !url.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-    }
-
-    /// A URL with one item more in its query, which is before the fragment.
-    private static func insert(_ item: String, into url: String) -> String {
-        let end = url.firstIndex(of: "#") ?? url.endIndex
-        let mark = url[..<end].contains("?") ? "&" : "?"
-        return "\(url[..<end])\(mark)\(item)\(url[end...])"
-    }
-
-    /// The URL.
-    ///
-    /// - Throws: what ``general()`` throws.
-    @inlinable
-    @inline(__always)
-    func url() throws(RoutingError) -> String {
-        self.name.isEmpty ? try self.general() : Self.text(of: self.pattern, self.name, self.number)
-    }
-
-    /// The URL, whatever its values are.
+    /// Returns the URL with all parameters that have a text.
     ///
     /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
     ///   would not give back.
     @usableFromInline
-    func general() throws(RoutingError) -> String {
-        if self.isURL {
-            var draft = self
-            draft.writeFirst()
-            return draft.text ?? self.pattern
-        }
+    func url() throws(RoutingError) -> String {
+        if self.isURL { return self.text }
         if let url = PlainPattern.url(self.pattern, self.values) { return url }
         let pattern = try RoutePattern(self.pattern)
         let named = Set(pattern.parameters.map(\.name))

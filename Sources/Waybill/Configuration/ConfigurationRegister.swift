@@ -18,8 +18,8 @@ struct ConfigurationRegister: Sendable {
         self.configurations.flatMap { Array($0.routes) }
     }
 
-    /// The handlers of the routes in code that are hidden now.
-    var hiddenHandlers: [Handler] { self.boundRoutes.flatMap { $0.value.hidden.map(\.handler) } }
+    /// The targets of the routes in code that are hidden now.
+    var hiddenTargets: [Target] { self.boundRoutes.flatMap { $0.value.hidden.map(\.target) } }
 
     /// Puts a configuration in the place of the one with its name.
     mutating func put(_ next: Configured) {
@@ -40,13 +40,13 @@ extension ConfigurationRegister {
     ///   - table: the routes of the bus.
     ///   - connections: the connectors of the bus.
     ///   - core: makes handlers.
-    /// - Returns: the handlers that have no route any more.
+    /// - Returns: the targets that have no route any more.
     /// - Throws: `ConfigurationError` for an entry that cannot be bound.
     mutating func bind(
-        in table: inout RouteTable<Handler>,
+        in table: inout RouteTable<Target>,
         _ connections: Connections,
         _ core: BusCore
-    ) throws(ConfigurationError) -> [Handler] {
+    ) throws(ConfigurationError) -> [Target] {
         let old = self.configurations.map(\.routes)
         let dropped = try self.takeOut(of: &table)
         let targets = Targets(in: table)
@@ -60,8 +60,8 @@ extension ConfigurationRegister {
                         in: table,
                         connections
                     )
-                    let handler = core.handler(of: entry, found, keeping: old[index][entry])
-                    let bound = try self.insert(handler, for: entry, of: configured, found, in: &table)
+                    let target = core.target(of: entry, found, keeping: old[index][entry])
+                    let bound = try self.insert(target, for: entry, of: configured, found, in: &table)
                     self.configurations[index].routes[entry] = bound
                 } catch {
                     throw ConfigurationError(entry.source, error.message, cause: error)
@@ -69,27 +69,27 @@ extension ConfigurationRegister {
             }
             self.configurations[index].isBound = true
         }
-        let kept = Set(self.boundRoutes.map { ObjectIdentifier($0.value.handler) })
-        let before = old.flatMap { $0.values.map(\.handler) }
-        return before.filter { !kept.contains(ObjectIdentifier($0)) } + dropped
+        let kept = Set(self.boundRoutes.map(\.value.target.identity))
+        let before = old.flatMap { $0.values.map(\.target) }
+        return before.filter { !kept.contains($0.identity) } + dropped
     }
 
     /// Takes the bound routes out of a table, and inserts the routes that they hid.
     ///
-    /// - Returns: the handlers of hidden routes that do not come back, since code has unregistered or
+    /// - Returns: the targets of hidden routes that do not come back, since code has unregistered or
     ///   replaced the route that hid them.
     /// - Throws: `ConfigurationError` if the table is full.
     private mutating func takeOut(
-        of table: inout RouteTable<Handler>
-    ) throws(ConfigurationError) -> [Handler] {
+        of table: inout RouteTable<Target>
+    ) throws(ConfigurationError) -> [Target] {
         var hidden: [HiddenRoute] = []
-        var dropped: [Handler] = []
+        var dropped: [Target] = []
         for index in self.configurations.indices {
             for (entry, bound) in self.configurations[index].routes {
                 if table.remove(bound.id) != nil {
                     hidden += bound.hidden
                 } else {
-                    dropped += bound.hidden.map(\.handler)
+                    dropped += bound.hidden.map(\.target)
                     if self.configurations[index].isBound {
                         self.configurations[index].overridden.insert(entry)
                     }
@@ -103,7 +103,7 @@ extension ConfigurationRegister {
             do throws(RoutingError) {
                 self.restored[hidden.id] = try table.insert(
                     route.pattern,
-                    hidden.handler,
+                    hidden.target,
                     fileID: route.fileID,
                     line: route.line
                 )
@@ -116,11 +116,11 @@ extension ConfigurationRegister {
 
     /// Inserts a route; by conventions that replace, the routes of its shape are hidden.
     private mutating func insert(
-        _ handler: Handler,
+        _ target: Target,
         for entry: RouteConfiguration.Entry,
         of configured: Configured,
-        _ found: Targets.ResolvedRoute?,
-        in table: inout RouteTable<Handler>
+        _ found: Targets.Found?,
+        in table: inout RouteTable<Target>
     ) throws(RoutingError) -> Configured.Bound {
         let pattern = try table.pattern(entry.pattern)
         var hidden: [HiddenRoute] = []
@@ -130,22 +130,22 @@ extension ConfigurationRegister {
         let name = configured.name.isEmpty ? "configuration" : "configuration `\(configured.name)`"
         let id = try table.insert(
             pattern,
-            handler,
+            target,
             fileID: entry.source.file.isEmpty ? name : entry.source.file,
             line: entry.source.line ?? 0
         )
         return Configured.Bound(
             id: id,
-            handler: handler,
-            source: found?.handler,
-            target: found?.target,
+            target: target,
+            source: found?.target,
+            configured: found?.configured,
             hidden: hidden
         )
     }
 
     /// Returns the routes in code that go out of sight with a route that has just been removed: the route
     /// itself, or the routes that it hid when it is a configured route.
-    private mutating func hide(_ route: Route, _ handler: Handler) -> [HiddenRoute] {
+    private mutating func hide(_ route: Route, _ target: Target) -> [HiddenRoute] {
         for index in self.configurations.indices {
             let bound = self.configurations[index].routes.first { $0.value.id == route.id }
             guard let bound else { continue }
@@ -154,7 +154,7 @@ extension ConfigurationRegister {
         }
         let registered = self.restored.first { $0.value == route.id }?.key
         if let registered { self.restored[registered] = nil }
-        return [HiddenRoute(id: registered ?? route.id, route: route, handler: handler)]
+        return [HiddenRoute(id: registered ?? route.id, route: route, target: target)]
     }
 
     /// Removes a route in code that is hidden, or was hidden once.
@@ -162,13 +162,13 @@ extension ConfigurationRegister {
     /// - Parameters:
     ///   - id: the ID that its registration has.
     ///   - table: the routes of the bus.
-    /// - Returns: its handler; nil if there is no such route.
-    mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Handler>) -> Handler? {
+    /// - Returns: its target; nil if there is no such route.
+    mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Target>) -> Target? {
         if let present = self.restored.removeValue(forKey: id) { return table.remove(present) }
         for index in self.configurations.indices {
             for (entry, bound) in self.configurations[index].routes {
                 guard let place = bound.hidden.firstIndex(where: { $0.id == id }) else { continue }
-                return self.configurations[index].routes[entry]?.hidden.remove(at: place).handler
+                return self.configurations[index].routes[entry]?.hidden.remove(at: place).target
             }
         }
         return nil
@@ -180,5 +180,5 @@ struct HiddenRoute: Sendable {
     /// The ID that its registration has.
     let id: RouteID
     let route: Route
-    let handler: Handler
+    let target: Target
 }

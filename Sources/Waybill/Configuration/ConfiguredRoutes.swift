@@ -42,30 +42,30 @@ extension BusCore {
         self.retire(outgoing)
     }
 
-    /// Returns the handler of a configured route.
+    /// Returns the target of a configured route.
     ///
     /// - Parameters:
     ///   - entry: the route.
-    ///   - found: its target; nil when that is not there.
-    ///   - old: how the route was bound before; its handler is kept if it runs the same code.
-    /// - Returns: the handler.
-    func handler(
+    ///   - found: what it leads to; nil when that is not there.
+    ///   - old: how the route was bound before; its target is kept if it runs the same code.
+    /// - Returns: the target.
+    func target(
         of entry: RouteConfiguration.Entry,
-        _ found: Targets.ResolvedRoute?,
+        _ found: Targets.Found?,
         keeping old: Configured.Bound?
-    ) -> Handler {
-        if let old, let found, old.source === found.handler { return old.handler }
-        let handler = found.map { Handler(sharing: $0.handler, target: $0.target) } ?? self.unbound(entry)
-        handler.describe(as: self.description(of: entry, found))
-        return handler
+    ) -> Target {
+        if let old, let source = old.source, let found, source === found.target { return old.target }
+        let target = found.map { $0.target.sharing($0.configured) } ?? .handler(self.unbound(entry))
+        target.describe(as: self.description(of: entry, found))
+        return target
     }
 
     private func description(
         of entry: RouteConfiguration.Entry,
-        _ found: Targets.ResolvedRoute?
+        _ found: Targets.Found?
     ) -> Handler.Description {
         guard let found else { return .unbound(entry) }
-        let route = found.handler.routeDescription?.with(pattern: entry.pattern, target: found.target)
+        let route = found.target.routeDescription?.with(pattern: entry.pattern, target: found.configured)
         return route.map { .route($0) } ?? .pattern(entry.pattern)
     }
 
@@ -81,11 +81,11 @@ struct Configured: Sendable {
     /// A route of the configuration.
     struct Bound: Sendable {
         let id: RouteID
-        let handler: Handler
-        /// The handler whose code it runs; nil if its target is not registered.
-        let source: Handler?
-        /// What its target says to that code, if it is a URL that says something.
-        let target: ConfiguredTarget?
+        let target: Target
+        /// The target whose code it runs; nil if that is not registered.
+        let source: Target?
+        /// The values that the configured URL gives to that code, if it gives any.
+        let configured: ConfiguredTarget?
         /// The routes in code whose place it has taken, by conventions that replace, until it goes.
         var hidden: [HiddenRoute]
     }
@@ -116,23 +116,23 @@ struct Configured: Sendable {
 /// What the targets of a configuration can name: the actions of modules, destinations, and URLs.
 struct Targets {
     /// What handles an entry's messages.
-    struct ResolvedRoute {
-        let handler: Handler
-        /// What the target says to the handler, if it is a URL that says something.
-        var target: ConfiguredTarget?
+    struct Found {
+        let target: Target
+        /// The values that the configured URL gives, if it gives any.
+        var configured: ConfiguredTarget?
     }
 
-    private var actions: [String: [String: Handler]] = [:]
+    private var actions: [String: [String: Target]] = [:]
 
     /// Finds the actions of modules.
     ///
     /// - Parameter table: the routes that are registered in code.
-    init(in table: RouteTable<Handler>) {
+    init(in table: RouteTable<Target>) {
         for route in table.routes {
-            guard let handler = table.handler(for: route.id), let description = handler.routeDescription,
+            guard let target = table.handler(for: route.id), let description = target.routeDescription,
                 let module = description.module, let action = description.action
             else { continue }
-            self.actions[ModuleName(module).schemeKey, default: [:]][action] = handler
+            self.actions[ModuleName(module).schemeKey, default: [:]][action] = target
         }
     }
 
@@ -148,9 +148,9 @@ struct Targets {
     func find(
         for entry: RouteConfiguration.Entry,
         among destinations: [String: Handler],
-        in table: RouteTable<Handler>,
+        in table: RouteTable<Target>,
         _ connections: Connections
-    ) throws(RoutingError) -> ResolvedRoute? {
+    ) throws(RoutingError) -> Found? {
         guard !entry.target.isEmpty else {
             throw RoutingError(
                 .invalidPattern,
@@ -159,7 +159,7 @@ struct Targets {
                     "the target is empty; it is an action of a module, a URL, or the name of a destination"
             )
         }
-        if let destination = destinations[entry.target] { return ResolvedRoute(handler: destination) }
+        if let destination = destinations[entry.target] { return Found(target: .handler(destination)) }
         let pattern = try table.pattern(entry.pattern)
         if entry.isURL { return try Self.find(entry.target, pattern, in: table, connections) }
         // Of a selector, `detail:` or `detail:in:`, the base name is the action's.
@@ -169,26 +169,28 @@ struct Targets {
             names.count == 2
             ? self.actions[ModuleName(String(names[0])).schemeKey]?[String(names[1])]
             : self.actions[ModuleName(pattern.scheme).schemeKey]?[String(target)]
-        return action.map { ResolvedRoute(handler: $0) }
+        return action.map { Found(target: $0) }
     }
 
     private static func find(
         _ url: String,
         _ pattern: RoutePattern,
-        in table: RouteTable<Handler>,
+        in table: RouteTable<Target>,
         _ connections: Connections
-    ) throws(RoutingError) -> ResolvedRoute? {
+    ) throws(RoutingError) -> Found? {
         let address = try table.address(of: url)
-        if let match = (try? table.match(url)) ?? nil, let handler = table[match] {
+        if let match = (try? table.match(url)) ?? nil, let found = table[match] {
             let values = ConfiguredTarget.values(
                 in: match.parameters,
                 names: Set(pattern.parameters.map(\.name))
             )
-            let behind = handler.instanceGroup?.target
-            let target = values.isEmpty ? behind : ConfiguredTarget.values(values).before(behind)
-            return ResolvedRoute(handler: handler, target: target)
+            let behind = found.group?.configured
+            let configured = values.isEmpty ? behind : ConfiguredTarget.values(values).before(behind)
+            return Found(target: found, configured: configured)
         }
-        return connections[address.scheme].map { ResolvedRoute(handler: $0.handler, target: .connected(url)) }
+        return connections[address.scheme].map {
+            Found(target: .connector($0.handler), configured: .connected(url))
+        }
     }
 }
 

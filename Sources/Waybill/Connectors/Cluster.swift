@@ -95,14 +95,24 @@ extension MessageBus {
     /// Notes that a published message has not reached the nodes that it was for: a dead letter, which counts
     /// as a message of its own.
     package func lose(_ message: Message, _ error: RoutingError) {
-        var message = message
-        message.id = self.core.open()
-        self.core.deadLetter(message, error, isPublished: true)
+        self.lose(content: message, error)
     }
 
     /// Notes the same of a message of which the URL alone is known.
     package func lose(_ url: String, _ error: RoutingError) {
-        self.core.deadLetter(Request(url: url), self.core.open(), error, isPublished: true)
+        self.lose(content: Request(url: url), error)
+    }
+
+    private func lose(content: some SettledContent, _ error: RoutingError) {
+        let shard = self.core.currentShard
+        self.core.settle(
+            self.core.open(on: shard),
+            as: .failed(error),
+            of: content,
+            for: .subscriber(isLogged: true),
+            at: nil,
+            on: shard
+        )
     }
 
     /// Whether a route of this process takes a URL, whatever connectors may do.

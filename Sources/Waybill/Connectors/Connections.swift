@@ -80,7 +80,7 @@ struct Connection: Sendable {
 
 /// Where a URL would lead.
 enum Reach: Sendable {
-    case handler(Handler)
+    case target(Target)
     /// The connector has to be asked, which is done outside of locks.
     case connection(Connection, Address)
     case unreachable
@@ -88,45 +88,19 @@ enum Reach: Sendable {
     /// Whether a handler can be reached.
     var isPossible: Bool {
         switch self {
-        case .handler(let handler): handler.canBeReached
+        case .target(let target): target.canBeReached
         case .connection(let connection, let address): connection.canReach(address)
         case .unreachable: false
         }
     }
 }
 
-extension RouteTable where Handler == Waybill.Handler {
-    /// Where a URL leads that no route takes: to the connector of its scheme.
-    ///
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - connections: the connectors.
-    ///   - failure: why the table did not look for a route, if it did not.
-    /// - Returns: the connector, as a handler.
-    /// - Throws: that failure, or `noRoute` with a suggestion, if there is no connector.
-    @inline(never)
-    func findConnector(
-        _ url: String,
-        _ connections: Connections,
-        _ failure: RoutingError?
-    ) throws(RoutingError) -> ResolvedRoute {
-        let address = try self.address(of: url)
-        if let connection = connections[address.scheme] {
-            return ResolvedRoute(handler: connection.handler, parameters: Parameters(address: address))
-        }
-        if let (connection, nodes) = connections.cluster, nodes.canRoute(address) {
-            return ResolvedRoute(handler: connection.handler, parameters: Parameters(address: address))
-        }
-        throw self.lost(address, connections, failure)
-    }
-
+extension RouteTable where Handler == Target {
     /// Whether a URL leads to a handler that can be reached, or to a connector, which is to be asked.
     func reach(_ url: String, _ connections: Connections) -> Reach {
         var url = url
-        if let match = (try? self.match(url)) ?? nil, let handler = self[match] {
-            guard let connected = handler.instanceGroup?.target?.connectedURL else {
-                return .handler(handler)
-            }
+        if let match = (try? self.match(url)) ?? nil, let target = self[match] {
+            guard let connected = target.group?.configured?.connectedURL else { return .target(target) }
             url = connected
         }
         guard let address = try? self.address(of: url),
@@ -135,13 +109,13 @@ extension RouteTable where Handler == Waybill.Handler {
         return .connection(connection, address)
     }
 
-    /// The error of an address that has neither a route nor a connector.
+    /// Returns the error of an address that has neither a route nor a connector.
     ///
-    /// If nothing of its scheme is known, it names the schemes that are.
-    private func lost(
-        _ address: Address,
+    /// The error names the known schemes when nothing of the address's scheme is known.
+    func noTarget(
+        for address: Address,
         _ connections: Connections,
-        _ failure: RoutingError?
+        failure: RoutingError?
     ) -> RoutingError {
         let scheme = address.scheme
         let name = scheme.onShortLine

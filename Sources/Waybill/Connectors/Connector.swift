@@ -143,7 +143,7 @@ extension BusCore {
             )
             return (connection.id, connections.add(connection))
         }
-        self.retire(replaced.map { [$0.handler] } ?? [])
+        self.retire(replaced.map { [.connector($0.handler)] } ?? [])
         self.reconfigure()
         return Registration(pattern: pattern, core: self, target: .connection(id))
     }
@@ -152,7 +152,7 @@ extension BusCore {
     @discardableResult
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
         let removed = self.registry.change { _, connections in connections.remove(where: isMeant) }
-        self.retire(removed.map(\.handler))
+        self.retire(removed.map { .connector($0.handler) })
         if !removed.isEmpty { self.reconfigure() }
         return removed.count
     }

@@ -119,7 +119,7 @@ final class ModuleActions: Sendable {
     private func read() -> Actions {
         let routes = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route -> (RouteID, RouteDescription)? in
-                guard case .route(let description) = table.handler(for: route.id)?.description else {
+                guard let description = table.handler(for: route.id)?.routeDescription else {
                     return nil
                 }
                 return (route.id, description)
@@ -152,10 +152,12 @@ extension BusCore {
         _ route: RouteID,
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {
-        let handler = try self.registry.read { table throws(RoutingError) in table.handler(for: route) }
-        guard let handler else { throw .unregistered(url: message.parameters.url) }
-        let member = handler.member(on: self.currentShard?.loop, message.parameters, nil)
-        return try await self.hop(message, member).value()
+        let target = try self.registry.read { table throws(RoutingError) in table.handler(for: route) }
+        let member = target?.group?.resolve(message.parameters, nil, on: self.currentShard?.loop)
+        guard let handler = member?.handler ?? target?.handler else {
+            throw .unregistered(url: message.parameters.url)
+        }
+        return try await handler.handle(message).value()
     }
 }
 

@@ -23,9 +23,6 @@ final class BusCore: Sendable {
     /// The loop on which plain closures run.
     let primaryShard: LoopShard
     let otherShards: [LoopShard]
-    /// The same, for the path of each message; the two above hold them.
-    let primaryUnretained: Unretained<LoopShard>
-    let otherShardsUnretained: [Unretained<LoopShard>]
 
     /// The mailbox in front of the plain closures.
     let homeMailbox: Mailbox
@@ -50,7 +47,7 @@ final class BusCore: Sendable {
 
     init(eventLoops: [EventLoop], configuration: MessageBus.Configuration) {
         precondition(!eventLoops.isEmpty, "a bus needs an event loop")
-        let table = configuration.table(of: Handler.self)
+        let table = configuration.table(of: Target.self)
         let registry = RouteRegistry(table: table)
         let snapshot = RouteSnapshot(table: table, generation: 0)
         let topics = Topics()
@@ -65,8 +62,6 @@ final class BusCore: Sendable {
         self.shares = Exposures(configuration)
         self.primaryShard = shards[0]
         self.otherShards = Array(shards.dropFirst())
-        self.primaryUnretained = Unretained(shards[0])
-        self.otherShardsUnretained = self.otherShards.map(Unretained.init)
         self.homeMailbox = Mailbox(
             eventLoop: shards[0].eventLoop,
             configuration: MailboxConfiguration(),
@@ -92,27 +87,6 @@ final class BusCore: Sendable {
     func shard(of eventLoop: ObjectIdentifier) -> LoopShard? {
         self.primaryShard.loop == eventLoop
             ? self.primaryShard : self.otherShards.first { $0.loop == eventLoop }
-    }
-}
-
-extension BusCore {
-    /// A bus's life: it only goes forward.
-    enum Phase: UInt8, AtomicRepresentable {
-        case open
-        /// Takes only what a handler in flight sends.
-        case draining
-        case closed
-    }
-
-    /// Why a request may not be delivered at all, if so.
-    @inline(__always)
-    func objection(to request: Request) -> RoutingError? {
-        let phase = self.phase.load(ordering: .relaxed)
-        if phase != .open, phase == .closed || request.hops == 0 { return .shutDown(url: request.url) }
-        if request.hops > max(0, self.configuration.hopLimit) {
-            return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
-        }
-        return request.expiry.hasPassed(by: self.time) ? .deadlineExceeded(url: request.url) : nil
     }
 }
 
@@ -145,7 +119,7 @@ extension BusCore {
     /// A loop has stopped: its handlers stay registered, but messages no longer reach them.
     private func stop(_ eventLoop: ObjectIdentifier) {
         _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
-        let hidden = self.configured.withLock { $0.hiddenHandlers }
+        let hidden = self.configured.withLock { $0.hiddenTargets }.flatMap(\.members)
         for handler in self.registry.handlers + self.topics.handlers + hidden
         where ObjectIdentifier(handler.mailbox.eventLoop) == eventLoop {
             handler.retire(with: RoutingError.loopShutDown)

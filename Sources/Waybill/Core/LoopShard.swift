@@ -11,50 +11,20 @@ final class LoopShard: Sendable {
     let heldLoop: HeldEventLoop
     let counters = Counters()
     let isolation: LoopIsolation
-    let registry: RouteRegistry
-    let snapshot: LoopLocal<RouteSnapshot>
-    let topics: Topics
-    let topicSnapshot: LoopLocal<TopicSnapshot>
-    /// The URL that was looked up last in that snapshot: what is published often is published to few of them.
-    let latestTopic: LoopLocal<LatestTopic>
+    private let registry: RouteRegistry
+    private let snapshot: LoopLocal<RouteSnapshot>
+    private let topics: Topics
+    private let topicSnapshot: LoopLocal<TopicSnapshot>
+    /// The URL that was published to last: a program publishes often to few URLs.
+    private let latestTopic: LoopLocal<LatestTopic>
     private let empty: RouteSnapshot
-
-    /// Snapshots that were replaced while a handler of theirs may have been called in place, until the loop
-    /// turns.
-    let replaced: LoopLocal<[RouteSnapshot]>
-
-    /// How many handlers are being called in place below code that has a context of its own.
-    let covered = Atomic<Int>(0)
-
-    /// How many messages use a snapshot while they meet middlewares.
-    let pins = Atomic<Int>(0)
-
-    /// That snapshot, if it has been replaced meanwhile, and whether it has.
-    let pinned: LoopLocal<RouteSnapshot?>
-    let isKeeping = Atomic<Bool>(false)
-
     private let isForgetting = Atomic<Bool>(false)
 
     // Written by the loop's thread only; atomic so that the compiler can check it.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
-
-    /// How many routes led to the handler that is being called in place.
-    ///
-    /// It cannot suspend, but it may start a task in place that routes on; of several this is the innermost
-    /// one's.
-    private let hops = Atomic<Int>(LoopShard.noHandler)
-    static let noHandler = -1
-
-    /// When that handler's caller stops waiting, in nanoseconds.
+    private let hops = Atomic<Int>(Frame.noHandlerHops)
     private let expiry = Atomic<Int64>(Deadline.never.nanoseconds)
-
-    /// Which message that handler has, where middlewares are: observers learn from it what a handler sends.
-    let handled = Atomic<UInt64>(0)
-
-    /// Whether a handler is being called in place, below the calling code on the stack; for the loop's
-    /// thread.
-    @inline(__always)
-    var isCalling: Bool { self.hops.load(ordering: .relaxed) != Self.noHandler }
+    private let handled = Atomic<UInt64>(0)
 
     init(eventLoop: EventLoop, registry: RouteRegistry, snapshot: RouteSnapshot, topics: Topics) {
         self.eventLoop = eventLoop
@@ -64,8 +34,6 @@ final class LoopShard: Sendable {
         self.registry = registry
         self.snapshot = LoopLocal(snapshot, on: eventLoop)
         self.empty = snapshot
-        self.replaced = LoopLocal([], on: eventLoop)
-        self.pinned = LoopLocal(nil, on: eventLoop)
         self.topics = topics
         self.topicSnapshot = LoopLocal(Topics.empty, on: eventLoop)
         self.latestTopic = LoopLocal(.none, on: eventLoop)
@@ -75,116 +43,177 @@ final class LoopShard: Sendable {
     @inline(__always)
     var isCurrent: Bool { self.heldLoop.isInEventLoop }
 
-    /// What is noted while a handler is called in place: what its messages inherit.
-    struct InPlace {
-        let hops: Int
-        let expiry: Deadline
-
-        static let noHandler = Self(hops: LoopShard.noHandler, expiry: .never)
-    }
-
-    /// Notes that a handler is called in place; for the loop's thread.
-    ///
-    /// - Returns: what has to be noted again when it has returned.
-    @inline(__always)
-    func begin(_ inPlace: InPlace) -> InPlace {
-        let outer = InPlace(
-            hops: self.hops.load(ordering: .relaxed),
-            expiry: self.expiryInPlace
-        )
-        self.end(inPlace)
-        return outer
-    }
-
-    @inline(__always)
-    func end(_ outer: InPlace) {
-        self.hops.store(outer.hops, ordering: .relaxed)
-        self.expiry.store(outer.expiry.nanoseconds, ordering: .relaxed)
-    }
-
-    /// What a message that is sent here and now inherits.
-    var inherited: DeliveryContext? {
-        guard let hops = self.hopsInPlace else { return DeliveryContext.current }
-        return .record(ContextRecord(hops: hops, expiry: self.expiryInPlace))
-    }
-
-    /// When the caller of the handler that is being called in place stops waiting, if one is and ever does.
-    @inline(__always)
-    var expiryInPlace: Deadline { Deadline(nanoseconds: self.expiry.load(ordering: .relaxed)) }
-
-    /// How many routes led to the handler that is being called in place, if one is.
-    @inline(__always)
-    var hopsInPlace: Int? {
-        let hops = self.hops.load(ordering: .relaxed)
-        return hops == Self.noHandler ? nil : hops
-    }
-
     @inline(__always)
     func nextID() -> CorrelationID {
         let id = self.lastID.load(ordering: .relaxed) &+ 1
         self.lastID.store(id, ordering: .relaxed)
         return CorrelationID(rawValue: id)
     }
+}
 
-    /// Whether the routes have changed since the loop last saw them.
-    @inline(__always)
-    var isOutdated: Bool {
-        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
-        unsafe self.snapshot.withUnsafeObject { $0.generation }
-            != self.registry.generation.load(ordering: .acquiring)
-    }
+// The handler that is called in place: it cannot suspend, but it may start a task in place that routes on, so
+// that another handler is called before it returns. All of this is for the loop's thread.
+extension LoopShard {
+    /// The handler that is called in place, as its messages inherit from it.
+    struct Frame {
+        /// How many routes led to the message of the handler.
+        let hops: Int
+        let expiry: Deadline
+        let id: UInt64
 
-    /// Whether the loop has seen the routes as they are, and no middleware intercepts deliveries.
-    @inline(__always)
-    var isPlain: Bool {
-        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
-        unsafe self.snapshot.withUnsafeObject { $0.plainGeneration }
-            == self.registry.generation.load(ordering: .acquiring)
-    }
+        fileprivate static let noHandlerHops = -1
 
-    /// Whether there are middlewares around deliveries.
-    @inline(__always)
-    var isIntercepted: Bool {
-        if self.isOutdated, !self.catchUp() { return self.registry.chain != nil }
-        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
-        return unsafe self.snapshot.withUnsafeObject { !$0.isPlain }
-    }
+        static let noHandler = Self(hops: Self.noHandlerHops, expiry: .never, id: 0)
 
-    /// The middlewares around deliveries, as they are now.
-    var chain: MiddlewareChain? {
-        if self.isOutdated, !self.catchUp() { return self.registry.chain }
-        // For the loop's thread, as the whole shard; nothing here replaces the snapshot.
-        return unsafe self.snapshot.withUnsafeObject { $0.chain }
-    }
-
-    /// Looks a URL up, in the routes as they are now.
-    func find(_ url: String, _ passed: PassedValues?) throws(RoutingError) -> ResolvedRoute {
-        if self.isOutdated, !self.catchUp() {
-            return try self.registry.find(url, passed, on: self.loop)
+        private init(hops: Int, expiry: Deadline, id: UInt64) {
+            self.hops = hops
+            self.expiry = expiry
+            self.id = id
         }
-        return try self.snapshot.load().find(url, passed, on: self.loop)
+
+        @inline(__always)
+        init(of message: borrowing Message) {
+            self.init(hops: message.hops, expiry: message.expiry, id: message.id.rawValue)
+        }
+
+        fileprivate init(of shard: LoopShard) {
+            self.init(
+                hops: shard.hops.load(ordering: .relaxed),
+                expiry: Deadline(nanoseconds: shard.expiry.load(ordering: .relaxed)),
+                id: shard.handled.load(ordering: .relaxed)
+            )
+        }
     }
 
-    /// Has the loop see the routes as they are; false if the table has changed too recently to be worth a
-    /// copy.
-    private func catchUp() -> Bool {
-        guard let snapshot = self.registry.snapshotIfWorthIt() else { return false }
-        self.use(snapshot)
-        return true
+    /// Enters a frame.
+    ///
+    /// - Returns: The outer frame, for ``leave(to:)``.
+    @inline(__always)
+    func enter(_ frame: Frame) -> Frame {
+        let outer = Frame(of: self)
+        self.leave(to: frame)
+        return outer
+    }
+
+    /// Returns to the frame that was there before ``enter(_:)``.
+    @inline(__always)
+    func leave(to outer: Frame) {
+        self.hops.store(outer.hops, ordering: .relaxed)
+        self.expiry.store(outer.expiry.nanoseconds, ordering: .relaxed)
+        self.handled.store(outer.id, ordering: .relaxed)
+    }
+
+    /// Whether a handler is being called in place, below the calling code on the stack.
+    @inline(__always)
+    var isCalling: Bool { self.hops.load(ordering: .relaxed) != Frame.noHandlerHops }
+
+    /// The message of the handler that is being called in place; nil if none is.
+    var handledMessage: CorrelationID? {
+        let id = self.handled.load(ordering: .relaxed)
+        return id == 0 ? nil : CorrelationID(rawValue: id)
+    }
+
+    /// What a message that is sent here and now inherits.
+    @inline(__always)
+    var inherited: DeliveryContext? {
+        guard self.isCalling else { return DeliveryContext.current }
+        return self.inheritedInPlace
+    }
+
+    @inline(never)
+    private var inheritedInPlace: DeliveryContext {
+        let frame = Frame(of: self)
+        return .record(ContextRecord(hops: frame.hops, expiry: frame.expiry))
+    }
+}
+
+// The routes and the subscribers as the loop last saw them. All of this is for the loop's thread.
+extension LoopShard {
+    /// The routes as they are now; nil when the table has changed too recently to be worth a copy.
+    @inline(__always)
+    var currentSnapshot: RouteSnapshot? {
+        let snapshot = self.snapshot.load()
+        return snapshot.generation == self.registry.generation.load(ordering: .acquiring)
+            ? snapshot : self.catchUp()
+    }
+
+    @inline(never)
+    private func catchUp() -> RouteSnapshot? {
+        guard let snapshot = self.registry.snapshotIfWorthIt() else { return nil }
+        self.replaceSnapshot(with: snapshot)
+        return snapshot
+    }
+
+    private func replaceSnapshot(with snapshot: RouteSnapshot) {
+        // Releasing the last reference to a handler may use the bus, and so this shard.
+        let old = self.snapshot.load()
+        self.snapshot.store(snapshot)
+        _ = consume old
     }
 
     /// Releases the handlers that have been unregistered, although no message may ever be routed here again.
     func forget() {
         if self.isCurrent {
-            self.use(self.empty)
-            self.use(Topics.empty)
+            self.forgetHere()
         } else if !self.isForgetting.exchange(true, ordering: .acquiringAndReleasing) {
             self.eventLoop.execute {
                 self.isForgetting.store(false, ordering: .releasing)
-                self.use(self.empty)
-                self.use(Topics.empty)
+                self.forgetHere()
             }
         }
+    }
+
+    private func forgetHere() {
+        self.replaceSnapshot(with: self.empty)
+        self.replaceTopics(with: Topics.empty)
+    }
+
+    /// Returns the subscribers of a URL, as they are now, and its address if it has none.
+    func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
+        if self.topicSnapshot.load().generation != self.topics.generation.load(ordering: .acquiring) {
+            guard let snapshot = self.topics.snapshotIfWorthIt() else {
+                let matched = try self.topics.matched(of: url)
+                return (matched, matched.isEmpty ? try self.address(of: url) : nil)
+            }
+            self.replaceTopics(with: snapshot)
+        }
+        let latest = self.latestTopic.load()
+        if !url.isEmpty, latest.url.hasSameBytes(as: url) { return (latest.matched, latest.address) }
+        let matched = try self.topicSnapshot.load().matched(of: url)
+        let address = matched.isEmpty ? try self.address(of: url) : nil
+        self.latestTopic.store(LatestTopic(url: url, matched: matched, address: address))
+        return (matched, address)
+    }
+
+    private func address(of url: String) throws(RoutingError) -> Address {
+        try self.registry.read { table throws(RoutingError) in try table.address(of: url) }
+    }
+
+    private func replaceTopics(with snapshot: TopicSnapshot) {
+        // Releasing the last reference to a subscriber may use the bus, and so this shard.
+        let oldSnapshot = self.topicSnapshot.load()
+        let oldLatest = self.latestTopic.load()
+        self.topicSnapshot.store(snapshot)
+        self.latestTopic.store(.none)
+        _ = consume oldSnapshot
+        _ = consume oldLatest
+    }
+}
+
+/// A URL and its subscribers.
+private final class LatestTopic: Sendable {
+    let url: String
+    let matched: MatchedSubscribers
+    /// The URL's address, if it has no subscribers.
+    let address: Address?
+
+    /// No URL is empty.
+    static let none = LatestTopic(url: "", matched: MatchedSubscribers(), address: nil)
+
+    init(url: String, matched: MatchedSubscribers, address: Address?) {
+        self.url = url
+        self.matched = matched
+        self.address = address
     }
 }
 

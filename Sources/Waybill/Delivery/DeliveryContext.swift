@@ -2,7 +2,6 @@ internal import Synchronization
 internal import WaybillEventLoop
 
 /// What a route made inside a handler inherits from the message that is being handled.
-@usableFromInline
 struct DeliveryContext: Sendable {
     private let source: any ContextSource
 
@@ -31,33 +30,15 @@ struct DeliveryContext: Sendable {
 
     /// A context as a task-local value: the runtime copies an optional by its type, which takes as long as
     /// finding it, and a type of this module by a function that the compiler has written.
-    @usableFromInline
     struct Inherited: Sendable {
         fileprivate let context: DeliveryContext?
     }
 
-    /// Where a handler's task finds the context, for code that is inlined into the program.
-    @usableFromInline static var local: TaskLocal<Inherited> { self.$task }
+    /// Where a handler's task finds the context.
+    static var local: TaskLocal<Inherited> { self.$task }
 
     /// The context as what a task inherits.
-    @usableFromInline var inherited: Inherited { Inherited(context: self) }
-
-    /// Has the calling task be in the context until ``leave()``.
-    ///
-    /// It is what `withValue` of ``local`` does around a closure, for the task of each message. The two come in
-    /// pairs, in one task, as ``CurrentTask`` says.
-    @unsafe
-    func enter() {
-        unsafe withUnsafeTemporaryAllocation(of: Inherited.self, capacity: 1) { memory in
-            guard let value = memory.baseAddress else { return }
-            unsafe value.initialize(to: self.inherited)
-            unsafe CurrentTask.bind(value, to: Self.$task)
-        }
-    }
-
-    /// Has the calling task leave the context that it has entered last.
-    @unsafe
-    static func leave() { unsafe CurrentTask.unbind() }
+    var inherited: Inherited { Inherited(context: self) }
 
     /// Runs code in a context.
     static func with<Result>(
@@ -198,41 +179,5 @@ final class ContextRecord: ContextSource {
     /// The context of a message that is given to a handler in the task of its caller.
     convenience init(_ message: Message, inside outer: DeliveryContext?) {
         self.init(hops: message.hops, expiry: message.expiry, id: message.id, outer: outer)
-    }
-}
-
-// A handler that is called in place notes its hops in the shard of its loop, and one that has a context has
-// it as a task-local value. Of the two the shard holds the inner one, if it holds any: code that sets a
-// context clears the shard's.
-extension BusCore {
-    /// What a message that is given to the bus here and now inherits.
-    var inherited: DeliveryContext? {
-        guard let shard = self.currentShard else { return DeliveryContext.current }
-        return shard.inherited
-    }
-
-    /// Starts a handler's task in place; until it suspends, what it sends is its own, and not that of a
-    /// handler that was called in place and is below it on the stack.
-    @inline(__always)
-    func startTask(_ start: () -> HandlerTask) -> HandlerTask {
-        // First, since a shard that is asked for is counted.
-        if self.primaryShard.isCurrent { return self.primaryShard.clear(start) }
-        return self.currentShard?.clear(start) ?? start()
-    }
-}
-
-extension LoopShard {
-    /// Runs code that brings a context of its own, or none.
-    fileprivate func clear<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let outer = self.begin(.noHandler)
-        let isCovering = outer.hops != Self.noHandler
-        if isCovering { self.covered.store(self.covered.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
-        defer {
-            if isCovering {
-                self.covered.store(self.covered.load(ordering: .relaxed) &- 1, ordering: .relaxed)
-            }
-            self.end(outer)
-        }
-        return try body()
     }
 }

@@ -2,28 +2,58 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension Exchange {
-    /// Decides; ``Exchange`` acts.
-    struct State {
+    /// Decides what must happen; ``Exchange`` does it.
+    struct State: ~Copyable {
         /// Whether the outcome is decided.
         private(set) var isOver = false
-        /// The outcome, from when it is counted until it is read; what outlives the handler keeps no value.
-        private var outcome: Outcome?
         /// Whether the outcome has been read.
         private(set) var isRead = false
-        /// The handler, until the exchange is over: a task that outlives the handler keeps the exchange.
+        /// Whether the exchange ends a message, and is not an attempt to deliver one.
+        let isCounted: Bool
+        /// The obligation to end the message, until the outcome is decided.
+        private var ticket: MessageTicket?
+        /// The handler, until the outcome is decided: a task that outlives the handler keeps the exchange.
         private var handler: Handler?
+        /// The outcome, from when it is counted until it is read; an exchange that outlives that keeps no
+        /// value.
+        private var outcome: Outcome?
         /// The reader that waits for the next event.
         private var reader: Reader?
         /// What there is once the handler has suspended, or was not called in place.
-        private var waiting: Waiting?
+        ///
+        /// It is no optional: in a value that cannot be copied, Swift 6.3 leaks what is assigned by optional
+        /// chaining.
+        private var waiting = Waiting()
+        private var isWaiting = false
 
-        /// What has to happen when an exchange ends.
-        struct Effects {
+        /// What waits for a handler, and what it waits for.
+        struct Waiting {
+            /// Whether the exchange is registered with its handler, and counts as in flight for its route.
+            fileprivate(set) var isAttached = false
+            /// The message's place in the handler's mailbox, while it waits there.
+            fileprivate(set) var queued: QueuedTask?
+            fileprivate(set) var task: HandlerTask?
+            fileprivate(set) var watch: DeadlineWatch?
+            fileprivate var unread: [Progress] = []
+            /// The progress reply that the reader has seen and not answered.
+            fileprivate var seen: Progress?
+            /// How many progress replies the reader has seen.
+            fileprivate var shown = 0
+
+            /// The progress replies without an answer.
+            var unanswered: [Progress] { self.unread + (self.seen.map { [$0] } ?? []) }
+
+            fileprivate mutating func show(_ progress: Progress) -> Event {
+                self.seen = progress
+                self.shown += 1
+                return .progress(progress)
+            }
+        }
+
+        /// What is released when an exchange ends.
+        struct Ending {
             let handler: Handler?
             let waiting: Waiting?
-
-            /// Whether the exchange was in the handler's list.
-            var wasAttached: Bool { unsafe self.waiting?.isAttached == true }
         }
 
         enum OfferAction {
@@ -32,21 +62,30 @@ extension Exchange {
             case refuse
         }
 
-        init(handler: Handler?) { self.handler = handler }
-
-        /// Decides that this is the end; ``close(taking:)`` must follow when the outcome is counted.
-        ///
-        /// - Returns: what that takes; nil if the end has been decided already.
-        mutating func finish() -> Effects? {
-            if self.isOver { return nil }
-            self.isOver = true
-            return Effects(handler: self.handler.take(), waiting: self.waiting.take())
+        init(ticket: consuming MessageTicket?, handler: Handler?) {
+            self.isCounted = ticket != nil
+            self.ticket = ticket
+            self.handler = handler
         }
 
-        /// Makes the outcome known: returns the reader that waits for it, or takes it for the one to come.
-        mutating func close(taking outcome: inout Outcome?) -> Reader? {
+        /// Decides that this is the end; ``close(with:)`` must follow when the outcome is counted.
+        ///
+        /// - Parameter ticket: Gets the obligation to end the message, if the exchange ends one.
+        /// - Returns: What the end releases; nil when the end has been decided already.
+        mutating func finish(taking ticket: inout MessageTicket?) -> Ending? {
+            if self.isOver { return nil }
+            self.isOver = true
+            ticket = self.ticket.take()
+            defer { self.waiting = Waiting() }
+            return Ending(handler: self.handler.take(), waiting: self.isWaiting ? self.waiting : nil)
+        }
+
+        /// Makes the outcome known.
+        ///
+        /// - Returns: The reader that waits for the outcome; nil when the outcome is kept for the next one.
+        mutating func close(with outcome: Outcome) -> Reader? {
             guard let reader = self.reader.take() else {
-                self.outcome = outcome.take()
+                self.outcome = outcome
                 return nil
             }
             self.isRead = true
@@ -60,122 +99,78 @@ extension Exchange {
             return outcome
         }
 
-        /// The next event, or nil if the reader has to wait for it.
+        /// Returns the next event, or nil when the reader has to wait for it.
         mutating func read(_ reader: Reader) -> Event? {
             if let outcome = self.takeOutcome() { return .finished(outcome) }
-            if let waiting, unsafe !waiting.unread.isEmpty {
-                return waiting.show(unsafe waiting.unread.removeFirst())
+            if let progress = self.waiting.unread.first {
+                self.waiting.unread.removeFirst()
+                return self.waiting.show(progress)
             }
             self.reader = reader
             return nil
         }
 
-        /// Takes the progress reply that the reader has seen and now answers; nil if the handler no longer
+        /// Takes the progress reply that the reader has seen and now answers; nil when the handler no longer
         /// waits for its answer.
-        mutating func answer() -> Progress? { unsafe self.waiting?.seen.take() }
+        mutating func answer() -> Progress? { self.waiting.seen.take() }
 
-        /// The same, if it is the one of a number.
+        /// Takes the progress reply of a number, if the reader has seen it last and now answers it.
         mutating func answer(to number: Int) -> Progress? {
-            unsafe self.waiting?.shown == number ? self.waiting?.seen.take() : nil
+            self.waiting.shown == number ? self.waiting.seen.take() : nil
         }
 
         mutating func offer(_ progress: Progress) -> OfferAction {
             if self.isOver { return .refuse }
-            let waiting = self.wait()
-            if let reader = self.reader.take() { return .deliver(reader, waiting.show(progress)) }
-            unsafe waiting.unread.append(progress)
+            self.isWaiting = true
+            if let reader = self.reader.take() { return .deliver(reader, self.waiting.show(progress)) }
+            self.waiting.unread.append(progress)
             return .keep
         }
 
-        /// Takes a reply back that has not been answered; false if there is none.
+        /// Takes a progress reply back that has not been answered; false when there is none.
         mutating func withdraw(_ answer: Answer) -> Bool {
-            if unsafe self.waiting?.seen?.answer === answer {
-                unsafe self.waiting?.seen = nil
+            if self.waiting.seen?.answer === answer {
+                self.waiting.seen = nil
                 return true
             }
-            guard let index = unsafe self.waiting?.unread.firstIndex(where: { $0.answer === answer }) else {
+            guard let index = self.waiting.unread.firstIndex(where: { $0.answer === answer }) else {
                 return false
             }
-            unsafe self.waiting?.unread.remove(at: index)
+            self.waiting.unread.remove(at: index)
             return true
         }
 
-        /// Notes that the exchange is in its handler's list, and waits in its mailbox if it does; true if the
-        /// exchange is over and has to leave them.
+        /// Notes that the exchange is registered with its handler, and where it waits in the mailbox.
+        ///
+        /// - Returns: true when the exchange is over and has to leave both.
         mutating func attach(_ queued: QueuedTask? = nil) -> Bool {
             if self.isOver { return true }
-            let waiting = self.wait()
-            unsafe waiting.isAttached = true
-            unsafe waiting.queued = queued
-            unsafe waiting.isQueued = queued != nil
+            self.isWaiting = true
+            self.waiting.isAttached = true
+            self.waiting.queued = queued
             return false
         }
 
-        /// Notes that the handler begins; false if the exchange is over.
+        /// Notes that the handler begins; false when the exchange is over.
         mutating func begin() -> Bool {
-            unsafe self.waiting?.isQueued = false
+            self.waiting.queued = nil
             return !self.isOver
         }
 
-        /// Keeps the handler's task; true if the exchange is over and the task should stop.
+        /// Keeps the handler's task; true when the exchange is over and the task should be cancelled.
         mutating func bind(task: HandlerTask) -> Bool {
             if self.isOver { return true }
-            unsafe self.wait().task = task
+            self.isWaiting = true
+            self.waiting.task = task
             return false
         }
 
-        /// Keeps the deadline's timer; true if the exchange is over and the timer is not needed.
+        /// Keeps the deadline's timer; true when the exchange is over and the timer is not needed.
         mutating func bind(watch: DeadlineWatch) -> Bool {
             if self.isOver { return true }
-            unsafe self.wait().watch = watch
+            self.isWaiting = true
+            self.waiting.watch = watch
             return false
-        }
-
-        private mutating func wait() -> Waiting {
-            if let waiting { return waiting }
-            let waiting = Waiting()
-            self.waiting = waiting
-            return waiting
-        }
-    }
-
-    /// What waits for a handler, and what it waits for.
-    ///
-    /// It is touched under the lock of the state that has it, and by the call that has ended the exchange; each
-    /// `unsafe` above is the former.
-    final class Waiting: Sendable {
-        /// Whether the exchange is in the handler's list, and counts as in flight for its route.
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate(set) var isAttached = false
-        /// The message's place in the handler's mailbox, if it has waited there; kept for ``Reader`` to release.
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate(set) var queued: QueuedTask?
-        /// Whether it waits there still, for all that the exchange knows.
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate(set) var isQueued = false
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate(set) var task: HandlerTask?
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate(set) var watch: DeadlineWatch?
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate var unread: [Progress] = []
-        /// What the reader has seen and not answered.
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate var seen: Progress?
-        /// How many the reader has seen.
-        @exclusivity(unchecked)
-        nonisolated(unsafe) fileprivate var shown = 0
-
-        /// The progress replies without an answer.
-        var unanswered: [Progress] {
-            guard let seen = unsafe self.seen else { return unsafe self.unread }
-            return unsafe self.unread + [seen]
-        }
-
-        fileprivate func show(_ progress: Progress) -> Event {
-            unsafe self.seen = progress
-            unsafe self.shown += 1
-            return .progress(progress)
         }
     }
 }

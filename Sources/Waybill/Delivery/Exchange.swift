@@ -2,14 +2,14 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What happens between one caller and one handler that may suspend: progress replies, answers, and the one
-/// outcome.
+/// What happens between one caller and one handler that runs in a task of its own: progress replies, answers,
+/// and the one outcome.
 ///
 /// The first of these decides the outcome: the handler, the deadline, the caller's cancellation, or the end
-/// of the handler's registration. The others find it decided. What must happen is decided by ``State``; this
-/// class does it, outside the lock.
+/// of the handler's registration. The others find it decided. ``State`` decides what must happen; this class
+/// does it, outside of the lock.
 ///
-/// It is also the context of what its handler sends, so that such a message allocates nothing else.
+/// An exchange is also the context of what its handler sends, so that such a message allocates nothing else.
 @usableFromInline
 final class Exchange: Sendable {
     /// The ID of the message.
@@ -18,166 +18,137 @@ final class Exchange: Sendable {
     let hops: Int
     /// When the caller stops waiting.
     let expiry: Deadline
-    let origin: Origin
+    let recipient: Recipient
     /// Where the reply's value goes, if it goes anywhere but to the caller.
     let returnPath: ReturnPath?
     let core: BusCore
     /// The context of the handler that waits for the reply, if a handler does.
     let caller: DeliveryContext?
+    /// The message, if no caller awaits it: observers and return legs need all of it.
+    private let sent: Message?
     private let runner = Atomic<UInt>(0)
-    let state: Locked<State>
-    /// Its neighbours in the list of its handler; guarded by that list's lock.
-    @exclusivity(unchecked)
-    nonisolated(unsafe) var links = WaitingExchanges.Links()
-    /// What the handler's task takes when it begins, so that nothing in it is copied: left here before the
-    /// task exists.
-    @exclusivity(unchecked)
-    nonisolated(unsafe) var delivery: SuspendingDelivery?
+    private let state: Locked<State>
 
+    /// Creates the exchange of a message.
+    ///
+    /// - Parameters:
+    ///   - ticket: The obligation to end the message, which the exchange takes over.
+    ///   - request: What the caller asks for.
+    ///   - handler: The handler of the message; nil when the message does not get that far.
+    ///   - recipient: Who learns the outcome.
+    ///   - returnPath: Where the reply's value goes beside its recipient.
+    ///   - caller: The context of the handler that waits for the reply, if a handler does.
+    ///   - core: The bus.
     init(
-        _ id: CorrelationID,
-        url: String,
-        hops: Int = 0,
-        expiry: Deadline = .never,
-        core: BusCore,
-        handler: Handler? = nil,
-        _ origin: Origin = .routed,
+        _ ticket: consuming MessageTicket,
+        for request: borrowing Request,
+        at handler: Handler?,
+        to recipient: Recipient,
         returnPath: ReturnPath? = nil,
-        caller: DeliveryContext? = nil
+        caller: DeliveryContext? = nil,
+        core: BusCore
     ) {
-        self.id = id
-        self.url = url
-        self.hops = hops
-        self.expiry = expiry
-        self.origin = origin
+        self.id = ticket.id
+        self.url = request.url
+        self.hops = request.hops
+        self.expiry = request.expiry
+        self.recipient = recipient
         self.returnPath = returnPath
         self.core = core
         self.caller = caller
-        self.state = Locked(State(handler: handler))
+        self.sent = nil
+        self.state = Locked(State(ticket: ticket, handler: handler))
+    }
+
+    /// Creates the exchange of a message that no caller awaits.
+    init(sending message: Message, _ ticket: consuming MessageTicket, to handler: Handler?, core: BusCore) {
+        self.id = message.id
+        self.url = message.parameters.url
+        self.hops = message.hops
+        self.expiry = message.expiry
+        self.recipient = .nobody
+        self.returnPath = nil
+        self.core = core
+        self.caller = nil
+        self.sent = message
+        self.state = Locked(State(ticket: ticket, handler: handler))
+    }
+
+    /// Creates the exchange of one attempt to deliver a message.
+    ///
+    /// The code that makes the attempt ends the message.
+    init(attempting message: Message, caller: DeliveryContext?, core: BusCore) {
+        self.id = message.id
+        self.url = message.parameters.url
+        self.hops = 0
+        self.expiry = .never
+        self.sent = nil
+        self.recipient = .caller
+        self.returnPath = nil
+        self.core = core
+        self.caller = caller
+        self.state = Locked(State(ticket: nil, handler: nil))
     }
 
     /// The task that runs the handler, as ``CurrentTask`` numbers it; 0 before that begins.
     var task: UInt { self.runner.load(ordering: .relaxed) }
 
-    /// The context of the handler, which the calling task is about to run.
+    /// Returns the context of the handler, which the calling task is about to run.
     func context() -> DeliveryContext {
         self.runner.store(CurrentTask.id, ordering: .relaxed)
         return .exchange(self)
     }
 
-    /// Ends the exchange and counts its outcome, unless it has already ended.
+    /// Ends the exchange without its handler, unless it has already ended.
+    func finish(_ outcome: consuming Outcome) {
+        if let sent { return self.finish(outcome, of: sent, by: nil) }
+        self.finish(outcome, of: Request(url: self.url), by: nil)
+    }
+
+    /// Ends the exchange, unless it has already ended, and resumes the caller.
     ///
     /// - Parameters:
-    ///   - outcome: how it ends.
-    ///   - handler: the handler whose reply this is, if it is one.
-    func finish(_ outcome: consuming Outcome, by handler: Handler? = nil) {
-        let isReply = outcome.isReply
-        guard let effects = self.decide(by: handler, isReply: isReply) else { return }
-        var rest: Outcome? = consume outcome
-        self.end(taking: &rest, isReply: isReply, effects)
-    }
-
-    /// Ends the exchange as its handler did; the reply's value is sent to the return URL, if there is one.
-    func finish(_ outcome: consuming Outcome, of message: Message, by handler: Handler) {
-        let isReply = outcome.isReply
-        var rest: Outcome? = consume outcome
-        self.finish(taking: &rest, isReply: isReply, of: message, by: handler)
-    }
-
-    /// The same without a copy of the outcome, which would be made by its type; to ask it is to copy it as
-    /// well.
-    @inline(__always)
-    func finish(
-        taking outcome: inout Outcome?,
-        isReply: Bool,
-        of message: Message,
-        by handler: Handler
-    ) {
-        guard let effects = self.decide(by: handler, isReply: isReply) else { return }
-        // While the message still counts as in flight.
-        if message.hasReturnURL { self.conclude(message, outcome) }
-        self.end(taking: &outcome, isReply: isReply, effects)
-    }
-
-    @inline(never)
-    private func conclude(_ message: Message, _ outcome: Outcome?) {
-        guard self.origin.hasReturnLeg, case .replied(let value) = outcome else { return }
-        self.core.conclude(message, value)
-    }
-
-    /// Decides that this is the end; nil if it has been decided already.
-    @inline(__always)
-    private func decide(by handler: Handler?, isReply: Bool) -> State.Effects? {
-        if let effects = self.state.withLock({ $0.finish() }) { return effects }
-        if isReply { self.core.countLateReply(at: handler) }
-        return nil
-    }
-
-    /// Counts an outcome and makes it known; in this order, so that a caller that has the reply finds it in
-    /// the statistics.
-    private func end(taking outcome: inout Outcome?, isReply: Bool, _ effects: consuming State.Effects) {
-        if isReply {
-            self.countReply(effects)
-        } else {
-            self.countFailure(&outcome, effects)
+    ///   - outcome: How the message ended.
+    ///   - content: The message, as far as it is known.
+    ///   - handler: The handler whose outcome this is, if it is one.
+    func finish(_ outcome: consuming Outcome, of content: some SettledContent, by handler: Handler?) {
+        var ticket: MessageTicket?
+        guard let ending = self.state.withLock({ $0.finish(taking: &ticket) }) else {
+            if let handler, case .replied = outcome { self.core.countLateReply(at: handler) }
+            return
         }
-        self.close(taking: &outcome, isReply: isReply, effects)
-    }
-
-    /// Releases what waited for the handler, or was kept for it, and makes the outcome known.
-    @inline(__always)
-    private func close(taking outcome: inout Outcome?, isReply: Bool, _ effects: borrowing State.Effects) {
-        if let waiting = effects.waiting { self.release(waiting, from: effects.handler, isReply: isReply) }
-        if let reader = self.state.withLock({ $0.close(taking: &outcome) }), let outcome = outcome.take() {
-            reader.resume(returning: .finished(outcome), releasing: effects.waiting)
+        let outcome = outcome.at(ending.handler)
+        let waiting = ending.waiting
+        let shard = self.core.currentShard
+        if let ticket = ticket.take() {
+            // First, so that a caller that has the reply finds it in the statistics.
+            self.core.settle(
+                ticket,
+                as: outcome,
+                of: content,
+                for: self.recipient,
+                at: ending.handler,
+                isInFlight: waiting?.isAttached == true,
+                on: shard
+            )
         }
+        if let waiting { self.release(waiting, from: ending.handler, isReply: outcome.isReply) }
+        let reader = self.state.withLock { $0.close(with: outcome) }
+        reader?.resume(returning: .finished(outcome))
     }
 
+    /// Releases what waited for the handler, or was kept for it.
     @inline(never)
-    private func release(_ waiting: Waiting, from handler: Handler?, isReply: Bool) {
-        // This call has ended the exchange: the state has let go of what waits.
-        unsafe waiting.watch?.cancel()
-        if unsafe waiting.isAttached { handler?.detach(self) }
-        if unsafe waiting.isQueued { unsafe waiting.queued?.withdraw() }
-        if !isReply { unsafe waiting.task?.cancel() }
+    private func release(_ waiting: State.Waiting, from handler: Handler?, isReply: Bool) {
+        waiting.watch?.cancel()
+        if waiting.isAttached { handler?.detach(self) }
+        waiting.queued?.withdraw()
+        if !isReply { waiting.task?.cancel() }
         for progress in waiting.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
-    /// Counts a reply, for the bus and for the route.
-    @inline(__always)
-    private func countReply(_ effects: State.Effects) {
-        // One of several attempts to deliver a message is counted elsewhere.
-        guard self.isCounted else { return }
-        effects.handler?.counters.end(.replied, hasBegun: effects.wasAttached)
-        self.core.close(.replied)
-        if case .sent(let message) = self.origin { message.extras?.isReturnOf?.end(.delivered) }
-    }
-
-    /// Counts a failure, for the bus and for the route, and notes where it happened.
-    @inline(never)
-    private func countFailure(_ outcome: inout Outcome?, _ effects: State.Effects) {
-        guard let failure = outcome?.at(effects.handler) else { return }
-        outcome = failure
-        let (handler, hasBegun) = (effects.handler, effects.wasAttached)
-        switch self.origin {
-        // One of several attempts to deliver a message is counted elsewhere.
-        case .attempt: return
-        case .sent(let message):
-            self.core.endUnawaited(message, failure, at: handler, hasBegun: hasBegun)
-        case .routed, .published:
-            handler?.counters.end(failure.kind, hasBegun: hasBegun)
-            self.core.close(failure, self.id, self.url, at: handler, self.unmatched)
-        }
-    }
-
-    /// The message, with what its URL says.
-    private var unmatched: Message? { self.core.unmatched(Request(url: self.url), id: self.id) }
-
-    /// Whether it stands for a message in the statistics.
-    var isCounted: Bool {
-        if case .attempt = self.origin { return false }
-        return true
-    }
+    /// Whether the exchange stands for a message in the statistics, and not for an attempt to deliver one.
+    var isCounted: Bool { self.state.withLock { $0.isCounted } }
 
     /// Whether the outcome is decided.
     var isOver: Bool { self.state.withLock { $0.isOver } }
@@ -187,6 +158,122 @@ final class Exchange: Sendable {
 
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
+
+    /// Registers the exchange with the handler, whose end then ends the exchange, and counts it as in flight.
+    ///
+    /// - Parameters:
+    ///   - handler: The handler.
+    ///   - queued: The message's place in the handler's mailbox, which it leaves when the exchange ends.
+    /// - Returns: false when the handler has been unregistered already.
+    func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
+        guard handler.attach(self) else { return false }
+        // The code that ends the exchange counts it as one that was in flight if it is attached by then.
+        handler.counters.begin()
+        if self.state.withLock({ $0.attach(queued) }) {
+            handler.counters.forget()
+            handler.detach(self)
+        }
+        return true
+    }
+
+    /// Notes that the handler begins, after its message has waited.
+    ///
+    /// - Returns: false when the exchange is over.
+    func begin() -> Bool { self.state.withLock { $0.begin() } }
+
+    /// Hands over the task that the end of the exchange cancels.
+    func bind(task: HandlerTask) {
+        if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
+    }
+
+    /// Ends the exchange when its deadline passes.
+    ///
+    /// - Parameters:
+    ///   - deadline: The latest time for a reply.
+    ///   - loop: The loop whose timer watches the deadline, for as long as that loop runs; nil when the caller
+    ///     is on no loop of the bus.
+    func expire(at deadline: Deadline, on loop: EventLoop?) {
+        let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) {
+            self.finish(.failed(.deadlineExceeded(url: self.url)))
+        }
+        if self.state.withLock({ $0.bind(watch: watch) }) { watch.cancel() }
+    }
+}
+
+// Progress replies, which the caller reads and answers.
+extension Exchange {
+    /// A progress reply, and where its answer goes.
+    struct Progress: Sendable {
+        let value: any Sendable
+        /// What the handler is doing.
+        let context: DeliveryContext?
+        /// Whether the handler looks at the answer, and so at an error in its place.
+        let expectsAnswer: Bool
+        let answer: Answer
+    }
+
+    /// What a caller gets from an exchange.
+    enum Event: Sendable {
+        case progress(Progress)
+        case finished(Outcome)
+    }
+
+    /// Thrown to a handler whose caller does not listen, or no longer.
+    struct NotListening: Error {}
+
+    /// A handler that waits for its caller's answer.
+    typealias Answer = LoopContinuation<Result<any Sendable, any Error>>
+
+    /// A caller that waits for the next event.
+    typealias Reader = LoopContinuation<Event>
+
+    /// Returns what comes next from the handler: a progress reply, or the end.
+    ///
+    /// A caller that is cancelled while it waits ends the exchange.
+    nonisolated(nonsending) func next() async -> Event {
+        // Most handlers have ended before the outcome is asked for.
+        if let outcome = self.takeOutcome() { return .finished(outcome) }
+        let reader = Reader(on: .current)
+        return await reader.wait(isolation: #isolation) {
+            let event = self.state.withLock { state in
+                state.isRead ? .finished(.failed(.cancelled(url: self.url))) : state.read(reader)
+            }
+            if let event { reader.resume(returning: event) }
+        } onCancel: {
+            self.cancel()
+        }
+    }
+
+    /// Lets a listener answer the progress replies, where the caller is isolated, until the exchange is over.
+    ///
+    /// - Returns: The outcome; a failure of the listener that was not thrown to the handler, if the handler
+    ///   replied all the same.
+    nonisolated(nonsending) func listen(_ listener: Listener) async -> Outcome {
+        var untold: RoutingError?
+        while true {
+            switch await self.next() {
+            case .finished(let outcome):
+                if let untold, case .replied = outcome { return .failed(untold) }
+                return outcome
+            case .progress(let progress):
+                do {
+                    // The handler continues when the listener does: what the listener sends belongs to the
+                    // handler's message.
+                    let answer = try await DeliveryContext.with(progress.context, isolation: #isolation) {
+                        try await listener(progress.value)
+                    }
+                    self.answer(.success(answer))
+                } catch {
+                    if !(error is NotListening) {
+                        let failure = RoutingError.progressRefused(error, url: self.url)
+                        self.core.log(self.url, failure, as: "progress reply not taken")
+                        if !progress.expectsAnswer { untold = untold ?? failure }
+                    }
+                    self.answer(.failure(error))
+                }
+            }
+        }
+    }
 
     /// Answers the progress reply that came last, unless the exchange is over.
     func answer(_ result: Result<any Sendable, any Error>) {
@@ -203,10 +290,10 @@ final class Exchange: Sendable {
     /// Gives the caller a progress reply and waits for its answer.
     ///
     /// - Parameters:
-    ///   - value: the reply's value.
-    ///   - expectsAnswer: whether the reason that there is no answer is thrown to the handler.
-    /// - Returns: the answer.
-    /// - Throws: what the listener throws, or ``NotListening``.
+    ///   - value: The reply's value.
+    ///   - expectsAnswer: Whether the reason that there is no answer is thrown to the handler.
+    /// - Returns: The answer.
+    /// - Throws: What the listener throws, or ``NotListening``.
     nonisolated(nonsending) func offer(
         _ value: any Sendable,
         expectsAnswer: Bool
@@ -231,99 +318,8 @@ final class Exchange: Sendable {
     }
 
     /// Resumes a handler that no longer waits for an answer.
-    func withdraw(_ answer: Answer) {
+    private func withdraw(_ answer: Answer) {
         guard self.state.withLock({ $0.withdraw(answer) }) else { return }
         answer.resume(returning: .failure(NotListening()))
-    }
-
-    /// Has the exchange fail when its handler is unregistered.
-    ///
-    /// - Parameters:
-    ///   - handler: the handler.
-    ///   - queued: the message's place in the handler's mailbox, which it leaves when the exchange ends.
-    /// - Returns: false if the handler has been unregistered already.
-    func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
-        guard handler.attach(self) else { return false }
-        // The code that ends the exchange counts it for the handler, as one that was in flight if it is
-        // attached by then.
-        handler.counters.begin()
-        if self.state.withLock({ $0.attach(queued) }) {
-            handler.counters.forget()
-            handler.detach(self)
-        }
-        return true
-    }
-
-    /// Notes that the handler begins, after its message has waited; false if the exchange is over.
-    func begin() -> Bool { self.state.withLock { $0.begin() } }
-
-    /// Hands over the task that the end of the exchange stops.
-    func bind(task: HandlerTask) {
-        if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
-    }
-
-    /// Hands over the timer of the deadline.
-    func bind(watch: DeadlineWatch) {
-        if self.state.withLock({ $0.bind(watch: watch) }) { watch.cancel() }
-    }
-}
-
-extension Exchange {
-    /// A progress reply, and where its answer goes.
-    struct Progress: Sendable {
-        let value: any Sendable
-        /// What its handler is doing.
-        let context: DeliveryContext?
-        /// Whether its handler looks at the answer, and so at an error in its place.
-        let expectsAnswer: Bool
-        let answer: Answer
-    }
-
-    /// How the message came to the bus.
-    enum Origin: Sendable {
-        /// A caller awaits the reply.
-        case routed
-        /// A publisher waits until all subscribers are done; there is no single reply, and so no return leg.
-        case published
-        /// No caller awaits the outcome, and a failure makes the message a dead letter.
-        case sent(Message)
-        /// A middleware has set a deadline for what it calls; the message has an exchange of its own, or
-        /// none.
-        case attempt
-
-        /// Whether the reply's value goes to the return URL.
-        var hasReturnLeg: Bool {
-            switch self {
-            case .routed, .sent: true
-            case .published, .attempt: false
-            }
-        }
-    }
-
-    /// What a caller gets from an exchange.
-    enum Event: Sendable {
-        case progress(Progress)
-        case finished(Outcome)
-    }
-
-    /// Thrown to a handler whose caller does not listen, or no longer.
-    struct NotListening: Error {}
-
-    /// A handler that waits for its caller's answer.
-    typealias Answer = LoopContinuation<Result<any Sendable, any Error>>
-}
-
-extension Exchange {
-    /// Ends the exchange when its deadline passes.
-    ///
-    /// - Parameters:
-    ///   - deadline: the latest that a reply may come.
-    ///   - loop: the loop whose timer watches it, for as long as that loop runs; nil if the caller is on no
-    ///     loop of the bus.
-    func expire(at deadline: Deadline, on loop: EventLoop?) {
-        let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) {
-            self.finish(.failed(.deadlineExceeded(url: self.url)))
-        }
-        self.bind(watch: watch)
     }
 }

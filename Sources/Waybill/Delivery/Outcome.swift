@@ -1,6 +1,6 @@
 public import WaybillRouting
 
-/// How a message ended; every message has exactly one.
+/// How a message ended; every message has exactly one outcome.
 @usableFromInline
 enum Outcome: Sendable {
     case replied(any Sendable)
@@ -8,12 +8,23 @@ enum Outcome: Sendable {
 }
 
 extension Outcome {
-    var isReply: Bool {
-        @inline(__always) get { if case .replied = self { true } else { false } }
+    @inline(__always)
+    var isReply: Bool { if case .replied = self { true } else { false } }
+
+    /// Returns the value, whatever its type is.
+    ///
+    /// - Throws: The failure.
+    @inline(__always)
+    consuming func value() throws(RoutingError) -> any Sendable {
+        switch self {
+        case .replied(let value): return value
+        case .failed(let error): throw error
+        }
     }
 
-    /// The value, as the type that the caller needs.
-    @inline(__always)
+    /// Returns the value as the type that the caller needs.
+    ///
+    /// - Throws: The failure, or `typeMismatch`.
     func value<Value: Sendable>(as type: Value.Type, url: String) throws(RoutingError) -> Value {
         switch self {
         case .replied(let value):
@@ -24,10 +35,29 @@ extension Outcome {
         case .failed(let error): throw error
         }
     }
+
+    /// The counter that an outcome belongs to.
+    enum Kind {
+        case replied
+        case failed
+        case expired
+        case cancelled
+        case deadLettered
+
+        init(_ code: RoutingError.Code) {
+            switch code {
+            case .deadlineExceeded: self = .expired
+            case .cancelled: self = .cancelled
+            case .invalidURL, .noRoute, .noHandler, .mailboxFull, .hopLimitExceeded, .shutDown:
+                self = .deadLettered
+            default: self = .failed
+            }
+        }
+    }
 }
 
-/// A value that travelled as `any Sendable`, as the type that its receiver asks for; nil if it is not of that
-/// type.
+/// Returns a value that travelled as `any Sendable` as the type that its receiver asks for; nil if it is not
+/// of that type.
 ///
 /// A receiver that asks for `Void` discards the value. Everything else is what `as?` does: an Optional is
 /// wrapped and unwrapped as needed, and an existential accepts each type that conforms. A value that came as

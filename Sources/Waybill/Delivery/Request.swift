@@ -25,13 +25,13 @@ struct Request: Sendable {
         self.expiry = expiry
     }
 
-    /// What a caller has said.
+    /// Creates a request from what a caller passes.
     init(
-        _ url: String,
-        _ parameters: [String: any Sendable],
-        _ headers: [String: String],
-        _ deadline: consuming ContinuousClock.Instant? = nil,
-        _ timeout: Duration? = nil,
+        url: String,
+        parameters: [String: any Sendable],
+        headers: [String: String],
+        deadline: consuming ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
         by time: @autoclosure () -> TimeSource
     ) {
         self.url = url
@@ -41,7 +41,7 @@ struct Request: Sendable {
         self.limit(to: timeout, by: time())
     }
 
-    /// Sets a deadline some time from now on; of two deadlines the earlier one holds.
+    /// Sets a deadline some time from now on; the earlier of two deadlines holds.
     mutating func limit(to timeout: Duration?, by time: @autoclosure () -> TimeSource) {
         if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
     }
@@ -52,8 +52,8 @@ struct Request: Sendable {
         self.expiry = min(self.expiry, context.expiry)
     }
 
-    /// The message for a receiver that gives no reply, so that there is nothing to return: a subscriber, the
-    /// uncaught handler.
+    /// Returns the message for a receiver that gives no reply, so that there is nothing to return: a subscriber,
+    /// the uncaught handler.
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
         if let passed { parameters.pass(passed) }
@@ -66,9 +66,9 @@ struct Request: Sendable {
         )
     }
 
-    /// The message for a handler that replies once.
+    /// Returns the message for a handler that replies once.
     @inline(__always)
-    func message(id: CorrelationID, parameters: consuming Parameters, for handler: Handler) -> Message {
+    func message(id: CorrelationID, parameters: consuming Parameters, on core: BusCore) -> Message {
         if let passed { parameters.pass(passed) }
         return Message(
             id: id,
@@ -76,14 +76,19 @@ struct Request: Sendable {
             hops: self.hops,
             expiry: self.expiry,
             extras: self.extras,
-            for: Unretained(handler)
+            returningOn: core
         )
     }
 
-    /// The message for a handler that may reply more than once, if the exchange has a listener.
+    /// Returns the message for a handler that may reply more than once.
+    ///
+    /// - Parameters:
+    ///   - parameters: The parameters of the URL.
+    ///   - exchange: The exchange with the caller.
+    ///   - hasListener: Whether the caller may listen to progress replies.
+    /// - Returns: The message.
     @inline(__always)
     func message(
-        id: CorrelationID,
         parameters: consuming Parameters,
         exchange: Exchange,
         hasListener: Bool
@@ -91,7 +96,7 @@ struct Request: Sendable {
         if let passed { parameters.pass(passed) }
         let path = exchange.returnPath
         return Message(
-            id: id,
+            id: exchange.id,
             parameters: parameters,
             hops: self.hops,
             expiry: self.expiry,

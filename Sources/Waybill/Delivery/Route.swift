@@ -1,3 +1,4 @@
+internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
@@ -22,29 +23,9 @@ extension MessageBus {
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
         var value: Value?
-        var rest: Undelivered?
-        if Value.self != Reply.self, !self.isIntercepted {
-            var other: OtherValue?
-            rest = self.deliver(url) { handler, message in
-                try self.call(handler, message, &value, &other)
-            }
-            if let value { return value }
-            if let other { rest = .converted(other) }
-            if let rest, let value = try self.value(atOnce: rest, as: Value.self, url: url) { return value }
-        }
-        if let rest { return try await self.value(of: rest, as: Value.self, url: url) }
-        return try await self.routeOtherwise(url, as: Value.self)
-    }
-
-    /// Routes a URL for a caller that asks for the reply itself, or through middlewares.
-    @inlinable
-    @inline(never)
-    nonisolated(nonsending) func routeOtherwise<Value: Sendable>(
-        _ url: String,
-        as type: Value.Type
-    ) async throws(RoutingError) -> Value {
-        if Value.self == Reply.self { return try await self.reply(to: url, as: Value.self) }
-        return try await self.routeIntercepted(url, as: Value.self)
+        let delivery = self.deliver(url) { handler, message in try handler.call(message, storing: &value) }
+        if let value { return value }
+        return try await self.value(of: delivery, as: Value.self, url: url)
     }
 
     /// Routes a URL with more than the URL says, and waits for the reply.
@@ -68,7 +49,14 @@ extension MessageBus {
         deadline: ContinuousClock.Instant? = nil,
         timeout: Duration? = nil
     ) async throws(RoutingError) -> Reply {
-        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        let request = Request(
+            url: url,
+            parameters: parameters,
+            headers: headers,
+            deadline: deadline,
+            timeout: timeout,
+            by: self.core.time
+        )
         return try await self.core.route(request).reply(from: url)
     }
 
@@ -94,28 +82,22 @@ extension MessageBus {
         timeout: Duration? = nil,
         as: Value.Type = Value.self
     ) async throws(RoutingError) -> Value {
-        if Value.self == Reply.self {
-            return try await self.reply(
-                to: url,
-                parameters: parameters,
-                headers: headers,
-                deadline: deadline,
-                timeout: timeout,
-                as: Value.self
-            )
-        }
         var value: Value?
-        var other: OtherValue?
-        let rest = self.deliver(url, parameters, headers, deadline, timeout) { handler, message in
-            try self.call(handler, message, &value, &other)
+        let delivery = self.deliver(
+            url,
+            parameters: parameters,
+            headers: headers,
+            deadline: deadline,
+            timeout: timeout
+        ) { handler, message in
+            try handler.call(message, storing: &value)
         }
         if let value { return value }
-        return try await self.value(of: rest, other, as: Value.self, url: url)
+        return try await self.value(of: delivery, as: Value.self, url: url)
     }
 
     /// Routes a call of a service.
     @inlinable
-    @inline(__always)
     nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
         _ arguments: ServiceArguments,
@@ -123,52 +105,11 @@ extension MessageBus {
         as: Value.Type
     ) async throws(RoutingError) -> Value {
         var value: Value?
-        var other: OtherValue?
-        let rest =
-            if arguments.isNumber, timeout == nil {
-                self.deliver(url, passed: arguments.name, arguments.number) { handler, message in
-                    try self.call(handler, message, &value, &other)
-                }
-            } else {
-                self.deliver(url, arguments.values, timeout) { handler, message in
-                    try self.call(handler, message, &value, &other)
-                }
-            }
-        if let value { return value }
-        return try await self.value(of: rest, other, as: Value.self, url: url)
-    }
-
-    /// The value of a request whose handler has returned none of that type, or not yet.
-    @inlinable
-    @inline(never)
-    nonisolated(nonsending) func value<Value: Sendable>(
-        of rest: Undelivered?,
-        _ other: OtherValue?,
-        as type: Value.Type,
-        url: String
-    ) async throws(RoutingError) -> Value {
-        if let other { return try self.convert(other.value, to: type, url: url) }
-        guard let rest else { return try self.convert((), to: type, url: url) }
-        if let value = try self.value(atOnce: rest, as: type, url: url) { return value }
-        return try await self.value(of: rest, as: type, url: url)
-    }
-
-    /// The reply itself, for a caller that asks for one: `let reply: Reply = try await bus.route(url)`.
-    @usableFromInline
-    nonisolated(nonsending) func reply<Value: Sendable>(
-        to url: String,
-        parameters: [String: any Sendable] = [:],
-        headers: [String: String] = [:],
-        deadline: ContinuousClock.Instant? = nil,
-        timeout: Duration? = nil,
-        as type: Value.Type
-    ) async throws(RoutingError) -> Value {
-        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
-        let reply = try await self.core.route(request).reply(from: url)
-        guard let value = reply as? Value else {
-            throw .typeMismatch(url: url, wanted: type, found: reply)
+        let delivery = self.deliver(url, arguments: arguments.values, timeout: timeout) { handler, message in
+            try handler.call(message, storing: &value)
         }
-        return value
+        if let value { return value }
+        return try await self.value(of: delivery, as: Value.self, url: url)
     }
 
     /// Sends a message that no caller awaits.
@@ -183,7 +124,133 @@ extension MessageBus {
     ///   - headers: text for the infrastructure, beside the parameters.
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
-        if parameters.isEmpty, headers.isEmpty { return self.core.send(url) }
-        self.core.send(Request(url, parameters, headers, by: self.core.time))
+        if parameters.isEmpty, headers.isEmpty {
+            self.core.send(Request(url: url))
+        } else {
+            self.core.send(
+                Request(url: url, parameters: parameters, headers: headers, by: self.core.time)
+            )
+        }
+    }
+}
+
+// What the verbs call, which are inlined into the program, where the type of the value is known.
+extension MessageBus {
+    /// Delivers a message that is no more than its URL, as far as that goes without suspending.
+    @usableFromInline
+    func deliver(_ url: String, _ call: (Handler, Message) throws -> any Sendable) -> Delivery {
+        self.deliver(Request(url: url), call)
+    }
+
+    /// Delivers a message with more than a URL, as far as that goes without suspending.
+    @usableFromInline
+    func deliver(
+        _ url: String,
+        parameters: [String: any Sendable],
+        headers: [String: String],
+        deadline: consuming ContinuousClock.Instant?,
+        timeout: Duration?,
+        _ call: (Handler, Message) throws -> any Sendable
+    ) -> Delivery {
+        let request = Request(
+            url: url,
+            parameters: parameters,
+            headers: headers,
+            deadline: deadline,
+            timeout: timeout,
+            by: self.core.time
+        )
+        return self.deliver(request, call)
+    }
+
+    /// Delivers a call of a service, as far as that goes without suspending.
+    @usableFromInline
+    func deliver(
+        _ url: String,
+        arguments: PassedValues?,
+        timeout: Duration?,
+        _ call: (Handler, Message) throws -> any Sendable
+    ) -> Delivery {
+        var request = Request(url: url, passed: arguments)
+        request.limit(to: timeout, by: self.core.time)
+        return self.deliver(request, call)
+    }
+
+    @inline(__always)
+    private func deliver(_ request: Request, _ call: (Handler, Message) throws -> any Sendable) -> Delivery {
+        guard let shard = self.core.admittingShard else {
+            return .unadmitted(PendingRequest(request, on: self.core))
+        }
+        return self.core.deliver(request, on: shard, call)
+    }
+
+    /// Waits for the outcome of a message, and returns its value as the type that the caller asks for.
+    @usableFromInline
+    nonisolated(nonsending) func value<Value: Sendable>(
+        of delivery: Delivery,
+        as type: Value.Type,
+        url: String
+    ) async throws(RoutingError) -> Value {
+        try self.value(of: await self.core.result(of: delivery), as: type, url: url)
+    }
+
+    /// Returns the value of a message that has ended; for a caller that asks for the reply, the reply.
+    ///
+    /// - Throws: The failure, or `typeMismatch` with the route of the URL.
+    func value<Value: Sendable>(
+        of result: DeliveryResult,
+        as type: Value.Type,
+        url: String
+    ) throws(RoutingError) -> Value {
+        if Value.self == Reply.self, let reply = try result.reply(from: url) as? Value { return reply }
+        if case .replied(let box) = result.outcome, let value = unbox(box, as: type) { return value }
+        do throws(RoutingError) {
+            return try result.outcome.value(as: type, url: url)
+        } catch {
+            guard error.code == .typeMismatch, error.route == nil else { throw error }
+            throw error.at(self.core.registry.resolve(url, nil, on: nil).handler)
+        }
+    }
+}
+
+extension BusCore {
+    /// Delivers a request as far as that goes without suspending, if the caller is on a loop of the bus whose
+    /// budget lasts.
+    func deliverHere(_ request: Request) -> Delivery {
+        guard let shard = self.admittingShard else {
+            return .unadmitted(PendingRequest(request, on: self))
+        }
+        return self.deliver(request, on: shard) { try $0.callBoxed($1) }
+    }
+
+    /// The shard of the caller's loop, if the caller may continue without suspending.
+    ///
+    /// One delivery is counted against what the loop may do before it polls.
+    @inline(__always)
+    fileprivate var admittingShard: LoopShard? {
+        self.primaryShard.heldLoop.admitsDelivery() ? self.primaryShard : self.otherAdmittingShard
+    }
+
+    @inline(never)
+    private var otherAdmittingShard: LoopShard? { self.otherShards.first { $0.heldLoop.admitsDelivery() } }
+}
+
+extension Handler {
+    /// Calls the code of a handler that cannot suspend, for a caller that asks for a type.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - value: Gets the value, neither boxed nor cast, if the handler returns that type.
+    /// - Returns: The value in a box, if it is of another type, or goes to a return URL.
+    /// - Throws: What the handler throws.
+    @inlinable
+    @inline(__always)
+    func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> any Sendable {
+        guard Value.self != Reply.self, case .immediate(let code) = self.code,
+            let body = code as? ImmediateBody<Value>
+        else { return try self.callBoxed(message) }
+        let answer = try body.body(message)
+        value = answer
+        return message.hasReturnURL ? answer : ()
     }
 }

@@ -1,161 +1,145 @@
-internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Leaves a message in the mailbox of its handler; if that fails, it is a dead letter.
+    /// Takes a message that no caller awaits through the first four steps: the loop of its handler takes it
+    /// from the mailbox.
     ///
     /// - Parameters:
-    ///   - request: what to send.
-    ///   - isOwn: whether the calling code sends it, so that it inherits from the message that is being
-    ///     handled.
-    func send(_ request: consuming Request, isOwn: Bool = true) {
-        if isOwn, let inherited = self.inherited { request.inherit(from: inherited) }
-        let id = self.open()
-        do throws(RoutingError) {
-            try self.post(request, id)
-        } catch {
-            self.deadLetter(request, id, error)
-        }
-    }
-
-    /// Leaves a message in the mailbox of its handler, or throws the reason why not.
-    @inline(__always)
-    func post(_ request: borrowing Request, _ id: CorrelationID) throws(RoutingError) {
+    ///   - request: What to send.
+    ///   - isOwn: Whether the calling code sends the message, which then inherits from the message that the
+    ///     code handles.
+    ///   - sender: Who learns that the message did not get into a mailbox.
+    /// - Returns: The reason that the message did not get into a mailbox.
+    @discardableResult
+    func send(
+        _ request: consuming Request,
+        isOwn: Bool = true,
+        for sender: Recipient = .nobody
+    ) -> RoutingError? {
         let shard = self.currentShard
-        if let error = self.objection(to: request) { throw error }
-        let chain = self.chain(on: shard)
-        let found = try self.find(request, on: shard, around: chain)
-        var message = request.message(id: id, parameters: found.parameters, for: found.handler)
-        if let chain { message.prepare(for: chain, from: self.provenance(of: request, in: chain)) }
-        try found.handler.mailbox.post(Envelope(message: message, handler: found.handler), by: chain)
-    }
-
-    /// The same for a message that has nothing but its URL, as most have: nothing is copied on its way.
-    func send(_ url: String) {
-        guard self.phase.load(ordering: .relaxed) == .open else { return self.send(Request(url: url)) }
-        if self.primaryShard.isCurrent { return self.send(url, on: self.primaryShard) }
-        guard let shard = self.currentShard else { return self.sendFromOutside(url) }
-        self.send(url, on: shard)
-    }
-
-    @inline(__always)
-    private func send(_ url: String, on shard: LoopShard) {
-        let hops = shard.hopsInPlace.map { $0 + 1 } ?? 0
-        guard hops > 0 ? hops <= self.configuration.hopLimit : DeliveryContext.current == nil,
-            shard.isPlain
-        else { return self.send(Request(url: url)) }
-        Counters.increment(shard.counters.sent)
-        let id = shard.nextID()
-        do throws(RoutingError) {
-            // The caller is on the shard's loop, and its snapshot is not replaced before `post` has returned.
-            try unsafe shard.snapshot.withUnsafeObjectThrowing { snapshot throws(RoutingError) in
-                try snapshot.post(url, id: id, hops: hops, expiry: shard.expiryInPlace, on: shard.loop)
-            }
-        } catch {
-            self.deadLetter(Request(url: url, hops: hops), id, error)
+        if isOwn, let context = self.inherited(on: shard) { request.inherit(from: context) }
+        let ticket = self.open(on: shard)
+        if let error = self.rejection(of: request) {
+            return self.fail(ticket, request, error, for: sender, on: shard)
         }
+        let snapshot = shard?.currentSnapshot
+        let route = self.resolve(request, in: snapshot, on: shard)
+        let chain = self.chain(in: snapshot)
+        guard let mailbox = self.mailbox(of: route, chain) else {
+            return self.fail(ticket, request, route.failure, for: sender, on: shard)
+        }
+        return mailbox.post(self.envelope(request, ticket, route, chain), for: sender)
     }
 
-    /// The same on a thread that is no loop's.
-    private func sendFromOutside(_ url: String) {
-        guard DeliveryContext.current == nil, let snapshot = self.registry.snapshotIfWorthIt(),
-            snapshot.isPlain
-        else {
-            return self.send(Request(url: url))
-        }
-        Counters.add(self.statistics.shared.sent)
-        let id = self.statistics.nextID()
-        do throws(RoutingError) {
-            try snapshot.post(url, id: id, hops: 0, expiry: .never, on: nil)
-        } catch {
-            self.deadLetter(Request(url: url), id, error)
-        }
-    }
-
-    /// Leaves a message in the mailbox of its handler, as soon as there is a slot for it.
+    /// Sends a message as soon as there is a slot for it in the mailbox of its handler.
+    ///
+    /// - Throws: The reason that the message did not get into the mailbox.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
-        if let inherited = self.inherited { request.inherit(from: inherited) }
+        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
         await EventLoop.yieldIfDue()
-        let id = self.open()
-        do throws(RoutingError) {
-            if let error = self.objection(to: request) { throw error }
-            let shard = self.currentShard
-            // A sender that waits for a slot learns at once that no handler is registered, whatever
-            // middlewares intercept deliveries.
-            let found = try self.find(request, on: shard)
-            let handler = found.handler
-            if handler.mailbox.whenFull != .suspend { await handler.mailbox.makeRoom() }
-            var message = request.message(id: id, parameters: found.parameters, for: handler)
-            let chain = self.chain(on: self.currentShard)
-            if let chain {
-                message.prepare(for: chain, from: self.provenance(of: request, in: chain))
-            }
-            let envelope = Envelope(message: message, handler: handler)
-            guard handler.mailbox.whenFull == .suspend else {
-                return try handler.mailbox.post(envelope, by: chain)
-            }
-            try await self.waitForSlot(request, handler)
-            handler.mailbox.post(inSlot: envelope, by: chain)
-        } catch {
-            await self.yieldThread()
-            if error.code == .noRoute, let message = self.unmatched(request, id: id) {
-                self.tellUncaught(message)
-            }
-            self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
-            throw error
+        let shard = self.currentShard
+        let ticket = self.open(on: shard)
+        if let error = self.rejection(of: request) {
+            throw await self.failAwaited(ticket, request, error)
         }
+        let snapshot = shard?.currentSnapshot
+        let route = self.resolve(request, in: snapshot, on: shard)
+        // A sender that waits for a slot learns at once that no handler is registered, whatever middlewares
+        // intercept deliveries.
+        guard let handler = route.handler else {
+            throw await self.failAwaited(ticket, request, route.failure)
+        }
+        if handler.mailbox.whenFull == .suspend {
+            if let error = await self.waitForSlot(request, handler) {
+                throw await self.failAwaited(ticket, request, error, at: handler)
+            }
+            handler.mailbox.post(inSlot: self.envelope(request, ticket, route, self.registry.chain))
+        } else {
+            await handler.mailbox.makeRoom()
+            let envelope = self.envelope(request, ticket, route, self.registry.chain)
+            if let error = handler.mailbox.post(envelope, for: .caller) {
+                await self.yieldThread()
+                throw error
+            }
+        }
+    }
+
+    /// The mailbox that a message without an awaiting caller waits in; nil when the message has neither a
+    /// handler nor middlewares.
+    private func mailbox(of route: ResolvedRoute, _ chain: MiddlewareChain?) -> Mailbox? {
+        switch route.target {
+        case .handler(let handler), .connector(let handler): handler.mailbox
+        // Text that is no URL meets no middleware.
+        case .missing(let error): chain != nil && error.code == .noRoute ? self.homeMailbox : nil
+        case .instances: nil
+        }
+    }
+
+    private func envelope(
+        _ request: Request,
+        _ ticket: consuming MessageTicket,
+        _ route: ResolvedRoute,
+        _ chain: MiddlewareChain?
+    ) -> Envelope {
+        let target = route.target
+        var message = request.message(id: ticket.id, parameters: route.takeParameters(), on: self)
+        if let chain { message.prepare(for: chain, from: self.provenance(of: request, in: chain)) }
+        return Envelope(message: message, ticket: ticket, target: target, core: self, chain: chain)
+    }
+
+    /// Ends a message that does not get into a mailbox.
+    @inline(never)
+    private func fail(
+        _ ticket: consuming MessageTicket,
+        _ request: Request,
+        _ error: RoutingError,
+        at handler: Handler? = nil,
+        for recipient: Recipient,
+        on shard: LoopShard?
+    ) -> RoutingError {
+        self.settle(ticket, as: .failed(error), of: request, for: recipient, at: handler, on: shard)
+        return error
+    }
+
+    private nonisolated(nonsending) func failAwaited(
+        _ ticket: consuming MessageTicket,
+        _ request: Request,
+        _ error: RoutingError,
+        at handler: Handler? = nil
+    ) async -> RoutingError {
+        let error = error.at(handler)
+        let shard = self.currentShard
+        _ = self.fail(ticket, request, error, at: handler, for: .caller, on: shard)
+        await self.yieldThread()
+        return error
+    }
+
+    /// Counts a message that cannot be delivered, and ends it.
+    func fail(_ content: some SettledContent, _ error: RoutingError, for recipient: Recipient) {
+        let shard = self.currentShard
+        let ticket = self.open(on: shard)
+        self.settle(ticket, as: .failed(error), of: content, for: recipient, at: nil, on: shard)
     }
 
     /// Waits until the mailbox of a handler has a slot for a message.
+    ///
+    /// - Returns: The reason to give up, or nil when the sender has the slot.
     private nonisolated(nonsending) func waitForSlot(
-        _ request: borrowing Request,
+        _ request: Request,
         _ handler: Handler
-    ) async throws(RoutingError) {
+    ) async -> RoutingError? {
         let mailbox = handler.mailbox
-        if mailbox.takeSlot() { return }
+        if mailbox.takeSlot() { return nil }
         if mailbox.isBusy(with: DeliveryContext.waiting?.messages ?? []) {
-            handler.counters.count(Outcome.Kind(.deadlock))
-            throw RoutingError.deadlock(url: request.url).at(handler)
+            return .deadlock(url: request.url)
         }
         while await !mailbox.waitForSlot(by: self.time, until: request.expiry) {
-            if let error = self.reasonToGiveUp(request, handler) { throw error }
+            // The deadline cancels a running handler, and is the reason then.
+            if request.expiry.hasPassed(by: self.time) { return .deadlineExceeded(url: request.url) }
+            if Task.isCancelled { return .cancelled(url: request.url) }
+            if handler.isGone { return handler.reason(request.url) }
         }
-    }
-
-    /// Why a message should not wait for a slot any longer, if so.
-    private func reasonToGiveUp(_ request: borrowing Request, _ handler: Handler) -> RoutingError? {
-        // The deadline cancels a running handler, and is the reason then.
-        let isLate = request.expiry.hasPassed(by: self.time)
-        guard isLate || Task.isCancelled || handler.isGone else { return nil }
-        let error =
-            if isLate { RoutingError.deadlineExceeded(url: request.url) } else if Task.isCancelled {
-                RoutingError.cancelled(url: request.url)
-            } else { handler.reason(request.url) }
-        handler.counters.count(Outcome.Kind(error.code))
-        return error.at(handler)
-    }
-
-    func find(_ request: borrowing Request, on shard: LoopShard?) throws(RoutingError) -> ResolvedRoute {
-        guard let shard else { return try self.registry.find(request.url, request.passed, on: nil) }
-        return try shard.find(request.url, request.passed)
-    }
-
-    /// The message as the uncaught handler sees it: what could be read from the URL, the values of the
-    /// closest pattern included, and what the caller gave.
-    func unmatched(_ request: Request, id: CorrelationID) -> Message? {
-        let closest = try? self.registry.read { table throws(RoutingError) in
-            table.closestParameters(of: request.url)
-        }
-        let parameters =
-            (closest ?? nil) ?? (try? self.address(of: request.url)).map { Parameters(address: $0) }
-        return parameters.map { request.message(id: id, parameters: $0) }
-    }
-
-    /// The address in a URL.
-    ///
-    /// - Throws: `invalidURL`.
-    func address(of url: String) throws(RoutingError) -> Address {
-        try self.registry.read { table throws(RoutingError) in try table.address(of: url) }
+        return nil
     }
 }

@@ -28,7 +28,7 @@ extension MessageBus {
         _ request: ExternalRequest
     ) async throws(RoutingError) -> Int {
         let core = self.core
-        if let error = core.objection(to: request, .publishing) {
+        if let error = core.rejection(of: request, .publishing) {
             await core.yieldThread()
             if error.code == .noRoute { return 0 }
             throw error
@@ -53,17 +53,16 @@ extension MessageBus {
         guard let loop = EventLoop.current, isAdmitted || loop.consumeDeliveryBudget() else {
             return .pending(ExternalPublication.Rest(part: .request(request)))
         }
-        if let error = core.objection(to: request, .publishing) {
+        if let error = core.rejection(of: request, .publishing) {
             if error.code == .noRoute { return .ended }
             throw error
         }
         var content = request.content
-        if let context = core.inherited { content.inherit(from: context) }
+        if let context = core.inherited(on: core.currentShard) { content.inherit(from: context) }
         guard var publication = try core.beginPublishing(content, isExternal: true) else { return .ended }
         guard core.deliver(&publication), !publication.isAwaited else {
             return .pending(ExternalPublication.Rest(part: .publication(publication)))
         }
-        core.noteEndInPlace()
         return .ended
     }
 

@@ -162,8 +162,8 @@ package enum ExternalAttempt: Sendable {
 
     /// What is left to do for a request.
     package struct Rest: Sendable {
-        fileprivate let request: Request
-        fileprivate let attempt: InPlaceResult
+        fileprivate let url: String
+        fileprivate let delivery: Delivery
         fileprivate let audience: Audience
     }
 }
@@ -181,13 +181,14 @@ extension MessageBus {
         onReply: ((any Sendable) async throws -> any Sendable)? = nil
     ) async throws(RoutingError) -> Reply {
         let core = self.core
-        if let error = core.objection(to: request, .calls) {
+        if let error = core.rejection(of: request, .calls) {
             await core.yieldThread()
-            throw core.refuse(request, error)
+            throw error
         }
+        let content = core.keepingPath(request.content)
         let rest = ExternalAttempt.Rest(
-            request: core.keepingPath(request.content),
-            attempt: .elsewhere,
+            url: content.url,
+            delivery: .unadmitted(PendingRequest(content, on: core)),
             audience: request.audience
         )
         return try await self.reply(of: rest, onReply: onReply)
@@ -202,26 +203,24 @@ extension MessageBus {
     /// - Throws: `noRoute` for what is not exposed, and the other reasons not to take a request.
     package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
         let core = self.core
-        if let error = core.objection(to: request, .calls) { throw core.refuse(request, error) }
+        if let error = core.rejection(of: request, .calls) { throw error }
         let content = core.keepingPath(request.content)
-        var value: (any Sendable)?
-        let attempt = core.deliver(content.url, nil, content) { handler, message in
-            let reply = try handler.call(message)
-            core.conclude(message, reply)
-            value = reply
+        let delivery = core.deliverHere(content)
+        if case .ended(let result) = delivery, case .replied(let value) = result.outcome {
+            return .replied(value, result.id)
         }
-        core.noteEndInPlace()
-        if case .called(let id) = attempt, let value { return .replied(value, id) }
-        return .pending(ExternalAttempt.Rest(request: content, attempt: attempt, audience: request.audience))
+        return .pending(
+            ExternalAttempt.Rest(url: content.url, delivery: delivery, audience: request.audience)
+        )
     }
 
     /// The loop where a peer's request is best begun: that of its handler, or the first one.
     package func eventLoop(for request: ExternalRequest) -> EventLoop {
         let core = self.core
-        guard !core.otherShards.isEmpty, let found = try? core.find(request.content, on: nil) else {
-            return core.primaryShard.eventLoop
-        }
-        return found.handler.mailbox.eventLoop
+        guard !core.otherShards.isEmpty,
+            let handler = core.resolve(request.content, in: nil, on: nil).handler
+        else { return core.primaryShard.eventLoop }
+        return handler.mailbox.eventLoop
     }
 
     /// Waits for the reply of a request that has begun.
@@ -236,8 +235,8 @@ extension MessageBus {
         onReply: ((any Sendable) async throws -> any Sendable)?
     ) async throws(RoutingError) -> Reply {
         let core = self.core
-        let url = rest.request.url
-        let delivered = await core.route(rest.request, after: rest.attempt) { value in
+        let url = rest.url
+        let delivered = await core.result(of: rest.delivery) { value in
             guard let onReply else { return try await noListener(value) }
             return value is ListenerProbe ? () : try await onReply(value)
         }
@@ -253,45 +252,25 @@ extension MessageBus {
     /// - Throws: the reason that the message is not in the mailbox of a handler; it is no dead letter then.
     package func send(_ request: ExternalRequest) throws(RoutingError) {
         let core = self.core
-        if let error = core.objection(to: request, .sends) { throw core.refuse(request, error) }
-        let id = core.open()
-        do throws(RoutingError) {
-            try core.post(core.keepingPath(request.content), id)
-        } catch {
-            let error = core.asSeenOutside(error, at: request.url, by: request.audience)
-            throw core.end(request.content, id, error)
+        if let error = core.rejection(of: request, .sends) { throw error }
+        let content = core.keepingPath(request.content)
+        if let error = core.send(content, isOwn: false, for: .peer(awaits: true)) {
+            throw core.asSeenOutside(error, at: request.url, by: request.audience)
         }
     }
 }
 
 extension BusCore {
-    /// Why a peer's request is not taken, if so.
-    func objection(
-        to request: ExternalRequest,
-        _ operation: ExposedOperations
-    ) -> RoutingError? {
-        // A handler in flight may have sent it, by way of another process, but a peer could say so as well.
-        guard self.phase.load(ordering: .relaxed) == .open else { return .shutDown(url: request.url) }
-        guard CombiningMarks.areFew(in: request.url) else { return .combiningMarks(request.url) }
-        if let error = self.objection(to: request.content) { return error }
-        if request.operations.isSuperset(of: operation) { return nil }
-        do throws(RoutingError) {
-            let operations = try self.exposures(to: request.audience).operations(at: request.url)
-            return operations.isSuperset(of: operation)
-                ? nil : self.notExposed(request.url, to: request.audience)
-        } catch {
-            return error
-        }
-    }
-
-    /// Counts a request that is not taken.
-    fileprivate func refuse(_ request: ExternalRequest, _ error: RoutingError) -> RoutingError {
-        self.end(request.content, self.open(), error)
-    }
-
-    /// Ends a request whose caller gets the error; no code of the program sees it but observers.
-    fileprivate func end(_ request: Request, _ id: CorrelationID, _ error: RoutingError) -> RoutingError {
-        self.close(.failed(error), id, request.url, self.unmatched(request, id: id))
+    /// Returns the reason to reject a peer's request, which counts as a message then, or nil to deliver it.
+    func rejection(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
+        let access = PeerAccess(
+            audience: request.audience,
+            operation: operation,
+            known: request.operations
+        )
+        guard let error = self.rejection(of: request.content, by: access) else { return nil }
+        // No code of the program sees the message but observers. A publication is counted for each subscriber.
+        if operation != .publishing { self.fail(request.content, error, for: .peer(awaits: true)) }
         return error
     }
 
@@ -300,19 +279,14 @@ extension BusCore {
         if self.mayReturn(request, of: audience) {
             self.send(self.keepingPath(request), isOwn: false)
         } else {
-            let id = self.open()
-            let error = self.notExposed(request.url, to: audience)
-            self.show(id, request.url, error, isAwaited: false, self.unmatched(request, id: id))
-            self.close(.deadLettered)
-            self.log(request.url, error)
-            request.extras?.isReturnOf?.end(.failed(error))
+            self.fail(request, self.notExposed(request.url, to: audience), for: .peer(awaits: false))
         }
     }
 
     /// Whether a return URL that a peer gave may be used; one that a node gave may lead to another node.
     private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
-        guard let found = try? self.find(request, on: nil) else { return false }
-        if audience == .nodes, found.handler === self.registry.connections.cluster?.connection.handler {
+        guard let handler = self.resolve(request, in: nil, on: nil).handler else { return false }
+        if audience == .nodes, handler === self.registry.connections.cluster?.connection.handler {
             return true
         }
         return self.isExposedForReturns(request.url, to: audience)

@@ -9,7 +9,7 @@ extension BusCore {
         guard self.mayOverridePath(request) else { return request }
         let found = try? self.registry.read { table throws(RoutingError) in
             try table.match(request.url).map { match in
-                PathValues(match.parameters, table[match]?.instanceGroup?.target)
+                PathValues(match.parameters, table[match]?.group?.configured)
             }
         }
         guard let values = found ?? nil else { return request }

@@ -57,7 +57,7 @@ extension BusCore {
         let problems = try? self.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route -> RoutingError? in
                 guard shared.contains(route.pattern.text),
-                    let type = table.handler(for: route.id)?.members.first?.code.replyType,
+                    let type = table.handler(for: route.id)?.replyType,
                     !Self.isTransferable(type)
                 else { return nil }
                 return RoutingError(

@@ -62,12 +62,6 @@ extension BusCore {
         }
     }
 
-    /// The same where messages have been delivered in place, which are counted without a look at the phase.
-    @inline(__always)
-    func noteEndInPlace() {
-        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
-    }
-
     /// Looks for the last message now, and on each loop when it has finished what it is doing.
     ///
     /// A handler that a loop was calling in place when the bus began to shut down is counted without a look

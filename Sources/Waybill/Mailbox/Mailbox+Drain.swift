@@ -10,69 +10,53 @@ extension Mailbox {
             self.grantSlots()
             switch consume entry {
             case .sent(let envelope): self.start(envelope)
-            case .intercepted(let intercepted): self.start(intercepted.envelope, by: intercepted.chain)
             case .awaited(let awaited): awaited.task.resume()
             }
         }
         self.drainLater()
     }
 
-    /// Runs a message that no caller awaits.
-    private func start(_ envelope: borrowing Envelope, by chain: MiddlewareChain? = nil) {
-        let isLate = envelope.handler.isGone || envelope.message.expiry.exists
-        if isLate, let error = envelope.handler.objection(to: envelope.message) {
+    /// Handles a message that no caller awaits.
+    private func start(_ envelope: consuming Envelope) {
+        let (core, message) = (envelope.core, envelope.message)
+        guard let handler = envelope.target.handler else { return self.startTask(of: envelope, handler: nil) }
+        if let error = handler.rejection(of: message) {
             self.endTurn()
-            envelope.deadLetter(error)
-        } else if envelope.handler.isImmediate, chain == nil {
-            envelope.handler.settle(envelope.message, in: self)
+            envelope.reject { _ in error }
+        } else if handler.isImmediate, envelope.chain == nil {
+            let outcome = handler.invoke(message) { try $0.callBoxed($1) }
+            self.endTurn()
+            core.settle(
+                envelope.ticket,
+                as: outcome,
+                of: message,
+                for: .nobody,
+                at: handler,
+                on: handler.shard
+            )
         } else {
-            self.startTask(envelope.message, envelope.handler, by: chain)
+            self.startTask(of: envelope, handler: handler)
         }
     }
 
-    /// Runs a handler that may suspend; it ends with its registration all the same.
-    private func startTask(_ message: Message, _ handler: Handler, by chain: MiddlewareChain?) {
-        let exchange = Exchange(
-            message.id,
-            url: message.parameters.url,
-            hops: message.hops,
-            expiry: message.expiry,
-            core: handler.core,
-            handler: handler,
-            .sent(message)
-        )
-        if chain == nil, handler.code.maySuspend {
-            exchange.start(message, at: handler, on: self.eventLoop)
-        } else {
-            self.startIntercepted(message, handler, exchange, by: chain)
+    /// Handles a message that no caller awaits in a task, which ends with the handler's registration.
+    private func startTask(of envelope: consuming Envelope, handler: Handler?) {
+        let (core, message) = (envelope.core, envelope.message)
+        let interception = envelope.chain.map { chain in
+            Interception(
+                message,
+                by: chain,
+                to: envelope.target,
+                on: core,
+                deadline: message.expiry,
+                hasWaited: true,
+                attempts: self.isSerial ? Interception.Attempts() : nil
+            )
         }
-    }
-
-    /// Runs a message that meets middlewares, in a task of its own.
-    private func startIntercepted(
-        _ message: Message,
-        _ handler: Handler,
-        _ exchange: Exchange,
-        by chain: MiddlewareChain?
-    ) {
-        guard exchange.attach(to: handler) else {
-            self.endTurn()
-            return exchange.finish(.failed(handler.reason(exchange.url)))
-        }
-        if message.expiry.exists { exchange.expire(at: message.expiry, on: self.eventLoop) }
-        let attempts = self.isSerial ? DeliveryBounds.Attempts() : nil
-        exchange.bind(
-            task: handler.core.startTask {
-                Task.immediate {
-                    let outcome = await self.runUnawaited(message, handler, chain, attempts, for: exchange)
-                    let leftBehind = attempts.flatMap { $0.isEmpty ? nil : $0 }
-                    if leftBehind == nil { self.endTurn() }
-                    exchange.finish(outcome, of: message, by: handler)
-                    guard let leftBehind else { return }
-                    await leftBehind.end()
-                    self.endTurn()
-                }
-            }
+        let exchange = Exchange(sending: message, envelope.ticket, to: handler, core: core)
+        exchange.start(
+            TaskWork(message: message, interception: interception, handler: handler, endsTurn: true),
+            on: self.eventLoop
         )
     }
 }

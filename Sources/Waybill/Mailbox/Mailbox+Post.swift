@@ -4,38 +4,29 @@ internal import WaybillRouting
 
 // Messages that no caller awaits, from any thread.
 extension Mailbox {
-    /// Leaves a message.
+    /// Leaves a message, which waits in the queue even if its sender is on the loop; ends it if the queue does
+    /// not take it.
+    ///
+    /// - Parameters:
+    ///   - envelope: The message.
+    ///   - sender: Who learns that the queue has not taken the message.
+    /// - Returns: The reason that the queue has not taken the message, or nil.
     @inline(__always)
-    nonisolated func post(_ envelope: consuming Envelope) throws(RoutingError) {
-        if self.heldLoop.isShutDown { throw envelope.refused(RoutingError.loopShutDown) }
+    @discardableResult
+    nonisolated func post(_ envelope: consuming Envelope, for sender: Recipient = .nobody) -> RoutingError? {
+        if self.heldLoop.isShutDown { return envelope.reject(for: sender, RoutingError.loopShutDown) }
         // A closure cannot consume what it captures.
         var rest: Envelope? = consume envelope
-        guard self.act(on: self.withQueue { $0.send(&rest) }) else {
-            guard let envelope = rest.take() else { return }
-            throw envelope.refused { .mailboxFull(url: $0, limit: self.limit) }
-        }
-    }
-
-    /// Leaves a message, and the middlewares that it meets when its turn comes.
-    nonisolated func post(
-        _ envelope: consuming Envelope,
-        by chain: MiddlewareChain?
-    ) throws(RoutingError) {
-        guard let chain else { return try self.post(envelope) }
-        let intercepted = InterceptedEnvelope(envelope, by: chain)
-        if self.heldLoop.isShutDown { throw intercepted.envelope.refused(RoutingError.loopShutDown) }
-        guard self.act(on: self.withQueue { $0.send(intercepted) }) else {
-            throw intercepted.envelope.refused { .mailboxFull(url: $0, limit: self.limit) }
-        }
+        if self.act(on: self.withQueue({ $0.send(&rest) })) { return nil }
+        return rest.take()?.reject(for: sender) { .mailboxFull(url: $0, limit: self.limit) }
     }
 
     /// Leaves a message whose sender has a slot for it.
-    nonisolated func post(inSlot envelope: consuming Envelope, by chain: MiddlewareChain?) {
-        var rest: MailboxQueue.Entry? =
-            if let chain { .intercepted(InterceptedEnvelope(envelope, by: chain)) } else { .sent(envelope) }
+    nonisolated func post(inSlot envelope: consuming Envelope) {
+        var rest: Envelope? = consume envelope
         let effect = self.withQueue { queue in
-            guard let entry = rest.take() else { return MailboxQueue.Effect.none }
-            return queue.send(inSlot: entry)
+            guard let envelope = rest.take() else { return MailboxQueue.Effect.none }
+            return queue.send(inSlot: envelope)
         }
         _ = self.act(on: effect)
     }
@@ -97,7 +88,7 @@ extension Mailbox {
         var removed = self.withQueue { $0.removeUnreachable() }
         while let entry = removed.popFirst() {
             let handler = entry.handler
-            entry.lose { handler.reason($0) }
+            entry.fail { handler?.reason($0) ?? .unregistered(url: $0) }
         }
         self.grantSlots()
     }

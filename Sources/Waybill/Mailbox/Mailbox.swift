@@ -89,7 +89,7 @@ actor Mailbox: LoopBound {
             return true
         case .full: return false
         case .dropped(let oldest, let isDue):
-            oldest.entry.lose { .dropped(url: $0, limit: self.limit) }
+            oldest.fail { .dropped(url: $0, limit: self.limit) }
             if isDue { self.drainLater() }
             return true
         }
@@ -103,108 +103,56 @@ actor Mailbox: LoopBound {
 
 // Messages that their callers await.
 extension Mailbox {
-    /// Whether a message may run here and now: the calling thread runs the loop, and no message is before it.
+    /// Whether a message may be handled here and now: the calling thread runs the loop, and no message is
+    /// before it.
     @inline(__always)
     nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
 
-    /// Handles a message of a handler that cannot suspend, on the loop and in the caller's task.
-    ///
-    /// The caller is free before that if it is cancelled, or the handler is unregistered.
-    @inline(__always)
-    nonisolated(nonsending) static func handle(_ task: QueuedTask) async {
-        if task.handleAtOnce() { return }
-        // The task lives in this frame, and only waits in between. A caller that is cancelled already is told
-        // here.
-        let observer = unsafe CurrentTask.addCancellationObserver(task)
-        await task.handle()
-        unsafe CurrentTask.removeCancellationObserver(observer)
-    }
-
-    /// The same for a message without a task, which has met middlewares.
-    nonisolated(nonsending) func handle(_ message: Message, _ handler: Handler) async -> Outcome {
-        if self.isClear { return self.handleInPlace(message, handler) }
-        let task = self.queued(message, handler)
-        await Self.handle(task)
-        return task.takeOutcome()
-    }
-
-    /// Handles a message or refuses it, if that can be done without waiting.
-    nonisolated func handleAtOnce(_ task: QueuedTask) -> Bool {
-        if self.isClear {
-            task.end(self.handleInPlace(task.message, task.handler))
-            return true
-        }
-        do throws(RoutingError) {
-            try self.check(task.message.id, url: task.url, inside: DeliveryContext.waiting)
-            // A refusal by ``enter(_:)`` takes a detour.
-            if self.whenFull == .fail, self.waiting >= self.limit, task.takesSlot,
-                self.queue.withLock({ $0.isFull })
-            {
-                throw self.refusal(of: task)
-            }
-            return false
-        } catch {
-            task.end(.failed(error))
-            return true
-        }
-    }
-
-    /// Admits a message that ``perform(_:_:after:)`` is going to run.
-    ///
-    /// - Returns: its task in the queue; nil if it may run at once.
-    /// - Throws: the reason that it is not admitted.
-    nonisolated func admit(_ message: Message, _ handler: Handler) throws(RoutingError) -> QueuedTask? {
-        if self.isClear { return nil }
-        try self.check(message.id, url: message.parameters.url, inside: DeliveryContext.waiting)
-        let task = self.queued(message, handler, for: nil)
-        if let error = self.enqueue(task) { throw error }
-        return task
-    }
-
-    /// Begins a message here and now, if the calling thread runs the loop and no message is before it;
-    /// ``endTurn()`` must follow.
-    nonisolated func begin(_ id: CorrelationID) -> Bool {
-        guard self.isClear else { return false }
-        return !self.isSerial || self.withQueue { $0.start(id) }
-    }
-
-    /// Runs an admitted message whose handler may suspend, in its caller's task.
+    /// Runs a handler that may suspend in the calling task, which has taken the message through middlewares.
     ///
     /// - Parameters:
-    ///   - message: the message.
-    ///   - handler: its handler.
-    ///   - queued: its task in the queue; nil if it may run at once.
-    /// - Returns: how it ended.
-    func perform(_ message: Message, _ handler: Handler, after queued: QueuedTask?) async -> Outcome {
-        var task = queued
-        if task == nil, self.isSerial || self.isOccupied, !self.withQueue({ $0.start(message.id) }) {
-            // Another message has come in between, since a preference for an executor made the caller's task
-            // wait.
-            let late = QueuedTask(message, handler, for: nil, takesSlot: false, on: self.heldLoop)
-            if let error = self.enqueue(late) { return .failed(error) }
-            task = late
+    ///   - message: The message.
+    ///   - handler: The handler.
+    ///   - hasWaited: Whether the turn of the message has come already.
+    /// - Returns: How the handler ended.
+    func handle(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
+        if !hasWaited, case .failed(let error) = await self.waitForTurn(message, handler) {
+            return .failed(error)
         }
-        if let task {
-            await self.wait(for: task)
-            if task.isRefused { return task.takeOutcome() }
+        defer { if !hasWaited { self.endTurn() } }
+        if let error = handler.rejection(of: message) { return .failed(error) }
+        // The caller may have given up meanwhile.
+        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
+        let context = DeliveryContext.record(ContextRecord(message, inside: DeliveryContext.waiting))
+        return await DeliveryContext.local.withValue(context.inherited) {
+            // Without a mention of the actor the closure would not be isolated to it.
+            _ = self
+            return await handler.run(message, isolation: self)
         }
-        defer { self.endTurn() }
-        return await self.run(message, handler, for: nil)
     }
 
-    /// Waits for a turn, in the task of the message's caller.
-    private func wait(for task: QueuedTask) async {
-        // The task lives in this frame, and only waits in between.
-        let observer = unsafe CurrentTask.addCancellationObserver(task)
-        await task.wait()
-        unsafe CurrentTask.removeCancellationObserver(observer)
-    }
-
-    /// Runs a message that has left the queue already: one that no caller awaits, and that has met
-    /// middlewares since.
-    func run(_ message: Message, _ handler: Handler, for exchange: Exchange?) async -> Outcome {
-        if let error = self.objection(to: message, handler) { return .failed(error) }
-        return await handler.run(message, isolation: self, for: exchange)
+    /// Waits in the calling task until the turn of a message comes.
+    ///
+    /// - Returns: The failure of a message that is rejected, or `.replied`.
+    private func waitForTurn(_ message: Message, _ handler: Handler) async -> Outcome {
+        guard case .queue(let takesSlot) = self.place(message.id, isImmediate: false) else {
+            return .replied(())
+        }
+        let url = message.parameters.url
+        if let error = self.rejection(of: message.id, to: url, inside: DeliveryContext.waiting) {
+            return .failed(error)
+        }
+        let task = QueuedTask(message, for: handler, takesSlot: takesSlot)
+        if let error = self.enqueue(task) { return .failed(error) }
+        await withTaskCancellationHandler(
+            operation: {
+                // Without a mention of the actor the closure would not be isolated to it.
+                _ = self
+                await task.wait()
+            },
+            onCancel: { task.cancel() }
+        )
+        return task.isRejected ? task.takeOutcome() : .replied(())
     }
 
     /// Runs a closure that may suspend.
@@ -220,73 +168,21 @@ extension Mailbox {
         }
     }
 
-    private nonisolated func handleInPlace(_ message: Message, _ handler: Handler) -> Outcome {
-        if let error = self.objection(to: message, handler) { return .failed(error) }
-        return handler.runInPlace(message)
-    }
-
-    private nonisolated func objection(to message: borrowing Message, _ handler: Handler) -> RoutingError? {
-        // The caller may have given up meanwhile.
-        handler.objection(to: message) ?? (Task.isCancelled ? .cancelled(url: message.parameters.url) : nil)
-    }
-
-    /// Calls a handler for a message whose turn has come; its caller would have taken it out of the queue.
-    nonisolated func runInPlace(_ message: Message, _ handler: Handler) -> Outcome {
-        if let error = handler.objection(to: message) { return .failed(error) }
-        return handler.runInPlace(message)
-    }
-
-    /// Refuses what can never run.
-    nonisolated func check(
-        _ id: CorrelationID,
-        url: @autoclosure () -> String,
-        inside caller: @autoclosure () -> DeliveryContext?
-    ) throws(RoutingError) {
-        if self.heldLoop.isShutDown { throw .loopShutDown(url: url()) }
-        guard self.isSerial, let caller = caller() else { return }
-        // An earlier attempt of the message itself, which a middleware has given up, comes to an end.
-        guard self.isBusy(with: caller.messages.subtracting([id])) else { return }
-        throw .deadlock(url: url())
-    }
-
-    /// The task of a message whose handler cannot suspend, and which its caller is going to wait for.
-    nonisolated func queued(_ message: consuming Message, _ handler: Handler) -> QueuedTask {
-        let isHere = self.heldLoop.isInEventLoop && !self.isSerial
-        let takesSlot = self.whenFull != .suspend && !isHere
-        return QueuedTask(message, handler, for: nil, takesSlot: takesSlot, on: self.heldLoop)
-    }
-
-    /// The task of a message whose handler may suspend.
-    nonisolated func queued(
-        _ message: consuming Message,
-        _ handler: Handler,
-        for exchange: Exchange?
-    ) -> QueuedTask {
-        let takesSlot = self.whenFull != .suspend
-        return QueuedTask(message, handler, for: exchange, takesSlot: takesSlot, on: self.heldLoop)
-    }
-
-    /// Takes a task that waits already into the queue, or refuses it; it may be gone when this returns.
+    /// Takes a task that waits already into the queue, or rejects it; it may be gone when this returns.
     nonisolated func enter(_ task: QueuedTask) {
-        if let error = self.enqueue(task) { task.refuse(error) }
+        if let error = self.enqueue(task) { task.reject(error) }
     }
 
-    /// Puts a task into the queue, or says why not.
+    /// Puts a task into the queue.
+    ///
+    /// - Returns: The reason that the queue does not take it.
     nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
-        var holder: Mailbox?
         let effect = self.withQueue { queue in
             // Checked under the lock: a handler's end, which removes its messages, comes before this or after
             // it, and so does a cancellation.
-            let effect = task.handler.isGone || task.isCancelled ? .full : queue.wait(task)
-            // What is in the queue may be taken out at once, and with it what holds the mailbox.
-            if effect.isWork { holder = self }
-            return effect
+            task.handler.isGone || task.isCancelled ? .full : queue.wait(task)
         }
-        defer { withExtendedLifetime(holder) {} }
-        return self.act(on: effect) ? nil : self.refusal(of: task)
-    }
-
-    private nonisolated func refusal(of task: QueuedTask) -> RoutingError {
+        if self.act(on: effect) { return nil }
         if task.handler.isGone { return task.handler.reason(task.url) }
         return task.isCancelled
             ? .cancelled(url: task.url) : .mailboxFull(url: task.url, limit: self.limit)
@@ -295,13 +191,14 @@ extension Mailbox {
     /// Frees the task of a message that has not begun.
     nonisolated func withdraw(_ task: QueuedTask) {
         guard self.withQueue({ $0.withdraw(task) }) else { return }
-        task.refuse(.cancelled(url: task.url))
+        task.reject(.cancelled(url: task.url))
         self.grantSlots()
     }
 
     /// Ends the message in progress of a serial mailbox.
     ///
-    /// Before its outcome is known: what is sent then, its return message for one, finds the slot free.
+    /// This comes before the outcome is known: what is sent then, a return leg for example, finds the slot
+    /// free.
     @inline(__always)
     nonisolated func endTurn() {
         guard self.isSerial else { return }

@@ -87,7 +87,14 @@ extension MessageBus {
         timeout: Duration? = nil
     ) async throws(RoutingError) {
         try await self.core.enqueue(
-            Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+            Request(
+                url: url,
+                parameters: parameters,
+                headers: headers,
+                deadline: deadline,
+                timeout: timeout,
+                by: self.core.time
+            )
         )
     }
 }

@@ -1,45 +1,45 @@
 internal import DequeModule
+internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A message that no caller awaits, and its handler.
+/// A message that no caller awaits, where it goes, and the obligation to end it.
 ///
-/// It cannot be copied: from its sender it moves through the mailbox to the loop, and no reference in it is
-/// counted on the way.
+/// It moves from its sender through the mailbox to the loop, and no reference in it is counted on the way.
 struct Envelope: ~Copyable, Sendable {
     let message: Message
-    let handler: Handler
-}
+    let ticket: MessageTicket
+    /// The handler, or that there is none: the middlewares of the bus see such a message, too.
+    let target: Target
+    let core: BusCore
+    /// The middlewares that the message meets when its turn comes, if there are any.
+    ///
+    /// They are not in the message: a middleware that keeps messages would keep itself.
+    var chain: MiddlewareChain?
 
-extension Envelope {
     /// Ends a message that its handler does not get.
-    borrowing func deadLetter(_ error: RoutingError) {
-        self.handler.core.endUnawaited(self.message, .failed(error), at: self.handler)
-    }
-
-    borrowing func deadLetter(_ reason: (String) -> RoutingError) {
-        self.deadLetter(reason(self.message.parameters.url))
-    }
-
-    /// Counts, for its route, a message that does not get into the mailbox; its sender counts it for the bus.
+    ///
+    /// - Parameters:
+    ///   - recipient: Who learns the reason.
+    ///   - reason: Makes the reason for the URL of the message.
+    /// - Returns: The reason, with the route of the handler.
     @inline(never)
-    borrowing func refused(_ reason: (String) -> RoutingError) -> RoutingError {
-        self.handler.counters.count(.deadLettered)
-        return reason(self.message.parameters.url).at(self.handler)
-    }
-}
-
-/// A message that no caller awaits, and the middlewares that it meets when its turn comes.
-///
-/// They are not in the message: a middleware that keeps messages would keep itself. It is an object, since
-/// larger entries of a queue would be moved by calls of `memcpy`, which takes a tenth of a message.
-final class InterceptedEnvelope: Sendable {
-    let envelope: Envelope
-    let chain: MiddlewareChain
-
-    init(_ envelope: consuming Envelope, by chain: MiddlewareChain) {
-        self.envelope = envelope
-        self.chain = chain
+    @discardableResult
+    consuming func reject(
+        for recipient: Recipient = .nobody,
+        _ reason: (String) -> RoutingError
+    ) -> RoutingError {
+        let (core, message, handler) = (self.core, self.message, self.target.handler)
+        let error = reason(message.parameters.url).at(handler)
+        core.settle(
+            self.ticket,
+            as: .failed(error),
+            of: message,
+            for: recipient,
+            at: handler,
+            on: core.currentShard
+        )
+        return error
     }
 }
 
@@ -53,14 +53,13 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// One message.
     enum Entry: ~Copyable, Sendable {
         case sent(Envelope)
-        case intercepted(InterceptedEnvelope)
         case awaited(AwaitedMessage)
     }
 
     /// A message that its caller awaits.
     ///
-    /// What counts is here as well: the loop would wait for the task's memory, which another thread has just
-    /// written, while it holds the lock.
+    /// The numbers that the queue counts are copied here: reading memory that another core has just written
+    /// would stall the loop while it holds the lock.
     struct AwaitedMessage: ~Copyable, Sendable {
         let task: QueuedTask
         let takesSlot: Bool
@@ -71,16 +70,6 @@ struct MailboxQueue: ~Copyable, Sendable {
             self.takesSlot = task.takesSlot
             self.hasExchange = task.exchange != nil
         }
-    }
-
-    /// A message that another one has displaced.
-    ///
-    /// It is an object, so that an ``Effect`` is a word: an enumeration that may hold a message is moved as if
-    /// it did, which takes a hundredth of a microsecond each time.
-    final class DisplacedEntry: Sendable {
-        let entry: Entry
-
-        init(_ entry: consuming Entry) { self.entry = entry }
     }
 
     let limit: Int
@@ -107,18 +96,8 @@ struct MailboxQueue: ~Copyable, Sendable {
         case drain
         /// The message was not taken.
         case full
-        /// The message was taken in the place of the oldest one, which is lost.
-        case dropped(DisplacedEntry, isDue: Bool)
-
-        /// Whether there is something to do for a message that was taken.
-        var isWork: Bool {
-            switch self {
-            case .none: false
-            case .full: false
-            case .drain: true
-            case .dropped: true
-            }
-        }
+        /// The message was taken in the place of the oldest one, which is dropped.
+        case dropped(Entry, isDue: Bool)
     }
 
     init(limit: Int, whenFull: MailboxConfiguration.Overflow, isSerial: Bool) {
@@ -138,8 +117,8 @@ struct MailboxQueue: ~Copyable, Sendable {
             ? self.slots + (self.inProgress == nil ? 0 : 1) > self.limit : self.slots >= self.limit
     }
 
-    /// Takes a message that no caller awaits, unless all slots are taken; what is not taken stays where it
-    /// is.
+    /// Takes a message that no caller awaits, unless all slots are taken; a message that is not taken stays
+    /// where it is.
     mutating func send(_ envelope: inout Envelope?) -> Effect {
         guard let effect = self.makeRoom() else { return .full }
         guard let taken = envelope.take() else { return effect }
@@ -148,19 +127,9 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: effect)
     }
 
-    /// The same for one that meets middlewares.
-    ///
-    /// A function for both, which gets an entry, would copy each message once more: 80 of 2,120 instructions.
-    mutating func send(_ intercepted: InterceptedEnvelope) -> Effect {
-        guard let effect = self.makeRoom() else { return .full }
-        self.slots += 1
-        self.entries.append(.intercepted(intercepted))
-        return self.drain(after: effect)
-    }
-
     /// Takes a message that no caller awaits and whose sender has a slot for it.
-    mutating func send(inSlot entry: consuming Entry) -> Effect {
-        self.entries.append(entry)
+    mutating func send(inSlot envelope: consuming Envelope) -> Effect {
+        self.entries.append(.sent(envelope))
         return self.drain(after: .none)
     }
 
@@ -170,8 +139,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .full }
         if awaited.takesSlot { self.slots += 1 }
         if awaited.hasExchange { self.exchanges += 1 }
-        // The lock of the queue is held, here and below.
-        unsafe task.hasEntered = true
+        task.hasEntered.store(true, ordering: .relaxed)
         self.entries.append(.awaited(awaited))
         return self.drain(after: effect)
     }
@@ -205,7 +173,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// It is looked for from both ends: when many are taken out, it is in the order in which they came, or the
     /// other way round.
     mutating func withdraw(_ task: QueuedTask) -> Bool {
-        guard unsafe task.hasEntered, !task.isResumed else { return false }
+        guard task.hasEntered.load(ordering: .relaxed), !task.isResumed else { return false }
         var (first, last) = (0, self.entries.count - 1)
         while first <= last {
             if self.entries[first].task === task { return self.remove(at: first) }
@@ -225,7 +193,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         var removed = UniqueDeque<Entry>()
         for _ in 0..<self.entries.count {
             guard let entry = self.entries.popFirst() else { break }
-            if entry.handler.isGone {
+            if entry.handler?.isGone == true {
                 self.forget(entry)
                 removed.append(entry)
             } else {
@@ -263,7 +231,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     private mutating func drop(at index: Int) -> Effect {
         let entry = self.entries.remove(at: index)
         self.forget(entry)
-        return .dropped(DisplacedEntry(entry), isDue: false)
+        return .dropped(entry, isDue: false)
     }
 
     /// Counts an entry less.
@@ -327,15 +295,13 @@ extension MailboxQueue.Entry {
     var id: CorrelationID {
         switch self {
         case .sent(let envelope): envelope.message.id
-        case .intercepted(let intercepted): intercepted.envelope.message.id
         case .awaited(let awaited): awaited.task.message.id
         }
     }
 
-    var handler: Handler {
+    var handler: Handler? {
         switch self {
-        case .sent(let envelope): envelope.handler
-        case .intercepted(let intercepted): intercepted.envelope.handler
+        case .sent(let envelope): envelope.target.handler
         case .awaited(let awaited): awaited.task.handler
         }
     }
@@ -343,7 +309,6 @@ extension MailboxQueue.Entry {
     var task: QueuedTask? {
         switch self {
         case .sent: nil
-        case .intercepted: nil
         case .awaited(let awaited): awaited.task
         }
     }
@@ -352,7 +317,6 @@ extension MailboxQueue.Entry {
     var takesSlot: Bool {
         switch self {
         case .sent: true
-        case .intercepted: true
         case .awaited(let awaited): awaited.takesSlot
         }
     }
@@ -361,17 +325,15 @@ extension MailboxQueue.Entry {
     var hasExchange: Bool {
         switch self {
         case .sent: false
-        case .intercepted: false
         case .awaited(let awaited): awaited.hasExchange
         }
     }
 
     /// Ends the message without its handler.
-    borrowing func lose(_ reason: (String) -> RoutingError) {
-        switch self {
-        case .sent(let envelope): envelope.deadLetter(reason)
-        case .intercepted(let intercepted): intercepted.envelope.deadLetter(reason)
-        case .awaited(let awaited): awaited.task.refuse(reason(awaited.task.url))
+    consuming func fail(_ reason: (String) -> RoutingError) {
+        switch consume self {
+        case .sent(let envelope): envelope.reject(reason)
+        case .awaited(let awaited): awaited.task.reject(reason(awaited.task.url))
         }
     }
 }

@@ -25,7 +25,7 @@ public struct Message: Sendable {
 
     private let attachment: Attachment
 
-    @usableFromInline let notes: Notes
+    let notes: Notes
 
     @inline(__always)
     init(
@@ -43,7 +43,7 @@ public struct Message: Sendable {
         self.attachment = Attachment(extras, exchange)
     }
 
-    /// A message for a handler that replies to it once, and may say what happens with its return URL.
+    /// Creates a message whose reply goes to the return URL, if it has one.
     @inline(__always)
     init(
         id: CorrelationID,
@@ -51,33 +51,18 @@ public struct Message: Sendable {
         hops: Int,
         expiry: Deadline,
         extras: MessageExtras?,
-        for handler: Unretained<Handler>
+        returningOn core: BusCore
     ) {
         let hasReturnURL = parameters.hasFragment
         self.notes = Notes(hops: hops, hasDeadline: expiry.exists, hasReturnURL: hasReturnURL)
         self.id = id
         self.expiry = expiry
-        // Before there is a message: one that is changed is copied. The caller holds the handler until then.
+        // Before there is a message: one that is changed is copied.
         self.attachment = Attachment(
-            hasReturnURL
-                ? Self.findReturnPath(parameters, id, hops, extras, unsafe handler.unsafeObject.core)
-                : extras,
+            hasReturnURL ? core.addingReturnPath(to: extras, parameters, id, hops: hops) : extras,
             nil
         )
         self.parameters = parameters
-    }
-
-    @inline(never)
-    private static func findReturnPath(
-        _ parameters: borrowing Parameters,
-        _ id: CorrelationID,
-        _ hops: Int,
-        _ extras: MessageExtras?,
-        _ core: BusCore
-    ) -> MessageExtras? {
-        let path = core.returnPath(of: parameters, id, hops: hops, from: extras?.external)
-        guard let path else { return extras }
-        return (extras ?? .empty).with(returnPath: path)
     }
 
     /// Extras and exchange in one word, for the same reason as ``Notes``.
@@ -114,9 +99,8 @@ public struct Message: Sendable {
     }
 
     /// Flags and counts in one word, so that a message stays small: it is moved with every delivery.
-    @usableFromInline
     struct Notes: Sendable {
-        @usableFromInline let bits: UInt64
+        private let bits: UInt64
 
         @inline(__always)
         init(hops: Int, hasDeadline: Bool, hasReturnURL: Bool) {
@@ -124,9 +108,9 @@ public struct Message: Sendable {
                 UInt64(truncatingIfNeeded: hops) &<< 2 | (hasDeadline ? 1 : 0) | (hasReturnURL ? 2 : 0)
         }
 
-        @inlinable var hasDeadline: Bool { self.bits & 1 != 0 }
+        var hasDeadline: Bool { self.bits & 1 != 0 }
 
-        @inlinable var hasReturnURL: Bool { self.bits & 2 != 0 }
+        var hasReturnURL: Bool { self.bits & 2 != 0 }
 
         @inline(__always)
         var hops: Int { Int(truncatingIfNeeded: self.bits &>> 2) }
@@ -150,10 +134,10 @@ extension Message {
     package var hops: Int { self.notes.hops }
 
     /// Whether there is a deadline.
-    @inlinable var hasDeadline: Bool { self.notes.hasDeadline }
+    var hasDeadline: Bool { self.notes.hasDeadline }
 
     /// Whether there is a fragment, which may be a URL for the reply.
-    @inlinable var hasReturnURL: Bool { self.notes.hasReturnURL }
+    @usableFromInline var hasReturnURL: Bool { self.notes.hasReturnURL }
 }
 
 extension Message {

@@ -37,9 +37,15 @@ extension MessageBus {
         as: Value.Type = Value.self,
         _ onReply: (Update) async throws -> Answer
     ) async throws(RoutingError) -> Value {
-        let delivered = await self.route(url, parameters, headers, deadline, timeout, onReply)
-        if Value.self == Reply.self, let reply = try delivered.reply(from: url) as? Value { return reply }
-        return try self.value(of: delivered.outcome, as: Value.self, url: url)
+        let request = Request(
+            url: url,
+            parameters: parameters,
+            headers: headers,
+            deadline: deadline,
+            timeout: timeout,
+            by: self.core.time
+        )
+        return try self.value(of: await self.route(request, listening: onReply), as: Value.self, url: url)
     }
 
     /// Routes a URL, lets a closure see and answer the progress replies, and returns the last reply.
@@ -72,18 +78,22 @@ extension MessageBus {
         timeout: Duration? = nil,
         _ onReply: (Update) async throws -> Answer
     ) async throws(RoutingError) -> Reply {
-        try await self.route(url, parameters, headers, deadline, timeout, onReply).reply(from: url)
+        let request = Request(
+            url: url,
+            parameters: parameters,
+            headers: headers,
+            deadline: deadline,
+            timeout: timeout,
+            by: self.core.time
+        )
+        return try await self.route(request, listening: onReply).reply(from: url)
     }
 
     private nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
-        _ url: String,
-        _ parameters: [String: any Sendable],
-        _ headers: [String: String],
-        _ deadline: ContinuousClock.Instant?,
-        _ timeout: Duration?,
-        _ onReply: (Update) async throws -> Answer
+        _ request: Request,
+        listening onReply: (Update) async throws -> Answer
     ) async -> DeliveryResult {
-        let request = Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+        let url = request.url
         return await self.core.route(request) { value in
             if value is ListenerProbe { return () }
             guard let update = converted(value, to: Update.self) else {
@@ -121,7 +131,13 @@ extension MessageBus {
     ) -> Replies {
         Replies(
             core: self.core,
-            request: Request(url, parameters, headers, deadline, by: self.core.time),
+            request: Request(
+                url: url,
+                parameters: parameters,
+                headers: headers,
+                deadline: deadline,
+                by: self.core.time
+            ),
             timeout: timeout
         )
     }

@@ -87,7 +87,7 @@ public struct Replies: AsyncSequence, Sendable {
         ) -> Reply {
             let isLast = answer == nil
             return Reply(
-                correlationID: stream.id,
+                correlationID: stream.exchange.id,
                 value: value,
                 url: self.request.url,
                 isLast: isLast,
@@ -100,18 +100,11 @@ public struct Replies: AsyncSequence, Sendable {
 
 /// An exchange whose replies are asked for one by one; it is cancelled when the stream is released.
 final class ReplyStream: Sendable {
-    let id: CorrelationID
     let exchange: Exchange
-    /// The message, if only middlewares stand between it and the uncaught handler.
-    private let unmatched: Message?
     /// The task that has a reply and has not asked for the next one, if there is one.
     private let reader = Locked<UInt?>(nil)
 
-    init(id: CorrelationID, exchange: Exchange, unmatched: Message? = nil) {
-        self.id = id
-        self.exchange = exchange
-        self.unmatched = unmatched
-    }
+    init(_ exchange: Exchange) { self.exchange = exchange }
 
     deinit {
         self.endReading()
@@ -129,9 +122,6 @@ final class ReplyStream: Sendable {
             let task = ReplyReaders.add(context, of: self.exchange)
             self.reader.withLock { $0 = task }
         }
-        if let unmatched, case .finished(.failed(let error)) = event, error.code == .noRoute {
-            self.exchange.core.tellUncaught(unmatched)
-        }
         return event
     }
 
@@ -148,34 +138,26 @@ extension BusCore {
     /// Makes a request whose replies are asked for one by one.
     nonisolated(nonsending) func openReplyStream(_ request: Request) async -> ReplyStream {
         var request = request
-        if let context = self.inherited { request.inherit(from: context) }
+        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
         await EventLoop.yieldIfDue()
-        let id = self.open()
-        do throws(RoutingError) {
-            if let error = self.objection(to: request) { throw error }
-            let chain = self.registry.chain
-            if chain?.isObserved == true { request = request.noting(.request, on: self) }
-            let found = try self.find(request, on: self.currentShard, around: chain)
-            return ReplyStream(
-                id: id,
-                exchange: self.begin(
-                    request,
-                    id,
-                    at: found.handler,
-                    found.parameters,
-                    for: .waiting,
-                    around: chain
-                ),
-                unmatched: found.handler.failure == nil ? nil : self.unmatched(request, id: id)
-            )
-        } catch {
-            let exchange = Exchange(id, url: request.url, core: self)
-            if error.code == .noRoute, let message = self.unmatched(request, id: id) {
-                self.tellUncaught(message)
-            }
-            exchange.finish(.failed(error))
-            return ReplyStream(id: id, exchange: exchange)
+        let shard = self.currentShard
+        let ticket = self.open(on: shard)
+        let error = self.rejection(of: request)
+        let route = self.resolve(request, in: nil, on: shard)
+        let chain = self.registry.chain
+        if error == nil, let chain, route.handler != nil || route.failure.code == .noRoute {
+            let request = chain.isObserved ? request.noting(.request, on: self) : request
+            return ReplyStream(self.intercept(request, ticket, route, by: chain, to: .caller))
         }
+        guard error == nil, let handler = route.handler else {
+            let exchange = Exchange(ticket, for: request, at: nil, to: .caller, core: self)
+            exchange.finish(.failed(error ?? route.failure), of: request, by: nil)
+            return ReplyStream(exchange)
+        }
+        let place = handler.mailbox.place(ticket.id, isImmediate: handler.isImmediate)
+        let (exchange, message) = self.exchange(request, ticket, route, to: .caller)
+        exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
+        return ReplyStream(exchange)
     }
 }
 

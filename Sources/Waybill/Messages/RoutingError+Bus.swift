@@ -200,7 +200,7 @@ extension RoutingError {
 extension RoutingError {
     /// The error, with the route of a handler.
     func at(_ handler: Handler?) -> RoutingError {
-        guard let handler, handler.failure == nil else { return self }
+        guard let handler else { return self }
         return self.at(route: handler.pattern, module: handler.module)
     }
 }

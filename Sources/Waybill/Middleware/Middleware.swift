@@ -85,40 +85,28 @@ extension Middleware {
 ///
 /// It cannot be copied or kept: it ends with the delivery.
 public struct MiddlewareContext: ~Copyable, Sendable {
-    // Held by the delivery that makes this.
-    @usableFromInline let handler: Unretained<Handler>
+    private let interception: Interception
 
-    @inlinable
-    init(_ handler: Unretained<Handler>) { self.handler = handler }
+    init(_ interception: Interception) { self.interception = interception }
 
     /// The pattern that the message has matched; nil if there is none, and so no handler.
     ///
-    /// There are as many patterns as there are routes, so it is what a measurement may be split by.
-    public var pattern: String? {
-        // The delivery that the context belongs to holds the handler.
-        unsafe self.handler.withUnsafeObject { $0.pattern }
-    }
+    /// There are as many patterns as there are routes, so a measurement may be split by it.
+    public var pattern: String? { self.interception.target.pattern }
 
     /// The present instant, as the deadlines of the bus go by it: in a test that advances the time by hand,
     /// its time.
-    public var now: ContinuousClock.Instant {
-        // The delivery that the context belongs to holds the handler.
-        unsafe self.handler.withUnsafeObject { $0.core.time.instant }
-    }
+    public var now: ContinuousClock.Instant { self.interception.core.time.instant }
 
     /// Where the bus logs.
-    public var logger: Logger {
-        // The delivery that the context belongs to holds the handler.
-        unsafe self.handler.withUnsafeObject { $0.core.logger }
-    }
+    public var logger: Logger { self.interception.core.logger }
 
     /// Waits, by the bus's clock.
     ///
-    /// - Parameter duration: how long.
+    /// - Parameter duration: How long.
     /// - Throws: `CancellationError` if the task is cancelled.
     public nonisolated(nonsending) func sleep(for duration: Duration) async throws {
-        // The delivery that the context belongs to holds the handler.
-        let core = unsafe self.handler.unsafeObject.core
+        let core = self.interception.core
         guard core.time.manual != nil else { return try await ContinuousClock().sleep(for: duration) }
         try await core.primaryShard.eventLoop.clock.sleep(for: duration)
     }

@@ -2,12 +2,8 @@ public import WaybillEventLoop
 internal import WaybillRouting
 
 /// The middlewares of a bus as they were at one moment, outermost first; there is at least one.
-@usableFromInline
 final class MiddlewareChain: Sendable {
-    private let array: FixedArray<MiddlewareLink>
-
-    /// The links, for as long as the chain is held.
-    @usableFromInline let links: FixedArray<MiddlewareLink>.UnretainedElements
+    let links: [MiddlewareLink]
 
     /// Whether there are wiretaps, for which messages note their provenance.
     let isObserved: Bool
@@ -15,95 +11,65 @@ final class MiddlewareChain: Sendable {
     init?(_ links: [MiddlewareLink], isObserved: Bool) {
         if links.isEmpty { return nil }
         self.isObserved = isObserved
-        self.array = FixedArray(links)
-        self.links = self.array.elements
+        self.links = links
     }
 
-    /// The message as it is sent, when all of the chain has seen it.
+    /// Returns the message as it is sent, when all middlewares of the chain have seen it.
     func prepare(_ message: Message) -> Message {
-        (0..<self.links.count).reduce(message) { message, index in
-            // The chain holds the array.
-            unsafe self.links[index].intercepts(message)
-                ? self.links[index].code.middleware.prepare(message) : message
+        self.links.reduce(message) { message, link in
+            link.intercepts(message) ? link.code.middleware.prepare(message) : message
         }
     }
 }
 
 /// A middleware's place in a chain.
-@usableFromInline
 struct MiddlewareLink: Sendable {
-    @usableFromInline let code: MiddlewareCode
+    let code: MiddlewareCode
 
-    /// Whether it is around every delivery.
-    @usableFromInline let isGlobal: Bool
-
-    /// What it is around otherwise: a table with one pattern.
+    /// A table with the pattern of the URLs that the middleware is around; nil when it is around every
+    /// delivery.
     private let scope: RouteTable<Void>?
 
     init(_ code: MiddlewareCode, scope: RouteTable<Void>?) {
         self.code = code
         self.scope = scope
-        self.isGlobal = scope == nil
     }
 
-    /// Whether it is around the delivery of a message.
+    /// Whether the middleware is around the delivery of a message.
     func intercepts(_ message: Message) -> Bool {
         guard let scope = self.scope else { return true }
         return scope.canRoute(message.parameters.url)
     }
 }
 
-/// A middleware as a chain calls it: its method as a function, and the object that the function is called
-/// with.
+/// A middleware, and its method as a function.
 ///
 /// A call by way of `any Middleware` takes two asynchronous frames, the witness and the method. This function
-/// is made where the middleware's type is known, so the method is inlined into it; and since it has no
-/// context, there is none to count.
+/// is made where the middleware's type is known, so the method is inlined into it.
 @usableFromInline
 struct MiddlewareCode: Sendable {
-    /// ``Middleware/handle(_:context:next:)`` of the middleware in a box.
+    /// ``Middleware/handle(_:context:next:)`` of the middleware.
     @usableFromInline
     typealias Handle =
         @Sendable (
-            _ box: UnretainedObject,
             _ message: Message,
             _ context: borrowing MiddlewareContext,
             _ next: borrowing Next
         ) async throws -> any Sendable
 
-    @usableFromInline let handle: Handle
-
-    /// The middleware's box, for code that holds this element of a chain.
-    @usableFromInline let box: UnretainedObject
-
-    private let held: any AnyObject & Sendable
-
-    /// What is asked for less often than a delivery.
+    let handle: Handle
     let middleware: any Middleware
 
-    /// Keeps a middleware of a type that the compiler knows.
-    @usableFromInline
-    final class Box<Content: Middleware>: Sendable {
-        @usableFromInline let content: Content
-
-        @inlinable
-        init(_ content: Content) { self.content = content }
-    }
-
     @inlinable
-    init<Content: Middleware>(_ middleware: Content) {
-        self.init(middleware, Box(middleware)) { box, message, context, next in
-            // The code is called with its own box, which it holds, and which is made one line above.
-            try await unsafe box.withUnsafeObject(assumedToBe: Box<Content>.self, { $0.content })
-                .handle(message, context: context, next: next)
+    init(_ middleware: some Middleware) {
+        self.init(middleware) { message, context, next in
+            try await middleware.handle(message, context: context, next: next)
         }
     }
 
     @usableFromInline
-    init(_ middleware: any Middleware, _ box: any AnyObject & Sendable, _ handle: @escaping Handle) {
+    init(_ middleware: any Middleware, _ handle: @escaping Handle) {
         self.middleware = middleware
-        self.held = box
-        self.box = UnretainedObject(box)
         self.handle = handle
     }
 }

@@ -68,17 +68,17 @@ extension MessageBus {
         }
         let services = Module.services
         let routes = Module.routes + services.flatMap { $0.routes($0.url(named: name)) }
-        let handlers = routes.map { route in
+        let targets = routes.map { route in
             let members = modules.map { Handler(route.makeCode($0), of: $0, core: self.core) }
-            let handler =
+            let target: Target =
                 members.count == 1
-                ? members[0] : Handler(InstanceGroup(members, instances.choice), core: self.core)
-            handler.describe(as: .route(route.description))
-            return handler
+                ? .handler(members[0]) : .instances(InstanceGroup(members, instances.choice))
+            target.describe(as: .route(route.description))
+            return target
         }
         let offers = services.map { $0.offer(name, $0.url(named: name)) }
         do throws(RoutingError) {
-            let registrations = try self.core.register(handlers, fileID, line)
+            let registrations = try self.core.register(targets, fileID, line)
             let provided: [Registration]
             do throws(RoutingError) {
                 // Last, since it may replace the service of another module, and cannot fail where it does.

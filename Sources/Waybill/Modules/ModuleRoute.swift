@@ -45,7 +45,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
         self.init(pattern, action, parameters, Value.self, documentation, takesMessage: takesMessage) {
             module in
-            HandlerCode(immediate: ImmediateBody(unsafe IsolatedBody(body).unisolated(module)))
+            .immediate(ImmediateBody(unsafe IsolatedBody(body).unisolated(module)))
         }
     }
 
@@ -63,7 +63,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     ) {
         self.init(pattern, action, parameters, Value.self, documentation, takesMessage: takesMessage) {
             module in
-            HandlerCode(suspending: ActorCode(module, body))
+            .suspending(ActorCode(module, body))
         }
     }
 
@@ -84,7 +84,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         self.immediate = { methods in
             methods.lazy.compactMap { $0.code(of: signature, returning: Value.self) }.first.map { makeBody in
                 Self(pattern, action, parameters, Value.self, documentation) { module in
-                    HandlerCode(immediate: ImmediateBody(makeBody(module)))
+                    .immediate(ImmediateBody(makeBody(module)))
                 }
             }
         }

@@ -50,12 +50,6 @@ extension Message {
 }
 
 extension BusCore {
-    /// Sends a reply's value to the return URL of the message that it answers, if that has one.
-    func conclude(_ message: Message, _ value: any Sendable) {
-        guard message.hasReturnURL, let path = message.extras?.returnPath, !path.isHeld else { return }
-        path.send(value, headers: message.returnHeaders)
-    }
-
     /// Where the value of a message's reply goes, if it has a return URL.
     ///
     /// - Parameters:
@@ -74,7 +68,19 @@ extension BusCore {
         return self.makeReturnPath(parameters.address, id, hops: hops, from: external())
     }
 
-    /// A message that reaches no handler, with its return URL: only a delivery gives one to a message.
+    /// Returns the extras of a message with its return URL.
+    @inline(never)
+    func addingReturnPath(
+        to extras: MessageExtras?,
+        _ parameters: borrowing Parameters,
+        _ id: CorrelationID,
+        hops: Int
+    ) -> MessageExtras? {
+        let path = self.returnPath(of: parameters, id, hops: hops, from: extras?.external)
+        return path.map { (extras ?? .empty).with(returnPath: $0) } ?? extras
+    }
+
+    /// Returns a message that reaches no handler with its return URL: only a delivery gives one to a message.
     func addingReturnPath(to message: Message) -> Message {
         let extras = message.extras ?? .empty
         let path = self.returnPath(

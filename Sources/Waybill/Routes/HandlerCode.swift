@@ -1,65 +1,51 @@
 public import WaybillEventLoop
 
-/// What a handler runs: code that answers at once, code that may suspend, or nothing.
+/// What a handler runs.
 @usableFromInline
-struct HandlerCode: Sendable {
-    /// It is called in place, in the caller's task, and without a hop if the caller is on the same loop.
-    let immediate: any ImmediateCode
+enum HandlerCode: Sendable {
+    /// Code that cannot suspend, which is called in place.
+    case immediate(any ImmediateCode)
+    /// Code that may suspend, which runs in a task of its own, so that its caller can be freed at any time.
+    case suspending(any SuspendingCode)
 
-    /// The same for callers that know the type of its answer: an ``ImmediateBody``.
-    @usableFromInline let object: UnretainedObject
+    @inline(__always)
+    var isImmediate: Bool { if case .immediate = self { true } else { false } }
 
-    /// Whether it is called in place; if not, there is only something that stands for such code.
-    let isImmediate: Bool
-
-    /// It runs in a task of its own, so that its caller can be freed at any time.
-    let suspending: (any SuspendingCode)?
-
-    /// Whether there is such code; asking for the code itself would count it.
-    let maySuspend: Bool
-
-    /// Nothing that could be called.
-    static let none = Self(NoCode.shared, isImmediate: false)
-
-    /// The type of what it returns; nil if it is not known.
-    var replyType: (any Any.Type)? { self.suspending?.replyType ?? self.immediate.replyType }
-
-    /// Code that answers at once.
-    @usableFromInline
-    init(immediate: any ImmediateCode) { self.init(immediate, isImmediate: true) }
-
-    /// Code that may suspend.
-    @usableFromInline
-    init(suspending: any SuspendingCode) { self.init(NoCode.shared, isImmediate: false, suspending) }
-
-    private init(
-        _ immediate: any ImmediateCode,
-        isImmediate: Bool,
-        _ suspending: (any SuspendingCode)? = nil
-    ) {
-        self.immediate = immediate
-        self.object = UnretainedObject(immediate)
-        self.isImmediate = isImmediate
-        self.suspending = suspending
-        self.maySuspend = suspending != nil
+    /// The type of the values that the code returns; nil if it is not known.
+    var replyType: (any Any.Type)? {
+        switch self {
+        case .immediate(let code): code.replyType
+        case .suspending(let code): code.replyType
+        }
     }
 }
 
-/// Stands for the code of a handler that is never called in place; an optional would be copied, and counted,
-/// to be called.
-private final class NoCode: ImmediateCode {
-    static let shared = NoCode()
+/// Code of a handler that cannot suspend, for callers that do not know the type of its value.
+@usableFromInline
+protocol ImmediateCode: AnyObject, Sendable {
+    /// Calls the code and boxes its value.
+    func callBoxed(_ message: Message) throws -> any Sendable
 
-    var replyType: (any Any.Type)? { nil }
-
-    func callBoxed(_ message: Message) throws -> any Sendable {
-        preconditionFailure("only a handler that cannot suspend is called in place")
-    }
+    /// The type of the value; nil if it is not known.
+    var replyType: (any Any.Type)? { get }
 }
 
-/// Code of a handler that answers at once, with the type of its answer.
+/// Code of a handler that may suspend.
+@usableFromInline
+protocol SuspendingCode: AnyObject, Sendable {
+    /// The actor that the code is isolated to, and that the task which runs it should be isolated to.
+    var isolation: any LoopBound { get }
+
+    /// The type of the value; nil if it is not known.
+    var replyType: (any Any.Type)? { get }
+
+    /// Runs the code in the calling task, which is isolated to ``isolation``.
+    func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
+}
+
+/// Code of a handler that cannot suspend, with the type of its value.
 ///
-/// A caller that asks for that type calls it directly, and the value is neither boxed nor cast on its way.
+/// A caller that asks for that type calls the body directly, so that the value is neither boxed nor cast.
 @usableFromInline
 final class ImmediateBody<Value: Sendable>: ImmediateCode {
     @usableFromInline let body: @Sendable (Message) throws -> Value
@@ -68,10 +54,6 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
     init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
 
     @usableFromInline var replyType: (any Any.Type)? { Value.self }
-
-    @inlinable
-    @inline(__always)
-    func call(_ message: Message) throws -> Value { try self.body(message) }
 
     @usableFromInline
     func callBoxed(_ message: Message) throws -> any Sendable { try self.body(message) }
@@ -82,7 +64,7 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
 struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
     @usableFromInline let body: @Sendable (isolated Module, Message) throws -> Value
 
-    /// The same, without the word that the compiler checks.
+    /// `body` with `isolated` erased from its type.
     @usableFromInline
     struct Unchecked: Sendable {
         @usableFromInline let body: @Sendable (Module, Message) throws -> Value
@@ -91,7 +73,7 @@ struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
     @inlinable
     init(_ body: @escaping @Sendable (isolated Module, Message) throws -> Value) { self.body = body }
 
-    /// The code for an actor, which must be called on the actor's loop.
+    /// Returns the code as a function that must be called on the actor's loop.
     @unsafe
     @inlinable
     @inline(__always)
@@ -104,39 +86,6 @@ struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
             return try unchecked.body(module, message)
         }
     }
-}
-
-/// Code of a handler that answers at once, for callers that do not know the type of its answer.
-@usableFromInline
-protocol ImmediateCode: AnyObject, Sendable {
-    /// Calls it, and puts its value into a box.
-    func callBoxed(_ message: Message) throws -> any Sendable
-
-    /// The type of its value; nil if it is not known.
-    var replyType: (any Any.Type)? { get }
-}
-
-/// Code of a handler that may suspend.
-@usableFromInline
-protocol SuspendingCode: AnyObject, Sendable {
-    /// Runs it in a new task, up to where it first suspends within this call; for the thread of the mailbox's
-    /// loop.
-    ///
-    /// - Parameter exchange: has the message, which the task takes from it.
-    /// - Returns: the task.
-    func start(_ exchange: Exchange) -> HandlerTask
-
-    /// Runs it in a new task, which inherits from the calling code and waits in the mailbox; for any thread.
-    ///
-    /// - Parameter queued: the message, in the queue of the mailbox.
-    /// - Returns: the task.
-    func start(_ queued: QueuedTask) -> HandlerTask
-
-    /// Runs it in the calling task, which is on the mailbox's loop.
-    func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable
-
-    /// The type of its value; nil if it is not known.
-    var replyType: (any Any.Type)? { get }
 }
 
 /// A closure that may suspend, which runs on the loop of its mailbox.
@@ -155,133 +104,28 @@ final class SuspendingClosure: SuspendingCode {
         self.mailbox = mailbox
     }
 
-    func start(_ exchange: Exchange) -> HandlerTask {
-        self.mailbox.assumeOnLoop { self.launch(exchange, in: $0) }
-    }
-
-    private func launch(_ exchange: Exchange, in mailbox: isolated Mailbox) -> HandlerTask {
-        var task: HandlerTask?
-        for _ in 0..<once() {
-            task = Task.immediate {
-                // Captured, the parameter isolates the task to the mailbox.
-                _ = mailbox
-                let delivery = exchange.takeDelivery()
-                await self.perform(exchange, delivery.message, delivery.handler, in: mailbox)
-            }
-        }
-        guard let task else { preconditionFailure("the loop has one turn") }
-        return task
-    }
-
-    @inline(__always)
-    private func perform(
-        _ exchange: Exchange,
-        _ message: Message,
-        _ handler: Handler,
-        in mailbox: isolated Mailbox
-    ) async {
-        // It is in the exchange's context until `finish`, and binds nothing itself.
-        unsafe exchange.enter()
-        var outcome: Outcome?
-        var isReply = true
-        do {
-            outcome = .replied(try await mailbox.run(message, self.body))
-        } catch {
-            outcome = handler.outcome(of: error, message)
-            isReply = false
-        }
-        unsafe exchange.finish(leaving: &outcome, isReply: isReply, of: message, by: handler)
-    }
-
-    func start(_ queued: QueuedTask) -> HandlerTask {
-        QueuedTask.unisolated { queued in
-            Task {
-                guard let exchange = queued.begin() else { return }
-                await self.perform(exchange, queued.message, queued.handler, in: self.mailbox)
-            }
-        }(queued)
-    }
+    var isolation: any LoopBound { self.mailbox }
 
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {
         try await self.mailbox.run(message, self.body)
     }
 }
 
-// Inlined into the program, where the types of actor and value are known: the code of a task that is generic
-// over its isolation takes a third more. So it says again what `SuspendingClosure` says.
 /// Code of an actor that may suspend.
 @usableFromInline
 final class ActorCode<Module: LoopBound, Value: Sendable>: SuspendingCode {
-    @usableFromInline let module: Module
-    @usableFromInline let body: @Sendable (isolated Module, Message) async throws -> Value
-    @usableFromInline let launch: @Sendable (Exchange) -> HandlerTask
-    @usableFromInline let queue: @Sendable (QueuedTask) -> HandlerTask
-    @usableFromInline var replyType: (any Any.Type)? { Value.self }
+    private let module: Module
+    private let body: @Sendable (isolated Module, Message) async throws -> Value
 
-    @inlinable
+    @usableFromInline
     init(_ module: Module, _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value) {
         self.module = module
         self.body = body
-        // It is called on the loop of the mailbox only, which is the actor's.
-        self.launch = unsafe module.unisolatedUnchecked { Self.launch($1, body, on: $0) }
-        self.queue = QueuedTask.unisolated { queued in
-            // It captures nothing else: the threads of the caller and of the handler would take turns in
-            // counting what it holds.
-            Task {
-                guard let exchange = queued.begin() else { return }
-                let code = unsafe queued.code(as: Self.self)
-                await Self.perform(exchange, queued.message, queued.handler, code.body, on: code.module)
-            }
-        }
     }
 
-    @inlinable
-    func start(_ exchange: Exchange) -> HandlerTask { self.launch(exchange) }
+    @usableFromInline var isolation: any LoopBound { self.module }
 
-    /// Starts a task that is isolated to the actor from its beginning: each change of isolation takes a tenth
-    /// of the task, even on the same loop.
-    @inlinable
-    static func launch(
-        _ exchange: Exchange,
-        _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value,
-        on module: isolated Module
-    ) -> HandlerTask {
-        var task: HandlerTask?
-        for _ in 0..<once() {
-            task = Task.immediate {
-                let delivery = exchange.takeDelivery()
-                await Self.perform(exchange, delivery.message, delivery.handler, body, on: module)
-            }
-        }
-        guard let task else { preconditionFailure("the loop has one turn") }
-        return task
-    }
-
-    @inlinable
-    @inline(__always)
-    static func perform(
-        _ exchange: Exchange,
-        _ message: Message,
-        _ handler: Handler,
-        _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value,
-        on module: isolated Module
-    ) async {
-        assert(handler.isOnLoop, "`eventLoop` of \(Module.self) has changed since it was registered")
-        // It is in the exchange's context until `finish`, and binds nothing itself.
-        unsafe exchange.enter()
-        var outcome: Outcome?
-        var isReply = true
-        do {
-            outcome = .replied(try await body(module, message))
-        } catch {
-            outcome = handler.outcome(of: error, message)
-            isReply = false
-        }
-        unsafe exchange.finish(leaving: &outcome, isReply: isReply, of: message, by: handler)
-    }
-
-    @inlinable
-    func start(_ queued: QueuedTask) -> HandlerTask { self.queue(queued) }
+    @usableFromInline var replyType: (any Any.Type)? { Value.self }
 
     @usableFromInline
     func run(_ message: Message, isolation: isolated any Actor) async throws -> any Sendable {

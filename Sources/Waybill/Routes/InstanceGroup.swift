@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The handlers of one route in several instances of a module, one on each loop; or the one that a configured
@@ -8,30 +9,45 @@ final class InstanceGroup: Sendable {
     let choice: ModuleInstances.Choice
     /// The target whose values each message gets beside those of its own URL, if the route is a configured
     /// one.
-    let target: ConfiguredTarget?
+    let configured: ConfiguredTarget?
 
     /// The member whose turn it is to serve a caller from outside of the bus's loops.
     private let turn = Atomic<Int>(0)
 
-    init(_ members: [Handler], _ choice: ModuleInstances.Choice, _ target: ConfiguredTarget? = nil) {
+    private let latestDescription = Locked<Handler.Description?>(nil)
+
+    init(_ members: [Handler], _ choice: ModuleInstances.Choice, _ configured: ConfiguredTarget? = nil) {
         self.members = members
         self.choice = choice
-        self.target = target
+        self.configured = configured
     }
 
-    /// The same members for another route.
-    var sharing: InstanceGroup {
-        InstanceGroup(self.members.map { Handler(sharing: $0) }, self.choice, self.target)
+    /// What the group is registered for, also after that has ended.
+    var description: Handler.Description? { self.latestDescription.withLock { $0 } }
+
+    func describe(as description: Handler.Description) {
+        self.latestDescription.withLock { $0 = description }
     }
 
-    /// The member that handles a message.
+    /// Returns the member that handles a message, and the values that it gets.
     ///
     /// - Parameters:
-    ///   - loop: the loop that the caller is on, if it is one of the bus's.
-    ///   - parameters: what the URL says.
-    ///   - passed: what is passed with the call, which counts first.
-    /// - Returns: the member.
-    func member(
+    ///   - parameters: The parameters of the message's URL.
+    ///   - passed: The values that are passed with the call, which win over those of the URL.
+    ///   - loop: The loop that the caller is on, if it is one of the bus's.
+    /// - Returns: The member, and its parameters.
+    @inline(never)
+    func resolve(
+        _ parameters: Parameters,
+        _ passed: PassedValues?,
+        on loop: ObjectIdentifier?
+    ) -> ResolvedRoute {
+        let parameters = self.configured?.applied(to: parameters, self.members[0].core) ?? parameters
+        let member = self.member(on: loop, parameters, passed)
+        return ResolvedRoute(target: .handler(member), parameters: parameters)
+    }
+
+    private func member(
         on loop: ObjectIdentifier?,
         _ parameters: borrowing Parameters,
         _ passed: PassedValues?
@@ -61,25 +77,6 @@ final class InstanceGroup: Sendable {
     private static func hash(_ key: String) -> UInt {
         key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt($1)) &* 0x100_0000_01b3 }
     }
-}
-
-extension Handler {
-    /// The handler that handles a message in this one's place: itself, unless it stands for several.
-    @inline(__always)
-    func member(
-        on loop: ObjectIdentifier?,
-        _ parameters: borrowing Parameters,
-        _ passed: PassedValues?
-    ) -> Handler {
-        guard let instanceGroup = self.instanceGroup else { return self }
-        return instanceGroup.member(on: loop, parameters, passed)
-    }
-
-    /// The handlers that it stands for, or itself.
-    var members: [Handler] { self.instanceGroup?.members ?? [self] }
-
-    /// The statistics of the route.
-    var statistics: BusStatistics { self.members.reduce(BusStatistics()) { $0 + $1.counters.statistics } }
 }
 
 /// How many instances of a module a bus makes, and which of them handles a message.

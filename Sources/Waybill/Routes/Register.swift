@@ -72,7 +72,7 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
         let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
-        return try self.register(HandlerCode(immediate: code), of: module, pattern, fileID, line)
+        return try self.register(.immediate(code), of: module, pattern, fileID, line)
     }
 
     /// Registers code of an actor that may suspend, on the actor's loop.
@@ -88,7 +88,7 @@ extension MessageBus {
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
         let code = ActorCode(module, handler)
-        return try self.register(HandlerCode(suspending: code), of: module, pattern, fileID, line)
+        return try self.register(.suspending(code), of: module, pattern, fileID, line)
     }
 
     @usableFromInline
@@ -124,16 +124,16 @@ extension BusCore {
         _ line: Int
     ) throws(RoutingError) -> Registration {
         handler.describe(as: .pattern(pattern))
-        return try self.register([handler], fileID, line)[0]
+        return try self.register([.handler(handler)], fileID, line)[0]
     }
 
-    /// Registers handlers for the patterns that they are described with: all of them, or none.
+    /// Registers targets for the patterns that they are described with: all of them, or none.
     func register(
-        _ handlers: [Handler],
+        _ targets: [Target],
         _ fileID: String,
         _ line: Int
     ) throws(RoutingError) -> [Registration] {
-        let patterns = handlers.map { $0.pattern ?? "" }
+        let patterns = targets.map { $0.pattern ?? "" }
         if patterns.count > 1 {
             // A pattern that cannot be read must be found before another one has replaced a handler.
             for pattern in patterns { _ = try self.configuration.pattern(pattern) }
@@ -149,13 +149,13 @@ extension BusCore {
             // same ID. One pattern replaces nothing unless it can be inserted.
             let before = replaces && patterns.count > 1 ? table : nil
             var ids: [RouteID] = []
-            var replaced: [Handler] = []
+            var replaced: [Target] = []
             do throws(RoutingError) {
-                for (pattern, handler) in zip(patterns, handlers) {
+                for (pattern, target) in zip(patterns, targets) {
                     if replaces {
                         replaced += table.removeRivals(of: try table.pattern(pattern)).map(\.handler)
                     }
-                    ids.append(try table.insert(pattern, handler, fileID: fileID, line: line))
+                    ids.append(try table.insert(pattern, target, fileID: fileID, line: line))
                 }
             } catch {
                 for id in ids { _ = table.remove(id) }
@@ -194,7 +194,7 @@ extension BusCore {
     /// once has another ID in the table, which that register knows.
     private func removeRoute(_ id: RouteID) {
         guard self.remove({ table in [table.remove(id)] }) == 0 else { return }
-        let hidden = self.configured.withLock { register -> Handler? in
+        let hidden = self.configured.withLock { register -> Target? in
             guard !register.isEmpty else { return nil }
             return self.registry.change { table, _ in register.removeHidden(id, from: &table) }
         }
@@ -203,19 +203,19 @@ extension BusCore {
         if hidden.routeDescription != nil { self.reconfigure() }
     }
 
-    /// Takes handlers out of the table, and then fails the callers that wait for them.
+    /// Takes targets out of the table, and then fails the callers that wait for them.
     @discardableResult
-    func remove(_ body: (inout RouteTable<Handler>) -> [Handler?]) -> Int {
+    func remove(_ body: (inout RouteTable<Target>) -> [Target?]) -> Int {
         let removed = self.registry.change { table, _ in body(&table) }
-        let handlers = removed.compactMap(\.self)
-        self.retire(handlers)
-        if handlers.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
-        return handlers.count
+        let targets = removed.compactMap(\.self)
+        self.retire(targets)
+        if targets.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
+        return targets.count
     }
 
-    func retire(_ handlers: [Handler]) {
-        guard !handlers.isEmpty else { return }
-        for handler in handlers { handler.retire(with: RoutingError.unregistered) }
+    func retire(_ targets: [Target]) {
+        guard !targets.isEmpty else { return }
+        for target in targets { target.retire(with: RoutingError.unregistered) }
         self.forget()
     }
 
@@ -223,13 +223,13 @@ extension BusCore {
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = self.registry.change { table, connections in
-            let handlers = table.routes.map { table.handler(for: $0.id) }
+            let targets = table.routes.map { table.handler(for: $0.id) }
             table.removeAll()
-            return handlers + connections.remove { _ in true }.map(\.handler)
+            return targets + connections.remove { _ in true }.map { .connector($0.handler) }
         }
         self.endTraces(self.registry.intercept { $0.close() })
-        for handler in removed.compactMap(\.self) {
-            handler.retire(with: RoutingError.shutDown, exempting: exempt)
+        for target in removed.compactMap(\.self) {
+            target.retire(with: RoutingError.shutDown, exempting: exempt)
         }
         for subscriber in self.topics.close() {
             subscriber.retire(with: RoutingError.shutDown, exempting: exempt)
@@ -245,8 +245,8 @@ extension BusCore {
             defer { register = ConfigurationRegister() }
             return register
         }
-        for handler in configured.hiddenHandlers {
-            handler.retire(with: RoutingError.shutDown, exempting: exempt)
+        for target in configured.hiddenTargets {
+            target.retire(with: RoutingError.shutDown, exempting: exempt)
         }
         self.attachments.removeAll()
         self.withdrawAll()

@@ -30,7 +30,7 @@ final class RouteRegistry: Sendable {
     }
 
     private struct State {
-        var table: RouteTable<Handler>
+        var table: RouteTable<Target>
         var connections = Connections()
         var middlewares = MiddlewareRegistry()
         var chain: MiddlewareChain?
@@ -48,13 +48,13 @@ final class RouteRegistry: Sendable {
         }
     }
 
-    init(table: RouteTable<Handler>) {
+    init(table: RouteTable<Target>) {
         self.state = Locked(State(table: table))
     }
 
     /// Changes the routes and the connectors; readers see all of the change or nothing of it.
     func change<Result: Sendable, Failure: Error>(
-        _ body: (inout RouteTable<Handler>, inout Connections) throws(Failure) -> Result
+        _ body: (inout RouteTable<Target>, inout Connections) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { self.noteChange() }
         return try self.state.withLock { state throws(Failure) in
@@ -122,17 +122,15 @@ final class RouteRegistry: Sendable {
     /// The cluster that the bus has joined.
     var cluster: (any Cluster)? { self.state.withLock { $0.connections.cluster?.nodes } }
 
-    /// Looks a URL up in the routes and connectors as they are now, from any thread.
-    ///
-    /// - Throws: `invalidURL`, or `noRoute` with a suggestion.
-    func find(
+    /// Returns the target of a URL by the routes and connectors as they are now, from any thread.
+    func resolve(
         _ url: String,
         _ passed: PassedValues?,
         on loop: ObjectIdentifier?
-    ) throws(RoutingError) -> ResolvedRoute {
-        if let snapshot = self.snapshotIfWorthIt() { return try snapshot.find(url, passed, on: loop) }
-        return try self.state.withLock { state throws(RoutingError) in
-            try state.table.find(url, passed, on: loop, state.connections)
+    ) -> ResolvedRoute {
+        if let snapshot = self.snapshotIfWorthIt() { return snapshot.resolve(url, passed, on: loop) }
+        return self.state.withLock { state in
+            state.table.resolve(url, passed, on: loop, connections: state.connections)
         }
     }
 
@@ -144,7 +142,7 @@ final class RouteRegistry: Sendable {
 
     /// Reads the table as it is now, from any thread.
     func read<Result: Sendable>(
-        _ body: (borrowing RouteTable<Handler>) throws(RoutingError) -> Result
+        _ body: (borrowing RouteTable<Target>) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
         if let snapshot = self.snapshotIfWorthIt() { return try snapshot.read(body) }
         return try self.state.withLock { state throws(RoutingError) in try body(state.table) }

@@ -70,9 +70,9 @@ extension BusCore {
     var describedRoutes: [(route: Route, description: RouteDescription)] {
         let routes = try? self.registry.read { table throws(RoutingError) in
             table.routes.map { route in
-                let handler = table.handler(for: route.id)
-                if case .route(let description) = handler?.description { return (route, description) }
-                return (route, RouteDescription(of: route, reply: handler?.code.replyType))
+                let target = table.handler(for: route.id)
+                if let description = target?.routeDescription { return (route, description) }
+                return (route, RouteDescription(of: route, reply: target?.replyType))
             }
         }
         return routes ?? []

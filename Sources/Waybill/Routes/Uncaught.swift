@@ -57,7 +57,7 @@ extension BusCore {
                 DeliveryContext.with(context) { uncaught.body(message) }
             }
             self.uncaughtCalls.subtract(1, ordering: .sequentiallyConsistent)
-            self.noteEndInPlace()
+            if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
         }
         return true
     }

@@ -51,13 +51,13 @@ extension BusCore {
     func routesWithoutHandler() -> [RoutingError] {
         let problems = try? self.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route -> RoutingError? in
-                guard let handler = table.handler(for: route.id) else { return nil }
+                guard let target = table.handler(for: route.id) else { return nil }
                 let pattern = route.pattern.text
-                if case .unbound(let entry) = handler.description {
+                if case .unbound(let entry) = target.description {
                     let error = RoutingError.unbound(entry)
                     return RoutingError(error.code, url: pattern, message: error.message)
                 }
-                let hasStopped = handler.members.allSatisfy { $0.mailbox.eventLoop.isShutDown || $0.isGone }
+                let hasStopped = target.members.allSatisfy { $0.mailbox.eventLoop.isShutDown || $0.isGone }
                 return hasStopped
                     ? RoutingError(
                         .noHandler,
@@ -74,7 +74,7 @@ extension BusCore {
     func problemsWithTargets() -> [RoutingError] {
         let routes = self.configured.withLock { $0.boundRoutes }
         let problems = routes.compactMap { entry, bound -> RoutingError? in
-            if let url = bound.target?.connectedURL {
+            if let url = bound.configured?.connectedURL {
                 guard !self.registry.reach(url).isPossible else { return nil }
                 let message = "the connector does not know its target `\(url.onShortLine)` (\(entry.source))"
                 return RoutingError(.noHandler, url: entry.pattern, message: message)
@@ -92,7 +92,7 @@ extension BusCore {
         of entry: RouteConfiguration.Entry,
         _ bound: Configured.Bound
     ) -> RoutingError? {
-        guard let description = bound.source?.routeDescription?.with(pattern: "", target: bound.target),
+        guard let description = bound.source?.routeDescription?.with(pattern: "", target: bound.configured),
             let pattern = try? self.currentConfiguration.pattern(entry.pattern)
         else { return nil }
         let given = pattern.parameters.map(\.name)
@@ -132,9 +132,7 @@ extension BusCore {
         while let url = next, hops <= self.configuration.hopLimit {
             next = nil
             hops += 1
-            do throws(RoutingError) {
-                _ = try self.registry.find(url, nil, on: nil)
-            } catch {
+            if case .missing(let error) = self.registry.resolve(url, nil, on: nil).target {
                 problems.append(error)
             }
             if let address = try? self.address(of: url), let fragment = address.fragment, !fragment.isEmpty {

@@ -138,27 +138,14 @@ public struct ServiceMethods: Sendable {
 ///
 /// Anything `Sendable` goes, closures included; what is nil is left out.
 public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
-    /// The arguments, unless they are one number.
-    @usableFromInline let others: PassedValues?
-    /// Whether a number is the only argument, and its name and value: most calls that have one have no other,
-    /// and then it is passed as it is.
-    @usableFromInline let isNumber: Bool
-    @usableFromInline let name: String
-    @usableFromInline let number: Int
+    @usableFromInline let values: PassedValues?
 
     /// No arguments.
     @inlinable
     public init() { self.init(nil) }
 
     @inlinable
-    init(_ values: PassedValues?) {
-        (self.others, self.name, self.number, self.isNumber) = (values, "", 0, false)
-    }
-
-    @inlinable
-    init(_ name: String, _ number: Int) {
-        (self.others, self.name, self.number, self.isNumber) = (nil, name, number, true)
-    }
+    init(_ values: PassedValues?) { self.values = values }
 
     /// Makes arguments of a literal; of several with one name the last one counts.
     public init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
@@ -168,28 +155,17 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
     /// Makes arguments of a dictionary, where they are not known beforehand.
     public init(_ values: [String: any Sendable]) { self.init(.make(values)) }
 
-    /// All of them.
-    @usableFromInline
-    var values: PassedValues? {
-        self.isNumber ? PassedValues(self.name, number: self.number, over: nil) : self.others
-    }
-
-    /// The arguments with one more, which is what proxies write: it makes no dictionary.
+    /// Returns the arguments with one more.
     @inlinable
     public func with<Argument: Sendable>(_ name: String, _ value: Argument) -> Self {
         // Inlined, where the type is known, this is no cast.
-        if Argument.self == Int.self, let number = value as? Int { return self.with(name, number: number) }
+        if Argument.self == Int.self, let number = value as? Int {
+            return Self(PassedValues(name, number: number, over: self.values))
+        }
         return Self(PassedValues(name, value, over: self.values))
     }
 
-    @inlinable
-    @inline(__always)
-    func with(_ name: String, number: Int) -> Self {
-        if !self.isNumber, self.others == nil { return Self(name, number) }
-        return Self(PassedValues(name, number: number, over: self.values))
-    }
-
-    /// The arguments with one more, unless it is nil.
+    /// Returns the arguments with one more, unless it is nil.
     @inlinable
     public func with<Argument: Sendable>(_ name: String, _ value: Argument?) -> Self {
         guard let value else { return self }

@@ -124,12 +124,12 @@ extension MessageBus {
     public var routeStatistics: [RouteStatistics] {
         let routes = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route in
-                table.handler(for: route.id).map { handler in
+                table.handler(for: route.id).map { target in
                     RouteStatistics(
                         pattern: "\(route.pattern)",
                         fileID: route.fileID,
                         line: route.line,
-                        counts: handler.statistics
+                        counts: target.statistics
                     )
                 }
             }

@@ -55,11 +55,11 @@ extension Counters {
 
 /// The counters of one route, in its handler.
 ///
-/// What is called in place counts when it has ended, and everything else from the moment that its handler has
-/// it: so a message that is called in place pays for one number that only its loop writes.
+/// A message that is called in place counts when it has ended, and any other from the moment that its handler
+/// has it: so a message that is called in place pays for one number that only its loop writes.
 struct RouteCounters: ~Copyable, Sendable {
     /// Messages whose handler was called in place and returned; written by the handler's loop only.
-    let repliedInPlace = Atomic<Int>(0)
+    private let repliedInPlace = Atomic<Int>(0)
 
     private let inFlight = Atomic<Int>(0)
     private let replied = Atomic<Int>(0)
@@ -69,26 +69,29 @@ struct RouteCounters: ~Copyable, Sendable {
     private let deadLettered = Atomic<Int>(0)
     private let lateReplies = Atomic<Int>(0)
 
-    /// Counts a message that ``end(_:)`` will follow.
+    /// Counts a message as in flight.
     func begin() { Counters.add(self.inFlight) }
+
+    /// Takes ``begin()`` back, for a message that has ended meanwhile.
+    func forget() { self.inFlight.subtract(1, ordering: .releasing) }
 
     /// Counts how a message ended.
     ///
     /// - Parameters:
-    ///   - kind: how.
-    ///   - hasBegun: whether ``begin()`` has counted it.
+    ///   - kind: How the message ended.
+    ///   - isInFlight: Whether ``begin()`` has counted the message.
+    ///   - isOnLoop: Whether the calling thread runs the handler's loop.
     @inline(__always)
-    func end(_ kind: Outcome.Kind, hasBegun: Bool = true) {
-        self.count(kind)
-        if hasBegun { self.inFlight.subtract(1, ordering: .releasing) }
+    func end(_ kind: Outcome.Kind, isInFlight: Bool, isOnLoop: Bool) {
+        if isOnLoop, !isInFlight, case .replied = kind {
+            Counters.increment(self.repliedInPlace)
+        } else {
+            self.endShared(kind, isInFlight: isInFlight)
+        }
     }
 
-    /// Takes ``begin()`` back, for a message that ended meanwhile and was counted by that.
-    func forget() { self.inFlight.subtract(1, ordering: .releasing) }
-
-    /// Counts a message that ended without having begun: it was called in place, or did not get that far.
     @inline(never)
-    func count(_ kind: Outcome.Kind) {
+    private func endShared(_ kind: Outcome.Kind, isInFlight: Bool) {
         switch kind {
         case .replied: Counters.add(self.replied)
         case .failed: Counters.add(self.failed)
@@ -96,6 +99,7 @@ struct RouteCounters: ~Copyable, Sendable {
         case .cancelled: Counters.add(self.cancelled)
         case .deadLettered: Counters.add(self.deadLettered)
         }
+        if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
     /// Counts a reply that came when its message had ended.
@@ -115,43 +119,6 @@ struct RouteCounters: ~Copyable, Sendable {
         statistics.lateReplies = self.lateReplies.load(ordering: .acquiring)
         statistics.sent = inFlight + statistics.ended
         return statistics
-    }
-}
-
-extension Outcome {
-    /// The counter that an outcome belongs to.
-    enum Kind {
-        case replied
-        case failed
-        case expired
-        case cancelled
-        case deadLettered
-
-        init(_ code: RoutingError.Code) {
-            switch code {
-            case .deadlineExceeded: self = .expired
-            case .cancelled: self = .cancelled
-            case .invalidURL, .noRoute, .noHandler, .mailboxFull, .hopLimitExceeded, .shutDown:
-                self = .deadLettered
-            default: self = .failed
-            }
-        }
-    }
-
-    /// The counter of a message whose caller gets the outcome.
-    var kind: Kind {
-        switch self {
-        case .replied: .replied
-        case .failed(let error): Kind(error.code)
-        }
-    }
-
-    /// The counter of a message that no caller awaits, so that a failure makes it a dead letter.
-    var kindUnawaited: Kind {
-        switch self {
-        case .replied: .replied
-        case .failed: .deadLettered
-        }
     }
 }
 
@@ -189,37 +156,8 @@ extension CorrelationID {
 }
 
 extension BusCore {
-    /// Counts a message that a thread gives to the bus, and names it.
-    func open() -> CorrelationID {
-        guard let shard = self.currentShard else {
-            Counters.add(self.statistics.shared.sent)
-            return self.statistics.nextID()
-        }
-        return shard.open()
-    }
-
-    /// An ID for a message that is not counted.
+    /// Returns an ID for a message that is not counted.
     func nextID() -> CorrelationID { self.currentShard?.nextID() ?? self.statistics.nextID() }
-
-    /// Counts how a message ended.
-    func close(_ kind: Outcome.Kind) {
-        // First, since a shard that is asked for is counted.
-        if self.primaryShard.isCurrent {
-            self.primaryShard.counters.close(kind)
-        } else if let shard = self.currentShard {
-            shard.counters.close(kind)
-        } else {
-            return self.closeShared(kind)
-        }
-        if self.phase.load(ordering: .relaxed) != .open { self.noteEnd() }
-    }
-
-    /// Counts how a message ended on a thread that is not one of the bus's loops.
-    private func closeShared(_ kind: Outcome.Kind) {
-        self.statistics.shared.closeShared(kind)
-        // Either this sees that the bus is shutting down, or the code that shuts it down sees the count.
-        if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
-    }
 
     /// Counts a reply that came when its message had ended otherwise.
     func countLateReply(at handler: Handler?) {

@@ -14,7 +14,7 @@ extension BusCore {
         _ request: consuming Request,
         isExternal: Bool = false
     ) async throws(RoutingError) -> Int {
-        if let context = self.inherited { request.inherit(from: context) }
+        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
         await EventLoop.yieldIfDue()
         let begun: Publication?
         do throws(RoutingError) {
@@ -28,7 +28,6 @@ extension BusCore {
             return 0
         }
         while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
-        self.noteEndInPlace()
         if publication.isAwaited { return await self.taken(publication) }
         // A publisher that never has to wait would hold a thread of the global pool for as long as it
         // publishes.
@@ -45,7 +44,7 @@ extension BusCore {
         _ request: consuming Request,
         isExternal: Bool
     ) throws(RoutingError) -> Publication? {
-        if let error = self.objection(to: request) { throw error }
+        if let error = self.rejection(of: request) { throw error }
         let (matched, address) = try self.matched(of: request.url)
         if isExternal { request = self.keepingPath(request, to: matched.parameters) }
         var isElsewhere = false
@@ -72,18 +71,16 @@ extension BusCore {
             await EventLoop.yieldIfDue()
             if self.deliver(&publication) { break }
         }
-        self.noteEndInPlace()
         return await self.taken(publication)
     }
 
-    /// Waits for the subscribers that need time, and counts those that took it.
+    /// Waits for the subscribers that need time, and returns the number of subscribers that took the message.
     @inline(never)
     private nonisolated(nonsending) func taken(_ publication: consuming Publication) async -> Int {
-        let url = publication.request.url
-        for exchange in publication.exchanges {
-            publication.taken += self.took(url, await exchange.listen(noListener))
+        for exchange in publication.exchanges where await exchange.listen(noListener).isReply {
+            publication.taken += 1
         }
-        for queued in publication.queued { publication.taken += await self.wait(for: queued) }
+        for queued in publication.queued where await self.wait(for: queued) { publication.taken += 1 }
         return publication.taken
     }
 
@@ -102,11 +99,7 @@ extension BusCore {
             self.deliverFromOutside(&publication)
             return true
         }
-        let request = publication.request
-        let outer = shard.begin(LoopShard.InPlace(hops: request.hops, expiry: request.expiry))
-        defer { shard.end(outer) }
         let matched = publication.matched
-        let isPlain = publication.chain == nil
         // One message for all: only its ID differs.
         var pattern = matched.pattern(of: publication.next)
         var message = publication.message(to: pattern)
@@ -115,17 +108,9 @@ extension BusCore {
                 pattern = matched.pattern(of: publication.next)
                 message = publication.message(to: pattern)
             }
-            let index = publication.next
-            publication.next = index &+ 1
-            let outcome = matched.subscribers.withUnretained(at: index, &message) { subscriber, message in
-                isPlain ? subscriber.hear(&message, on: shard) : .notReady
-            }
-            switch outcome {
-            case .taken: publication.taken &+= 1
-            case .failed(let error):
-                self.close(error, thrownBy: message, at: matched.subscribers[index].handler)
-            case .notReady: self.deliver(matched.subscribers[index], &message, &publication)
-            }
+            let subscriber = matched.subscribers[publication.next]
+            publication.next += 1
+            self.deliver(subscriber, &message, &publication, on: shard)
             // The publisher was admitted for one delivery, so each further subscriber is admitted here.
             if publication.next < matched.subscribers.count, !shard.heldLoop.admitsDelivery() {
                 return false
@@ -134,51 +119,39 @@ extension BusCore {
         return true
     }
 
-    @inline(never)
-    private func close(_ error: any Error, thrownBy message: Message, at handler: Handler?) {
-        let error = RoutingError.thrown(error, by: message).at(handler)
-        self.close(.failed(error), message.id, message.parameters.url, at: handler, message)
-        self.log(message.parameters.url, error)
-    }
-
-    /// Gives the message to one subscriber that may suspend, is on another loop, or has messages waiting.
-    @inline(never)
+    /// Gives the message to one subscriber.
     private func deliver(
         _ subscriber: Subscriber,
         _ message: inout Message,
-        _ publication: inout Publication
+        _ publication: inout Publication,
+        on shard: LoopShard?
     ) {
         guard !subscriber.isGone else { return }
         switch subscriber.receiver {
-        case .buffer(let buffer): self.offer(&message, to: buffer, &publication)
+        case .buffer(let buffer): self.offer(&message, to: buffer, &publication, on: shard)
         case .handler(let handler):
-            message.id = self.open()
-            if handler.isImmediate, publication.chain == nil, self.canCall(handler) {
-                let outcome =
-                    handler.objection(to: message).map(Outcome.failed) ?? handler.runInPlace(message)
-                let url = message.parameters.url
-                self.end(outcome, message.id, url, at: handler, hasBegun: false, message)
-                publication.taken += self.took(url, outcome)
-            } else {
+            let ticket = self.open(on: shard)
+            message.id = ticket.id
+            let isImmediate = handler.isImmediate
+            if let chain = publication.chain {
+                let route = ResolvedRoute(target: .handler(handler), parameters: message.parameters)
                 publication.exchanges.append(
-                    self.begin(
-                        publication.request,
-                        message.id,
-                        at: handler,
-                        message.parameters,
-                        for: .waiting,
-                        isPublished: true,
-                        around: publication.chain
-                    )
+                    self.intercept(publication.request, ticket, route, by: chain, to: .publisher)
                 )
+            } else if isImmediate, handler.mailbox.isClear {
+                let outcome =
+                    handler.rejection(of: message).map { .failed($0.at(handler)) }
+                    ?? handler.invoke(message) { try $0.callBoxed($1) }
+                self.settle(ticket, as: outcome, of: message, for: .publisher, at: handler, on: shard)
+                if outcome.isReply { publication.taken += 1 }
+            } else {
+                let route = ResolvedRoute(target: .handler(handler), parameters: message.parameters)
+                let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
+                let (exchange, message) = self.exchange(publication.request, ticket, route, to: .publisher)
+                exchange.start(message, at: handler, place: place, on: self.watcher(of: message.expiry))
+                publication.exchanges.append(exchange)
             }
         }
-    }
-
-    /// Whether a handler that cannot suspend can be called here and now, with no earlier message waiting in
-    /// its mailbox.
-    private func canCall(_ handler: Handler) -> Bool {
-        self.currentShard != nil && !handler.isGone && handler.mailbox.isClear
     }
 
     /// Gives the message to the subscribers, from a thread that is none of the bus's loops.
@@ -187,18 +160,7 @@ extension BusCore {
             var message = publication.message(to: publication.matched.pattern(of: publication.next))
             let subscriber = publication.matched.subscribers[publication.next]
             publication.next += 1
-            self.deliver(subscriber, &message, &publication)
-        }
-    }
-
-    /// 1 if a subscriber took the message; a failure affects no other subscriber, and is logged.
-    func took(_ url: String, _ outcome: Outcome) -> Int {
-        switch outcome {
-        case .replied:
-            return 1
-        case .failed(let error):
-            self.log(url, error)
-            return 0
+            self.deliver(subscriber, &message, &publication, on: nil)
         }
     }
 }

@@ -52,7 +52,7 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         try self.core.subscribe(
             Subscriber(
-                Handler(HandlerCode(suspending: ActorCode(module, handler)), of: module, core: self.core)
+                Handler(.suspending(ActorCode(module, handler)), of: module, core: self.core)
             ),
             to: pattern
         )
@@ -112,7 +112,14 @@ extension MessageBus {
         timeout: Duration? = nil
     ) async throws(RoutingError) -> Int {
         try await self.core.publish(
-            Request(url, parameters, headers, deadline, timeout, by: self.core.time)
+            Request(
+                url: url,
+                parameters: parameters,
+                headers: headers,
+                deadline: deadline,
+                timeout: timeout,
+                by: self.core.time
+            )
         )
     }
 }
@@ -124,8 +131,7 @@ extension BusCore {
         _ mailbox: Mailbox,
         _ pattern: String
     ) throws(RoutingError) -> Registration {
-        let handler = Handler(immediate: body, mailbox: mailbox, core: self)
-        return try self.subscribe(Subscriber(handler, body), to: pattern)
+        try self.subscribe(Subscriber(Handler(immediate: body, mailbox: mailbox, core: self)), to: pattern)
     }
 
     /// Subscribes code that may suspend.

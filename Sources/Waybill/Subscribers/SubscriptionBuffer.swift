@@ -66,18 +66,16 @@ final class SubscriptionBuffer: Sendable {
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
     /// Ends a message that is not read.
-    func deadLetter(_ message: Message, _ error: RoutingError) {
-        self.core.deadLetter(message, error.at(route: self.pattern, module: nil), isPublished: true)
+    func drop(_ unread: UnreadMessage, _ error: RoutingError, isLogged: Bool = true) {
+        let error = error.at(route: self.pattern, module: nil)
+        self.core.settle(unread, as: .failed(error), for: .subscriber(isLogged: isLogged))
     }
 
     /// Takes no more messages; those that have not been read are dead letters.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
-        for message in left.messages.lazy.map(\.message) {
-            let error = reason(message.parameters.url).at(route: self.pattern, module: nil)
-            let url = message.parameters.url
-            self.core.show(message.id, url, error, isAwaited: false, isPublished: true, message)
-            self.core.close(.deadLettered)
+        for unread in left.messages {
+            self.drop(unread, reason(unread.message.parameters.url), isLogged: false)
         }
         if let first = left.messages.first?.message {
             self.core.logUnread(left.messages.count, from: first, reason)
@@ -89,19 +87,44 @@ final class SubscriptionBuffer: Sendable {
 
 extension BusCore {
     /// Puts a message into a buffer, or its publisher into the queue.
-    func offer(_ message: inout Message, to buffer: SubscriptionBuffer, _ publication: inout Publication) {
+    func offer(
+        _ message: inout Message,
+        to buffer: SubscriptionBuffer,
+        _ publication: inout Publication,
+        on shard: LoopShard?
+    ) {
         guard buffer.isFor(message.parameters.url) else { return }
-        message.id = self.open()
+        let ticket = self.open(on: shard)
+        message.id = ticket.id
         var offered = message
         if let chain = publication.chain { offered.prepare(for: chain) }
-        switch buffer.offer(UnreadMessage(message: offered, chain: publication.chain)) {
+        let unread = UnreadMessage(offered, ticket, chain: publication.chain)
+        switch buffer.offer(unread) {
         case .kept, .read: publication.taken += 1
         case .replaced(let oldest):
             publication.taken += 1
-            buffer.deadLetter(oldest.message, .droppedUnread(url: oldest.message.parameters.url))
+            buffer.drop(oldest, .droppedUnread(url: oldest.message.parameters.url))
         case .queued(let queued): publication.queued.append(queued)
-        case .refused(let error): buffer.deadLetter(message, error)
+        case .refused(let error): buffer.drop(unread, error)
         }
+    }
+
+    /// Ends a message that was in a buffer.
+    func settle(
+        _ unread: UnreadMessage,
+        as outcome: Outcome,
+        for recipient: Recipient,
+        at handler: Handler? = nil
+    ) {
+        guard let ticket = unread.takeTicket() else { return }
+        self.settle(
+            ticket,
+            as: outcome,
+            of: unread.message,
+            for: recipient,
+            at: handler,
+            on: self.currentShard
+        )
     }
 
     /// Logs that messages were left unread, once for all of them: code that leaves a loop expects that.
@@ -115,8 +138,8 @@ extension BusCore {
 
     /// Waits until a message is in its buffer.
     ///
-    /// - Returns: 1 if it is, and 0 if its time is up, the publisher is cancelled or the buffer has ended.
-    nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Int {
+    /// - Returns: false if its time is up, the publisher is cancelled or the buffer has ended.
+    nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Bool {
         let message = queued.unread.message
         let url = message.parameters.url
         var watch: DeadlineWatch?
@@ -132,18 +155,27 @@ extension BusCore {
             queued.giveUp(.cancelled(url: url))
         }
         watch?.cancel()
-        guard case .failed(let error) = end else { return 1 }
-        self.close(.failed(error), message.id, url, message)
-        self.log(url, error)
-        return 0
+        guard case .failed(let error) = end else { return true }
+        self.settle(queued.unread, as: .failed(error), for: .publisher)
+        return false
     }
 }
 
-/// A message that has not been read, and the middlewares that it meets then; for why they are beside it see
-/// ``InterceptedEnvelope``.
-struct UnreadMessage: Sendable {
+/// A message that has not been read, and the obligation to end it.
+final class UnreadMessage: Sendable {
     let message: Message
-    var chain: MiddlewareChain?
+    /// The middlewares that the message meets when it is read, if there are any.
+    let chain: MiddlewareChain?
+    private let ticket: Locked<MessageTicket?>
+
+    init(_ message: Message, _ ticket: consuming MessageTicket?, chain: MiddlewareChain? = nil) {
+        self.message = message
+        self.chain = chain
+        self.ticket = Locked(ticket)
+    }
+
+    /// Takes the obligation to end the message.
+    func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
 }
 
 /// A message whose publisher waits for room in a full buffer.

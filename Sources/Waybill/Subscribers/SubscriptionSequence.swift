@@ -69,26 +69,25 @@ final class SubscriptionReader: Sendable {
             guard let unread = if let message = taken.message { message } else { await self.wait() } else {
                 return nil
             }
-            let message = unread.message
-            if message.expiry.hasPassed(by: self.buffer.core.time) {
-                self.buffer.core.close(.expired)
-                self.buffer.core.log(message.parameters.url, .deadlineExceeded(url: message.parameters.url))
-                continue
-            }
-            guard let chain = unread.chain else {
-                self.buffer.core.close(.replied)
+            let (core, message) = (self.buffer.core, unread.message)
+            if message.expiry.hasPassed(by: core.time) {
+                let error = RoutingError.deadlineExceeded(url: message.parameters.url)
+                core.settle(unread, as: .failed(error), for: .publisher)
+            } else if let chain = unread.chain {
+                if let message = await self.pass(unread, through: chain) { return message }
+            } else {
+                core.settle(unread, as: .replied(()), for: .subscriber(isLogged: true))
                 return message
             }
-            if let message = await self.pass(message, through: chain) { return message }
         }
     }
 
     /// Takes a message through the middlewares around its delivery, where the reader is.
     ///
-    /// - Returns: the message as the last one passed it on; nil if one of them refused it, or answered in the
+    /// - Returns: The message as the last one passed it on; nil if one of them refused it, or answered in the
     ///   reader's place.
     private nonisolated(nonsending) func pass(
-        _ message: Message,
+        _ unread: UnreadMessage,
         through chain: MiddlewareChain
     ) async -> Message? {
         let core = self.buffer.core
@@ -100,14 +99,16 @@ final class SubscriptionReader: Sendable {
         )
         end.describe(as: .subscription(self.subscription.pattern))
         // The deadline is not watched yet: a reader does not watch it.
-        let stage = DeliveryBounds(deadline: .never, hasWaited: true)
-        let outcome = await Delivery(chain, end, stage).outcome(of: message).at(end)
-        core.close(outcome, message.id, message.parameters.url, at: end, message)
-        if case .failed(let error) = outcome {
-            core.log(message.parameters.url, error)
-            return nil
-        }
-        return arrived.withLock { $0 }
+        let interception = Interception(
+            unread.message,
+            by: chain,
+            to: .handler(end),
+            on: core,
+            hasWaited: true
+        )
+        let outcome = await interception.outcome().at(end)
+        core.settle(unread, as: outcome, for: .publisher, at: end)
+        return outcome.isReply ? arrived.withLock { $0 } : nil
     }
 
     private nonisolated(nonsending) func wait() async -> UnreadMessage? {

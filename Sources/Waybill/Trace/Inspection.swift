@@ -10,11 +10,11 @@ extension MessageBus {
     package var routeLoads: [RouteLoad] {
         let loads = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route in
-                table.handler(for: route.id).map { handler in
+                table.handler(for: route.id).map { target in
                     RouteLoad(
                         pattern: route.pattern.text,
-                        waiting: handler.members.reduce(0) { $0 + $1.mailbox.waiting },
-                        limit: handler.mailbox.limit
+                        waiting: target.members.reduce(0) { $0 + $1.mailbox.waiting },
+                        limit: target.members.first?.mailbox.limit ?? 0
                     )
                 }
             }

@@ -52,8 +52,7 @@ extension BusCore {
     /// note it.
     fileprivate var handledMessage: CorrelationID? {
         guard let shard = self.currentShard, shard.isCalling else { return DeliveryContext.current?.id }
-        let id = shard.handled.load(ordering: .relaxed)
-        return id == 0 ? nil : CorrelationID(rawValue: id)
+        return shard.handledMessage
     }
 
     /// What observers want to know of a message that is sent.
@@ -62,19 +61,4 @@ extension BusCore {
         guard chain.isObserved, request.extras?.isReturnOf == nil else { return nil }
         return MessageProvenance(kind: .send, cause: self.handledMessage)
     }
-}
-
-extension LoopShard {
-    /// Notes which message is handled in place; for the loop's thread.
-    ///
-    /// - Returns: what ``endHandling(_:)`` has to note again.
-    @inline(__always)
-    func beginHandling(_ id: CorrelationID) -> UInt64 {
-        let outer = self.handled.load(ordering: .relaxed)
-        self.handled.store(id.rawValue, ordering: .relaxed)
-        return outer
-    }
-
-    @inline(__always)
-    func endHandling(_ outer: UInt64) { self.handled.store(outer, ordering: .relaxed) }
 }

@@ -56,8 +56,8 @@ final class Wiretap: Middleware {
             let value = try await next.attempt(observed)
             // If so, its caller has had another outcome.
             let kind =
-                next.isLate(message)
-                ? .failure(next.failure(CancellationError(), of: message)) : Kind.reply(value)
+                next.interception.isLate(message)
+                ? .failure(next.interception.failure(CancellationError(), of: message)) : Kind.reply(value)
             self.record(kind, message, pattern, since: start)
             return value
         } catch {

@@ -28,10 +28,6 @@ struct AddressLayout: Sendable, Hashable {
         static let fragment = Self(rawValue: 2)
         /// The URL names its scheme, and it is the default scheme.
         static let defaultScheme = Self(rawValue: 4)
-        /// A match has an ``InlineNumber`` in the place of captures.
-        static let number = Self(rawValue: 8)
-        /// It belongs to the query, and so to the text.
-        static let numberInQuery = Self(rawValue: 16)
     }
 
     @inline(__always)
@@ -73,37 +69,6 @@ struct AddressLayout: Sendable, Hashable {
     /// not recognize.
     @inline(__always)
     var hasDefaultScheme: Bool { self.has(.defaultScheme) }
-
-    /// Whether a match has an ``InlineNumber``.
-    @inline(__always)
-    var hasNumber: Bool { self.has(.number) }
-
-    /// Whether that belongs to the query, and so to the text.
-    @inline(__always)
-    var hasNumberInQuery: Bool { self.has(.numberInQuery) }
-
-    /// The layout of a match with an ``InlineNumber``.
-    @inline(__always)
-    func with(_ place: InlineNumber.Place) -> Self {
-        var layout = self
-        layout.flags |= place == .query ? Flags([.number, .numberInQuery]).rawValue : Flags.number.rawValue
-        return layout
-    }
-
-    /// The layout of a match whose ``InlineNumber`` is somewhere else now.
-    var withoutNumber: Self {
-        var layout = self
-        layout.flags &= ~Flags([.number, .numberInQuery]).rawValue
-        return layout
-    }
-
-    /// The same where it stands in the query, up to an end.
-    func with(query end: Int, hasEscapes: Bool) -> Self {
-        var layout = self.withoutNumber
-        layout.offsets = layout.offsets & ~(0xffff &<< 48) | UInt64(truncatingIfNeeded: end) &<< 48
-        if hasEscapes { layout.flags |= Flags.escapes.rawValue }
-        return layout
-    }
 
     @inline(__always)
     var hasQuery: Bool { self.queryEnd != self.pathEnd }

@@ -46,30 +46,6 @@ extension FrozenTrie {
         return try self.scanAndSearch(text)
     }
 
-    /// The match of a URL whose path is a pattern as it is written and that has a number beside it.
-    ///
-    /// - Returns: the match; none if the number has to be written first.
-    @usableFromInline
-    func lookUp(_ text: String, _ number: InlineNumber) -> RouteMatch {
-        guard !self.trie.paths.isEmpty,
-            text.utf8.count &+ InlineNumber.longestQueryText <= self.trie.rules.urlLength
-        else { return .none }
-        let found = self.findPath(text)
-        // Without names the rules are the usual ones, and nothing is captured.
-        guard found.leaf != RouteTrie.none, self.trie.leaves[Int(found.leaf)].names == nil,
-            !found.layout.hasQuery, !found.layout.hasFragment
-        else { return .none }
-        return RouteMatch(
-            parameters: Parameters(
-                text: text,
-                layout: found.layout.with(number.place),
-                names: nil,
-                captures: number.captures,
-                route: self.trie.leaves[Int(found.leaf)].route
-            )
-        )
-    }
-
     /// The leaf of a URL whose path is a pattern as it is written, and the URL's layout.
     @inline(never)
     private func findPath(_ text: borrowing String) -> (leaf: UInt32, layout: AddressLayout) {

@@ -100,10 +100,6 @@ struct Captures: Sendable {
         (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
     }
 
-    /// The words of a match that captures nothing, and keeps an ``InlineNumber`` here.
-    @inline(__always)
-    var words: (UInt64, UInt64, UInt64) { (self.first, self.second, self.third) }
-
     @inline(__always)
     subscript(index: Int) -> URLRange {
         let word =

@@ -82,23 +82,13 @@ extension Parameters {
 
     @usableFromInline
     func readInt(_ name: String) -> IntReading {
-        if self.scanned.hasNumber, let reading = self.readInlineNumber(name) { return reading }
-        if let attached, let reading = attached.reading(name) { return reading }
+        if let passed, let reading = passed.reading(name) { return reading }
         if let names = self.names, !names.isTrivial { return self.readNamedInt(name, names) }
-        if self.scanned.hasEscapes { return .needsText }
-        let bytes = self.written.utf8.span
-        let range = UnescapedQuery.value(of: name.utf8.span, in: bytes, self.scanned)
+        if self.layout.hasEscapes { return .needsText }
+        let bytes = self.text.utf8.span
+        let range = UnescapedQuery.value(of: name.utf8.span, in: bytes, self.layout)
         if range == URLRange() { return .missing }
         return Self.reading(bytes, range)
-    }
-
-    /// Reads the number in the place of captures, unless a value that was passed later has its name; nil if
-    /// it has another name.
-    @inline(__always)
-    private func readInlineNumber(_ name: String) -> IntReading? {
-        guard let number = self.inlineNumber(name) else { return nil }
-        if let attached, let reading = attached.reading(name) { return reading }
-        return .number(number)
     }
 
     @inline(__always)

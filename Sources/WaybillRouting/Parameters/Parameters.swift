@@ -3,10 +3,10 @@
 /// A value passed with the call wins; between path and query the conventions decide, and by default the path
 /// wins. Values are decoded when they are read.
 public struct Parameters: Sendable {
-    /// The URL, without a number that becomes text when the text is asked for.
-    @usableFromInline let written: String
-    /// The layout of what is written, and whether there is such a number.
-    @usableFromInline private(set) var scanned: AddressLayout
+    /// The text of the address.
+    @usableFromInline let text: String
+    /// The layout of the text.
+    @usableFromInline let layout: AddressLayout
     private var attachment: Attachment
     @usableFromInline let captures: Captures
     /// The bits of the matched ``RouteID``; stored here, so that a match consists of its parameters alone.
@@ -34,8 +34,8 @@ public struct Parameters: Sendable {
         captures: Captures,
         route: UInt64
     ) {
-        self.written = text
-        self.scanned = layout
+        self.text = text
+        self.layout = layout
         self.attachment = Attachment(names, passed)
         self.captures = captures
         self.route = route
@@ -70,54 +70,16 @@ public struct Parameters: Sendable {
             case .names(let names), .both(let names, _): names
             }
         }
-        set { self.attachment = Attachment(newValue, self.attached) }
+        set { self.attachment = Attachment(newValue, self.passed) }
     }
 
     /// The values that were passed with the call; nil if there are none.
     @inline(__always)
-    package var passed: PassedValues? { self.scanned.hasNumber ? self.allPassed : self.attached }
-
-    /// The same without a number that lies in the place of captures.
-    @inline(__always)
-    var attached: PassedValues? {
+    package var passed: PassedValues? {
         switch self.attachment {
         case .nothing, .names: nil
         case .passed(let passed), .both(_, let passed): passed
         }
-    }
-
-    @inline(never)
-    private var allPassed: PassedValues? {
-        guard !self.scanned.hasNumberInQuery else { return self.attached }
-        return .make(self.attached?.dictionary ?? [:], over: self.number.passed)
-    }
-
-    /// The number in the place of captures, of a match that has one.
-    @inline(__always)
-    private var number: InlineNumber {
-        InlineNumber(self.captures, in: self.scanned.hasNumberInQuery ? .query : .call)
-    }
-
-    /// The number in the place of captures, of a match that has one, if it has that name.
-    @inline(__always)
-    func inlineNumber(_ name: String) -> Int? { self.number.isNamed(name) ? self.number.number : nil }
-
-    /// The text of the address.
-    @usableFromInline var text: String { self.scanned.hasNumberInQuery ? self.wholeText : self.written }
-
-    @inline(never)
-    private var wholeText: String { self.written + self.number.queryText }
-
-    /// The layout of the text.
-    @usableFromInline var layout: AddressLayout {
-        self.scanned.hasNumberInQuery ? self.wholeLayout : self.scanned
-    }
-
-    @inline(never)
-    private var wholeLayout: AddressLayout {
-        let query = self.number.queryText.utf8
-        let hasEscapes = query.contains(UInt8(ascii: "%"))
-        return self.scanned.with(query: self.written.utf8.count + query.count, hasEscapes: hasEscapes)
     }
 
     /// The rules by which the address was read.
@@ -143,7 +105,7 @@ public struct Parameters: Sendable {
     /// Adds values passed with the call, which win over existing ones.
     package mutating func pass(_ call: [String: any Sendable]) { self.attach(.make(call, over: self.passed)) }
 
-    /// The same.
+    /// Adds values passed with the call, which win over existing ones.
     @inline(__always)
     package mutating func pass(_ values: PassedValues) {
         guard let passed = self.passed else {
@@ -153,10 +115,9 @@ public struct Parameters: Sendable {
         self.attach(.make(values.dictionary, over: passed))
     }
 
-    /// Has these be all values that are passed with the call.
+    /// Replaces all values passed with the call.
     private mutating func attach(_ values: PassedValues?) {
         self.attachment = Attachment(self.names, values)
-        if !self.scanned.hasNumberInQuery { self.scanned = self.scanned.withoutNumber }
     }
 
     /// The text of a value, or nil when no value has this name.
@@ -250,5 +211,5 @@ extension Parameters {
     package var routeID: RouteID { RouteID(bits: self.route) }
 
     /// Whether the address has a fragment.
-    package var hasFragment: Bool { self.scanned.hasFragment }
+    package var hasFragment: Bool { self.layout.hasFragment }
 }

@@ -6,13 +6,6 @@ extension RouteTable {
     @inlinable
     public func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.frozen.match(url) }
 
-    /// The best route for a URL that has a number beside it.
-    ///
-    /// - Returns: the match, which may be none: the number has to be written into the URL then.
-    package func match(_ url: String, _ number: InlineNumber) -> RouteMatch {
-        self.frozen.lookUp(url, number)
-    }
-
     /// The best route for an address, or nil when there is none.
     ///
     /// - Throws: ``RoutingError/Code/refused`` when the scheme has to be registered and is not.

@@ -38,14 +38,6 @@ struct PlainPatternTests {
         #expect(Self.patterns.dropFirst(6).allSatisfy { !PlainPattern.isURL($0) })
     }
 
-    @Test(arguments: [0, 7, -7, 10, 1_234_567_890, Int.max, Int.min])
-    func `numbers are written as they are described`(number: Int) {
-        var buffer = TextBuffer()
-        buffer.add("n=")
-        buffer.add(number)
-        #expect(buffer.text == "n=\(number)")
-    }
-
     /// What the general way prints: values that the pattern names, and a query of the others in their order.
     private static func general(
         _ text: String,

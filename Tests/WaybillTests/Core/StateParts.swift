@@ -27,18 +27,22 @@ struct StateParts {
 
     /// An exchange that is over when it is finished, and is not counted.
     func exchange(_ id: Int) -> Exchange {
-        Exchange(CorrelationID(rawValue: UInt64(id)), url: "app://state", core: self.core, .attempt)
+        Exchange(attempting: self.message(id), caller: nil, core: self.core)
+    }
+
+    /// A message that no caller awaits; it must be settled.
+    func envelope(_ id: Int, _ handler: Handler) -> Envelope {
+        Envelope(
+            message: self.message(id),
+            ticket: self.core.open(on: nil),
+            target: .handler(handler),
+            core: self.core
+        )
     }
 
     /// A task that waits in a queue, and that only tests resume.
     func task(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) -> QueuedTask {
-        QueuedTask(
-            self.message(id),
-            handler,
-            for: exchange,
-            takesSlot: takesSlot,
-            on: handler.mailbox.heldLoop
-        )
+        QueuedTask(self.message(id), for: handler, exchange: exchange, takesSlot: takesSlot)
     }
 
     func mailbox() -> Mailbox {

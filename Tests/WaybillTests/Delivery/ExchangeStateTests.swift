@@ -21,25 +21,53 @@ struct ExchangeStateTests {
     @Test
     func `an exchange ends once, and releases what waited for its handler`() throws {
         let handler = try StateParts().handler()
-        var state = Exchange.State(handler: handler)
+        var state = Exchange.State(ticket: nil, handler: handler)
         let task = HandlerTask {}
         let isOver = [state.attach(), state.bind(task: task)]
-        let finished = state.finish()
-        let effects = try #require(finished)
-        #expect(isOver == [false, false] && effects.handler === handler)
-        #expect(unsafe effects.wasAttached && effects.waiting?.task == task)
-        let again = state.finish()
+        guard let ending = state.end() else {
+            Issue.record("the exchange has ended before")
+            return
+        }
+        let (ended, waiting) = (ending.handler, ending.waiting)
+        #expect(isOver == [false, false] && ended === handler)
+        #expect(waiting?.isAttached == true && waiting?.task == task)
+        let isEndedAgain = state.end() != nil
         let late = [state.attach(), state.bind(task: task)]
-        #expect(again == nil && late == [true, true] && state.isOver)
+        #expect(!isEndedAgain && late == [true, true] && state.isOver)
+    }
+
+    @Test
+    func `the code that ends an exchange takes over the obligation to end the message`() throws {
+        let parts = try StateParts()
+        let request = Request(url: "app://state")
+        let exchange = Exchange(
+            parts.core.open(on: nil),
+            for: request,
+            at: nil,
+            to: .caller,
+            core: parts.core
+        )
+        exchange.finish(.replied(7))
+        exchange.cancel()
+        #expect(parts.core.statistics.current.replied == 1 && parts.core.statistics.current.inFlight == 0)
+    }
+
+    @Test
+    func `a ticket that is dropped traps in a debug build`() async {
+        #if DEBUG
+        await #expect(processExitsWith: .failure) {
+            let parts = try StateParts()
+            _ = parts.core.open(on: nil)
+        }
+        #endif
     }
 
     @Test
     func `an outcome is known when it has been counted, and read once`() throws {
-        var state = Exchange.State(handler: nil)
-        _ = state.finish()
+        var state = Exchange.State(ticket: nil, handler: nil)
+        _ = state.end()
         let early = state.takeOutcome()
-        var last: Outcome? = .replied(7)
-        let reader = state.close(taking: &last)
+        let reader = state.close(with: .replied(7))
         #expect(early == nil && reader == nil && !state.isRead)
         let outcome = try state.takeOutcome()?.value(as: Int.self, url: "app://state")
         let second = state.takeOutcome()
@@ -48,29 +76,35 @@ struct ExchangeStateTests {
 
     @Test
     func `a reader that came before the end gets the outcome`() throws {
-        var state = Exchange.State(handler: nil)
+        var state = Exchange.State(ticket: nil, handler: nil)
         let waiting = Exchange.Reader(on: nil)
         let event = state.read(waiting)
-        _ = state.finish()
-        var last: Outcome? = .replied(7)
-        let reader = state.close(taking: &last)
+        _ = state.end()
+        let reader = state.close(with: .replied(7))
         #expect(event == nil && reader === waiting && state.isRead)
     }
 
     @Test
     func `a handler whose reply is not answered is told at the end`() throws {
-        var state = Exchange.State(handler: nil)
+        var state = Exchange.State(ticket: nil, handler: nil)
         for number in 1...3 { _ = state.offer(.numbered(number)) }
         _ = state.read(Exchange.Reader(on: nil))
-        let finished = state.finish()
-        let effects = try #require(finished)
-        #expect(effects.waiting?.unanswered.map(\.number) == [2, 3, 1])
+        let waiting = state.end()?.waiting
+        #expect(waiting?.unanswered.map(\.number) == [2, 3, 1])
         let answered = state.answer()
-        guard case .refuse = state.offer(.numbered(4)) else {
-            Issue.record("an exchange that is over has taken a progress reply")
-            return
-        }
-        #expect(answered == nil)
+        let isRefused = if case .refuse = state.offer(.numbered(4)) { true } else { false }
+        #expect(answered == nil && isRefused)
+    }
+}
+
+extension Exchange.State {
+    /// Ends an exchange that ends no message.
+    fileprivate mutating func end() -> Ending? {
+        var ticket: MessageTicket?
+        let ending = self.finish(taking: &ticket)
+        let hasTicket = ticket != nil
+        #expect(!hasTicket)
+        return ending
     }
 }
 
@@ -83,7 +117,7 @@ extension Exchange.Progress {
 }
 
 /// An ``Exchange/State`` beside plain lists that do the same.
-private struct ExchangeRun {
+private struct ExchangeRun: ~Copyable {
     private var state: Exchange.State
     private var random: SeededGenerator
     private var offered: [Exchange.Progress] = []
@@ -99,7 +133,7 @@ private struct ExchangeRun {
     private var isAttached = false
 
     init(handler: Handler, seed: UInt64) {
-        self.state = Exchange.State(handler: handler)
+        self.state = Exchange.State(ticket: nil, handler: handler)
         self.random = SeededGenerator(seed: seed)
     }
 
@@ -117,10 +151,12 @@ private struct ExchangeRun {
     }
 
     private mutating func finish() -> (String, String, String) {
-        let effects = self.state.finish()
+        let ending = self.state.end()
         defer { self.isOver = true }
-        let numbers = effects?.waiting?.unanswered.compactMap(\.number) ?? []
-        let actual = "\(effects == nil) \(effects?.wasAttached ?? false) \(numbers)"
+        let isOver = ending == nil
+        let waiting = ending?.waiting
+        let numbers = waiting?.unanswered.compactMap(\.number) ?? []
+        let actual = "\(isOver) \(waiting?.isAttached ?? false) \(numbers)"
         guard !self.isOver else { return ("finish", actual, "true false []") }
         let unanswered = self.unread + [self.seen].compactMap(\.self)
         (self.unread, self.seen) = ([], nil)
@@ -130,8 +166,7 @@ private struct ExchangeRun {
     private mutating func close() -> (String, String, String) {
         guard self.isOver, !self.isClosed else { return ("none", "", "") }
         self.isClosed = true
-        var outcome: Outcome? = .replied(7)
-        let actual = self.state.close(taking: &outcome)
+        let actual = self.state.close(with: .replied(7))
         let expected = self.reader.take()
         if expected == nil { self.outcome = 7 }
         return ("close", "\(actual === expected)", "true")

@@ -18,8 +18,9 @@ struct MailboxQueueTests {
             var run = try QueueRun(limit: limit, whenFull: whenFull, isSerial: isSerial, seed: seed)
             for step in 0..<200 {
                 let (operation, actual, expected) = run.step()
-                try #require(actual == expected, "seed \(seed), step \(step), \(operation)")
+                #expect(actual == expected, "seed \(seed), step \(step), \(operation)")
             }
+            run.settleAll()
         }
     }
 
@@ -27,6 +28,7 @@ struct MailboxQueueTests {
     func `an exchange that is over makes room before an older message does`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 2, whenFull: .dropOldest, isSerial: false)
+        defer { queue.settleAll() }
         let exchange = parts.exchange(2)
         let effects = [
             queue.send(1, parts), queue.wait(2, parts, exchange, takesSlot: true), queue.send(3, parts),
@@ -43,6 +45,7 @@ struct MailboxQueueTests {
     func `an exchange that is over makes no room where it has no slot`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .dropOldest, isSerial: false)
+        defer { queue.settleAll() }
         let exchange = parts.exchange(1)
         let effects = [queue.wait(1, parts, exchange, takesSlot: false), queue.send(2, parts)]
         #expect(effects == ["drain", "none"])
@@ -55,6 +58,7 @@ struct MailboxQueueTests {
     func `a serial queue starts nothing before the message in progress has ended`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .fail, isSerial: true)
+        defer { queue.settleAll() }
         let isStarted = queue.start(CorrelationID(rawValue: 1))
         let effects = [queue.send(2, parts), queue.send(3, parts)]
         let isNextStarted = queue.start(CorrelationID(rawValue: 4))
@@ -71,6 +75,7 @@ struct MailboxQueueTests {
     func `a sender does not overtake those that wait for a slot`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .suspend, isSerial: false)
+        defer { queue.settleAll() }
         let (first, second) = (LoopContinuation<Bool>(on: nil), LoopContinuation<Bool>(on: nil))
         _ = queue.send(1, parts)
         let waits = [queue.wait(first), queue.wait(second)]
@@ -124,17 +129,19 @@ private struct QueueRun: ~Copyable {
         )
     }
 
+    /// Ends the messages that are left.
+    mutating func settleAll() { self.queue.settleAll() }
+
     private mutating func perform(_ operation: Operation) -> (actual: String, expected: String) {
         switch operation {
         case .send:
             let (id, handler) = self.next()
-            let actual = self.queue.send(self.parts.message(id), self.handlers[handler])
+            let actual = self.queue.send(self.parts.envelope(id, self.handlers[handler]))
             return (actual, self.model.add(.init(id: id, handler: handler, takesSlot: true)))
         case .sendInSlot:
             guard self.model.granted > 0 else { return ("", "") }
             let (id, handler) = self.next()
-            let envelope = Envelope(message: self.parts.message(id), handler: self.handlers[handler])
-            let actual = self.queue.send(inSlot: .sent(envelope)).described()
+            let actual = self.queue.send(inSlot: self.parts.envelope(id, self.handlers[handler])).described()
             return (actual, self.model.addInSlot(.init(id: id, handler: handler, takesSlot: true)))
         case .wait: return self.wait(takesSlot: false, hasExchange: false)
         case .waitWithSlot: return self.wait(takesSlot: true, hasExchange: false)
@@ -207,7 +214,7 @@ private struct QueueRun: ~Copyable {
         self.handlers[index] = self.parts.handler()
         var removed = self.queue.removeUnreachable()
         var ids: [Int] = []
-        while let entry = removed.popFirst() { ids.append(Int(entry.id.rawValue)) }
+        while let entry = removed.popFirst() { ids.append(entry.settle()) }
         return (ids.description, self.model.remove(handler: index).description)
     }
 
@@ -349,15 +356,25 @@ private struct QueueModel {
 }
 
 extension MailboxQueue {
-    fileprivate mutating func send(_ message: Message, _ handler: Handler) -> String {
-        var envelope: Envelope? = Envelope(message: message, handler: handler)
-        let effect = self.send(&envelope).described()
-        let isTaken = envelope == nil
-        return isTaken == (effect != "full") ? effect : "\(effect), but the message is elsewhere"
+    fileprivate mutating func send(_ envelope: consuming Envelope) -> String {
+        var rest: Envelope? = consume envelope
+        let effect = self.send(&rest).described()
+        guard let rejected = rest.take() else {
+            return effect == "full" ? "full, but the message is gone" : effect
+        }
+        rejected.reject { .mailboxFull(url: $0, limit: 1) }
+        return effect == "full" ? effect : "\(effect), but the message is left"
     }
 
     fileprivate mutating func send(_ id: Int, _ parts: StateParts) -> String {
-        self.send(parts.message(id), parts.handler())
+        self.send(parts.envelope(id, parts.handler()))
+    }
+
+    /// Ends the messages that are left.
+    fileprivate mutating func settleAll() {
+        repeat {
+            if self.inProgress != nil { _ = self.end().described() }
+        } while self.nextID() != nil
     }
 
     fileprivate mutating func wait(
@@ -371,7 +388,18 @@ extension MailboxQueue {
 
     fileprivate mutating func nextID() -> Int? {
         guard let entry = self.next() else { return nil }
-        return Int(entry.id.rawValue)
+        return entry.settle()
+    }
+}
+
+extension MailboxQueue.Entry {
+    /// Ends the message, unless its caller awaits it.
+    ///
+    /// - Returns: Its number.
+    fileprivate consuming func settle() -> Int {
+        let id = Int(self.id.rawValue)
+        if case .sent(let envelope) = consume self { envelope.reject { .unregistered(url: $0) } }
+        return id
     }
 }
 
@@ -382,7 +410,7 @@ extension MailboxQueue.Effect {
         case .none: "none"
         case .drain: "drain"
         case .full: "full"
-        case .dropped(let entry, let isDue): "dropped \(entry.entry.id.rawValue)" + (isDue ? ", drain" : "")
+        case .dropped(let entry, let isDue): "dropped \(entry.settle())" + (isDue ? ", drain" : "")
         }
     }
 }

@@ -7,7 +7,7 @@ import WaybillTestSupport
 /// A function of an actor and one that takes the actor as its first argument are called alike.
 ///
 /// If one of these tests fails after a change of toolchain, the cast of `IsolatedBody` or of
-/// `QueuedTask.unisolated` no longer holds.
+/// `QueuedTask.startTask(_:)` no longer holds.
 @Suite(.timeLimit(.minutes(1)))
 struct HandlerCodeTests {
     private struct Wide: Sendable, Equatable {
@@ -77,12 +77,10 @@ struct HandlerCodeTests {
         let queued = parts.task(7, parts.handler(), nil, takesSlot: false)
         let journal = Journal<Int>()
         let task = Self.$number.withValue(3) {
-            QueuedTask.unisolated { queued in
-                Task {
-                    journal.add(Int(queued.message.id.rawValue))
-                    journal.add(HandlerCodeTests.number)
-                }
-            }(queued)
+            queued.startTask { queued in
+                journal.add(Int(queued.message.id.rawValue))
+                journal.add(HandlerCodeTests.number)
+            }
         }
         await Task.yield()
         #expect(journal.entries.isEmpty)

@@ -62,7 +62,7 @@ struct SubscriptionBufferStateTests {
 extension SubscriptionBufferState {
     /// Offers a message that meets no middlewares.
     fileprivate mutating func offer(_ message: Message, to buffer: SubscriptionBuffer) -> Offer {
-        self.offer(UnreadMessage(message: message), to: buffer)
+        self.offer(UnreadMessage(message, nil), to: buffer)
     }
 }
 

@@ -1,0 +1,56 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// The life of a bus, which only moves forward.
+    enum Phase: UInt8, AtomicRepresentable {
+        case open
+        /// The bus delivers only what a handler in flight sends.
+        case draining
+        case closed
+    }
+
+    /// What a peer in another process wants to do with a URL.
+    struct PeerAccess {
+        let audience: Audience
+        let operation: ExposedOperations
+        /// The operations that the URL is exposed for, if they have just been looked up; empty otherwise.
+        var known: ExposedOperations = []
+    }
+
+    /// Returns the reason to reject a request, or nil to deliver it.
+    ///
+    /// - Parameters:
+    ///   - request: What the caller asks for.
+    ///   - access: What the caller may do with the URL if it is a peer; nil for code of this process.
+    /// - Returns: The reason.
+    @inline(__always)
+    func rejection(of request: borrowing Request, by access: PeerAccess? = nil) -> RoutingError? {
+        let phase = self.phase.load(ordering: .relaxed)
+        // A handler in flight may lead to the request of a peer, but every peer could claim that.
+        let isOfHandler = request.hops > 0 && access == nil
+        if phase != .open, phase == .closed || !isOfHandler { return .shutDown(url: request.url) }
+        if request.hops > max(0, self.configuration.hopLimit) {
+            return .hopLimitExceeded(url: request.url, limit: self.configuration.hopLimit)
+        }
+        if request.expiry.exists, request.expiry.hasPassed(by: self.time) {
+            return .deadlineExceeded(url: request.url)
+        }
+        guard let access else { return nil }
+        return self.rejection(of: request.url, by: access)
+    }
+
+    @inline(never)
+    private func rejection(of url: String, by access: PeerAccess) -> RoutingError? {
+        guard CombiningMarks.areFew(in: url) else { return .combiningMarks(url) }
+        if access.known.isSuperset(of: access.operation) { return nil }
+        do throws(RoutingError) {
+            let operations = try self.exposures(to: access.audience).operations(at: url)
+            return operations.isSuperset(of: access.operation)
+                ? nil : self.notExposed(url, to: access.audience)
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,305 @@
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// How far an awaited message got without suspending.
+@usableFromInline
+enum Delivery: Sendable {
+    /// The message has ended.
+    case ended(DeliveryResult)
+    /// The handler runs in a task of its own, or waits for its turn; it may have ended.
+    case started(Exchange)
+    /// The handler cannot suspend, and runs in the caller's task when the turn of the message comes.
+    case queued(QueuedTask)
+    /// The message meets middlewares in the caller's task.
+    case intercepted(Interception)
+    /// Nothing has been counted: the caller has to suspend first.
+    case unadmitted(PendingRequest)
+}
+
+/// The ID of a message and how the message ended.
+@usableFromInline
+struct DeliveryResult: Sendable {
+    let id: CorrelationID
+    let outcome: Outcome
+    /// Where the value goes beside the caller, if there is a return URL.
+    var returnPath: ReturnPath?
+
+    func reply(from url: String) throws(RoutingError) -> Reply {
+        switch self.outcome {
+        case .replied(let value):
+            return Reply(
+                correlationID: self.id,
+                value: value,
+                url: url,
+                isLast: true,
+                returnLeg: self.returnPath.map(ReturnLeg.init)
+            )
+        case .failed(let error): throw error
+        }
+    }
+}
+
+/// A request whose caller has to suspend first, behind one reference.
+@usableFromInline
+final class PendingRequest: Sendable {
+    let request: Request
+
+    /// Keeps a request with what its message inherits here and now.
+    init(_ request: consuming Request, on core: BusCore) {
+        if let context = core.inherited(on: core.currentShard) { request.inherit(from: context) }
+        self.request = request
+    }
+}
+
+extension BusCore {
+    /// Takes an awaited message through the six steps, as far as that goes without suspending.
+    ///
+    /// - Parameters:
+    ///   - request: What the caller asks for.
+    ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    ///   - call: Calls a handler that cannot suspend, as ``Handler/invoke(_:_:)`` has it.
+    /// - Returns: How far the message got.
+    @inline(__always)
+    func deliver(
+        _ request: consuming Request,
+        on shard: LoopShard?,
+        _ call: (Handler, Message) throws -> any Sendable
+    ) -> Delivery {
+        if let context = self.inherited(on: shard) { request.inherit(from: context) }
+        let ticket = self.open(on: shard)
+
+        // Admit.
+        if let error = self.rejection(of: request) { return self.fail(ticket, request, error, on: shard) }
+
+        // Resolve.
+        let snapshot = shard?.currentSnapshot
+        let route = self.resolve(request, in: snapshot, on: shard)
+
+        // Intercept.
+        if let chain = self.chain(in: snapshot) {
+            return self.intercept(request, ticket, route, by: chain, on: shard)
+        }
+        guard let handler = route.handler else { return self.fail(ticket, request, route.failure, on: shard) }
+
+        // Place.
+        let isImmediate = handler.isImmediate
+        let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
+        guard case .here = place, isImmediate else {
+            return self.start(request, ticket, route, handler, at: place)
+        }
+
+        // Invoke.
+        let message = request.message(id: ticket.id, parameters: route.takeParameters(), on: self)
+        let outcome = handler.invoke(message, call)
+
+        // Settle.
+        let id = ticket.id
+        self.settle(ticket, as: outcome, of: message, for: .caller, at: handler, on: shard)
+        return .ended(DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath))
+    }
+
+    /// What a message that the calling thread gives to the bus inherits.
+    @inline(__always)
+    func inherited(on shard: LoopShard?) -> DeliveryContext? {
+        if let shard { shard.inherited } else { DeliveryContext.current }
+    }
+
+    /// Ends a message that reaches no handler.
+    @inline(never)
+    private func fail(
+        _ ticket: consuming MessageTicket,
+        _ request: Request,
+        _ error: RoutingError,
+        on shard: LoopShard?
+    ) -> Delivery {
+        let id = ticket.id
+        self.settle(ticket, as: .failed(error), of: request, for: .caller, at: nil, on: shard)
+        return .ended(DeliveryResult(id: id, outcome: .failed(error)))
+    }
+
+    /// Has a handler run that may suspend, or whose message has to wait.
+    @inline(never)
+    private func start(
+        _ request: Request,
+        _ ticket: consuming MessageTicket,
+        _ route: ResolvedRoute,
+        _ handler: Handler,
+        at place: Mailbox.Place
+    ) -> Delivery {
+        if case .queue(let takesSlot) = place, handler.isImmediate, !request.expiry.exists {
+            // The caller can be freed until the handler begins, and the handler cannot suspend: it needs no
+            // task of its own.
+            let message = request.message(id: ticket.id, parameters: route.takeParameters(), on: self)
+            return .queued(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
+        }
+        let (exchange, message) = self.exchange(request, ticket, route, to: .caller)
+        exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
+        return .started(exchange)
+    }
+
+    /// Makes the exchange of a message, and the message.
+    func exchange(
+        _ request: Request,
+        _ ticket: consuming MessageTicket,
+        _ route: ResolvedRoute,
+        to recipient: Recipient
+    ) -> (Exchange, Message) {
+        var path: ReturnPath?
+        if recipient.hasReturnLeg, route.parameters.hasFragment {
+            path = self.returnPath(
+                of: route.parameters,
+                ticket.id,
+                hops: request.hops,
+                from: request.extras?.external
+            )
+        }
+        let exchange = Exchange(
+            ticket,
+            for: request,
+            at: route.handler,
+            to: recipient,
+            returnPath: path,
+            caller: request.hops > 0 ? DeliveryContext.waiting : nil,
+            core: self
+        )
+        let message = request.message(
+            parameters: route.takeParameters(),
+            exchange: exchange,
+            hasListener: !recipient.isPublication
+        )
+        return (exchange, message)
+    }
+
+    /// The loop whose timer watches a deadline: the caller's, and not the handler's, which the handler may
+    /// block.
+    @inline(__always)
+    func watcher(of expiry: Deadline) -> EventLoop? { expiry.exists ? self.currentShard?.eventLoop : nil }
+
+    /// Has a message meet middlewares: in the caller's task if the handler cannot suspend, else in a task of
+    /// its own, so that the caller can be freed.
+    @inline(never)
+    private func intercept(
+        _ request: Request,
+        _ ticket: consuming MessageTicket,
+        _ route: ResolvedRoute,
+        by chain: MiddlewareChain,
+        on shard: LoopShard?
+    ) -> Delivery {
+        // Text that is no URL meets no middleware.
+        if case .missing(let error) = route.target, error.code != .noRoute {
+            return self.fail(ticket, request, error, on: shard)
+        }
+        let request = chain.isObserved ? request.noting(.request, on: self) : request
+        let isImmediate = route.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
+        guard isImmediate, !request.expiry.exists else {
+            return .started(self.intercept(request, ticket, route, by: chain, to: .caller))
+        }
+        var message = request.message(id: ticket.id, parameters: route.parameters, on: self)
+        message.keepHeaders()
+        return .intercepted(
+            Interception(message, ticket: ticket, by: chain, to: route.target, on: self, hasOwnTask: false)
+        )
+    }
+
+    /// Has a message meet middlewares in a task of its own.
+    func intercept(
+        _ request: Request,
+        _ ticket: consuming MessageTicket,
+        _ route: ResolvedRoute,
+        by chain: MiddlewareChain,
+        to recipient: Recipient
+    ) -> Exchange {
+        var (exchange, message) = self.exchange(request, ticket, route, to: recipient)
+        message.keepHeaders()
+        let interception = Interception(
+            message,
+            by: chain,
+            to: route.target,
+            on: self,
+            deadline: request.expiry
+        )
+        exchange.start(
+            TaskWork(
+                message: message,
+                interception: interception,
+                handler: route.handler,
+                endsTurn: false
+            ),
+            on: self.watcher(of: request.expiry)
+        )
+        return exchange
+    }
+}
+
+// The rest of the way, which may suspend the caller.
+extension BusCore {
+    /// Delivers a request and waits for its outcome, where the caller is isolated.
+    nonisolated(nonsending) func route(
+        _ request: Request,
+        listener: Listener = noListener
+    ) async -> DeliveryResult {
+        var request = request
+        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
+        await EventLoop.yieldIfDue()
+        let delivery = self.deliver(request, on: self.currentShard) { try $0.callBoxed($1) }
+        return await self.result(of: delivery, listener: listener)
+    }
+
+    /// Waits for the outcome of a message that was delivered as far as that goes without suspending.
+    nonisolated(nonsending) func result(
+        of delivery: Delivery,
+        listener: Listener = noListener
+    ) async -> DeliveryResult {
+        switch delivery {
+        case .ended(let result):
+            if !result.outcome.isReply { await self.yieldThread() }
+            return result
+        case .started(let exchange):
+            let outcome = await exchange.listen(listener)
+            return DeliveryResult(id: exchange.id, outcome: outcome, returnPath: exchange.returnPath)
+        case .queued(let task):
+            task.handler.counters.begin()
+            let outcome = await task.handle()
+            return self.settle(task.takeTicket(), as: outcome, of: task.message, at: task.handler)
+        case .intercepted(let interception):
+            let handler = interception.target.handler
+            handler?.counters.begin()
+            let outcome = await interception.outcome()
+            return self.settle(interception.takeTicket(), as: outcome, of: interception.message, at: handler)
+        case .unadmitted(let pending):
+            return await self.route(pending.request, listener: listener)
+        }
+    }
+
+    /// Ends a message whose handler ran in the task of its caller.
+    private func settle(
+        _ ticket: consuming MessageTicket?,
+        as outcome: Outcome,
+        of message: Message,
+        at handler: Handler?
+    ) -> DeliveryResult {
+        let outcome = outcome.at(handler)
+        guard let ticket = consume ticket else {
+            preconditionFailure("message \(message.id) has ended before")
+        }
+        self.settle(
+            ticket,
+            as: outcome,
+            of: message,
+            for: .caller,
+            at: handler,
+            isInFlight: handler != nil,
+            on: self.currentShard
+        )
+        return DeliveryResult(id: message.id, outcome: outcome, returnPath: message.extras?.returnPath)
+    }
+
+    /// Gives the thread back before a call ends that has not suspended, unless the thread runs a loop of the
+    /// bus.
+    ///
+    /// A task of the global pool that repeats a rejected call would hold one of the pool's few threads for
+    /// ever. On a loop the budget does the same with less.
+    nonisolated(nonsending) func yieldThread() async {
+        if self.currentShard == nil { await Task.yield() }
+    }
+}

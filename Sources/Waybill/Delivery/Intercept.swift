@@ -1,0 +1,194 @@
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+extension BusCore {
+    /// Returns the middlewares around deliveries as they are now; nil if there are none.
+    ///
+    /// - Parameter snapshot: The routes as the loop of the calling thread sees them; nil to look into the
+    ///   registry.
+    /// - Returns: The middlewares.
+    @inline(__always)
+    func chain(in snapshot: RouteSnapshot?) -> MiddlewareChain? {
+        if let snapshot { snapshot.chain } else { self.registry.chain }
+    }
+
+    /// Changes the middlewares, by adding one.
+    ///
+    /// - Parameters:
+    ///   - pattern: The pattern of the URLs that the middleware is around; nil for all.
+    ///   - add: Adds the middleware and returns the number by which it is removed.
+    /// - Returns: The registration that removes the middleware.
+    func intercept(pattern: String?, _ add: (inout MiddlewareRegistry) -> Int?) -> Registration {
+        let id = self.registry.intercept(add)
+        return Registration(pattern: pattern ?? "**", core: self, target: .middleware(id))
+    }
+}
+
+/// The way of one message through the middlewares of a bus to its handler.
+@usableFromInline
+final class Interception: Sendable {
+    let message: Message
+    /// The obligation to end the message, if no exchange has it.
+    private let ticket: Locked<MessageTicket?>
+    let chain: MiddlewareChain
+    /// The first middleware of the chain that the message meets.
+    private let first: Int
+    let target: Target
+    let core: BusCore
+    /// The deadline that is watched already.
+    private let deadline: Deadline
+    /// Whether the message has had its turn in the mailbox before it met the first middleware, as messages do
+    /// that no caller awaits.
+    private let hasWaited: Bool
+    /// Whether the message is delivered in a task of its own, which is cancelled when the message ends.
+    private let hasOwnTask: Bool
+    /// The tasks that deliver the message, if it is the message in progress of a serial module.
+    private let attempts: Attempts?
+
+    init(
+        _ message: Message,
+        ticket: consuming MessageTicket? = nil,
+        by chain: MiddlewareChain,
+        from first: Int = 0,
+        to target: Target,
+        on core: BusCore,
+        deadline: Deadline = .never,
+        hasWaited: Bool = false,
+        hasOwnTask: Bool = true,
+        attempts: Attempts? = nil
+    ) {
+        self.message = message
+        self.ticket = Locked(ticket)
+        self.chain = chain
+        self.first = first
+        self.target = target
+        self.core = core
+        self.deadline = deadline
+        self.hasWaited = hasWaited
+        self.hasOwnTask = hasOwnTask
+        self.attempts = attempts
+    }
+
+    /// Takes the obligation to end the message.
+    func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
+
+    /// Takes the message through the middlewares to its handler.
+    @inline(never)  // or the optimizer of Swift 6.3 aborts: it cannot inline the `Next` that is made here
+    nonisolated(nonsending) func outcome() async -> Outcome {
+        do throws(RoutingError) {
+            return .replied(try await Next(self, at: self.first).attempt(self.message))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// The actor that a task of the interception is isolated to: on the caller's loop if that is one of the
+    /// bus's, else on the handler's.
+    func isolation(on shard: LoopShard?) -> LoopIsolation {
+        let mailbox = self.target.handler?.mailbox ?? self.core.homeMailbox
+        return shard?.isolation ?? LoopIsolation(mailbox.eventLoop)
+    }
+}
+
+// The end of the chain.
+extension Interception {
+    /// Returns whether a deadline is earlier than every deadline that is watched already.
+    func isShortened(by deadline: Deadline) -> Bool { deadline < self.deadline }
+
+    /// Takes a message through the rest of the middlewares in a task of its own, which is no longer waited for
+    /// when the deadline of the message passes.
+    ///
+    /// - Parameters:
+    ///   - message: The message, which has an earlier deadline than before.
+    ///   - index: The first of the middlewares that are left.
+    /// - Returns: The reply's value.
+    /// - Throws: The reason that there is no reply.
+    nonisolated(nonsending) func attempt(
+        _ message: Message,
+        from index: Int
+    ) async throws(RoutingError) -> any Sendable {
+        let url = message.parameters.url
+        let deadline = message.expiry
+        guard !deadline.hasPassed(by: self.core.time) else { throw .deadlineExceeded(url: url) }
+        let exchange = Exchange(attempting: message, caller: DeliveryContext.waiting, core: self.core)
+        exchange.expire(at: deadline, on: self.core.currentShard?.eventLoop)
+        let rest = Interception(
+            message,
+            by: self.chain,
+            from: index,
+            to: self.target,
+            on: self.core,
+            deadline: deadline,
+            hasWaited: self.hasWaited,
+            attempts: self.attempts
+        )
+        let work = TaskWork(
+            message: message,
+            interception: rest,
+            handler: self.target.handler,
+            endsTurn: false
+        )
+        let task = exchange.startAttempt(work)
+        self.attempts?.add(task)
+        return try await exchange.listen(noListener).value()
+    }
+
+    /// Gives a message to its handler, if that can be done without suspending.
+    @inline(__always)
+    func handleAtOnce(_ message: Message) -> Outcome? {
+        guard case .handler(let handler) = self.target, handler.isImmediate, let shard = handler.shard,
+            shard.isCurrent, !handler.isGone, !message.hasDeadline,
+            self.hasWaited || !handler.mailbox.isOccupied
+        else { return nil }
+        if message.hasReturnURL { message.arrive() }
+        return handler.invoke(message) { try $0.callBoxed($1) }
+    }
+
+    /// Gives a message to its handler, wherever that is.
+    nonisolated(nonsending) func handle(_ message: Message) async throws(RoutingError) -> any Sendable {
+        guard let handler = self.target.handler else {
+            throw ResolvedRoute(target: self.target, parameters: .none).failure
+        }
+        message.arrive()
+        let outcome = await handler.handle(message, hasWaited: self.hasWaited)
+        if case .replied = outcome, self.isLate(message) {
+            // A wiretap sees what the caller sees.
+            self.core.countLateReply(at: handler)
+            throw self.failure(CancellationError(), of: message)
+        }
+        return try outcome.at(handler).value()
+    }
+
+    /// Returns whether a reply that comes now is dropped, since the message has ended otherwise.
+    func isLate(_ message: Message) -> Bool {
+        // The end of an exchange cancels the task that the message is delivered in, if it has one of its own.
+        message.exchange?.isOver ?? (self.hasOwnTask && Task.isCancelled)
+    }
+
+    /// Returns the error of a message whose middleware threw.
+    @inline(never)
+    func failure(_ error: any Error, of message: Message) -> RoutingError {
+        let handler = self.target.handler
+        return (handler?.reason(for: error, of: message) ?? .thrown(error, around: message)).at(handler)
+    }
+}
+
+extension Interception {
+    /// Tasks that a middleware may no longer wait for, but whose end the next message of a serial module has
+    /// to wait for.
+    final class Attempts: Sendable {
+        private let tasks = Locked<[HandlerTask]>([])
+
+        fileprivate var isEmpty: Bool { self.tasks.withLock { $0.isEmpty } }
+
+        fileprivate func add(_ task: HandlerTask) { self.tasks.withLock { $0.append(task) } }
+
+        nonisolated(nonsending) func end() async {
+            while let task = self.tasks.withLock({ $0.popLast() }) { _ = await task.result }
+        }
+    }
+
+    /// The attempts, if some may not have ended.
+    var unfinishedAttempts: Attempts? { self.attempts.flatMap { $0.isEmpty ? nil : $0 } }
+}

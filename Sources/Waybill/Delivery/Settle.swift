@@ -1,0 +1,197 @@
+internal import Logging
+internal import Synchronization
+internal import WaybillEventLoop
+internal import WaybillRouting
+
+/// The obligation to end one message exactly once.
+///
+/// ``BusCore/open(on:)`` creates a ticket and counts the message as sent. ``BusCore/settle(_:as:of:for:at:isInFlight:on:)``
+/// consumes the ticket; no other code can. A ticket that is dropped belongs to a message without an outcome,
+/// which traps in debug builds.
+struct MessageTicket: ~Copyable, Sendable {
+    /// The ID of the message.
+    let id: CorrelationID
+
+    fileprivate init(id: CorrelationID) { self.id = id }
+
+    fileprivate consuming func tearOff() { discard self }
+
+    deinit { assertionFailure("message \(self.id) was dropped without an outcome") }
+}
+
+/// Who learns how a message ended.
+enum Recipient: Sendable {
+    /// A caller in this process, which gets the outcome.
+    case caller
+    /// A peer in another process; `awaits` is whether it gets the outcome.
+    case peer(awaits: Bool)
+    /// A publisher, which waits until its subscribers are done. A subscriber's failure is logged.
+    case publisher
+    /// Nobody: the message was sent, and a failure makes it a dead letter.
+    case nobody
+    /// Nobody: the message was published to a subscriber that did not get it. `isLogged` is false where the
+    /// end of a whole subscription is logged at once.
+    case subscriber(isLogged: Bool)
+
+    /// Whether the failure is returned to code that waits for it.
+    var isAwaited: Bool {
+        switch self {
+        case .caller, .peer(awaits: true), .publisher: true
+        case .nobody, .peer(awaits: false), .subscriber: false
+        }
+    }
+
+    /// Whether the value of the reply goes to the return URL of the message.
+    @inline(__always)
+    var hasReturnLeg: Bool {
+        switch self {
+        case .caller, .peer, .nobody: true
+        case .publisher, .subscriber: false
+        }
+    }
+
+    /// Whether the message was published.
+    var isPublication: Bool {
+        switch self {
+        case .publisher, .subscriber: true
+        case .caller, .peer, .nobody: false
+        }
+    }
+
+    /// Whether the uncaught handler of the program gets a message that no pattern matches.
+    fileprivate var tellsUncaught: Bool {
+        switch self {
+        case .caller, .nobody: true
+        case .peer, .publisher, .subscriber: false
+        }
+    }
+
+    /// Whether a failure is written to the log.
+    fileprivate var isLogged: Bool {
+        switch self {
+        case .nobody, .publisher, .peer(awaits: false), .subscriber(isLogged: true): true
+        case .caller, .peer(awaits: true), .subscriber(isLogged: false): false
+        }
+    }
+}
+
+/// What is known of a message when it ends: the message, or the request that did not become one.
+protocol SettledContent {
+    var url: String { get }
+    var extras: MessageExtras? { get }
+    /// Whether a reply may have to be sent to a return URL.
+    var hasReturnURL: Bool { get }
+
+    /// Returns the message as observers see it; nil when the URL cannot be read.
+    func message(_ id: CorrelationID, in core: BusCore) -> Message?
+}
+
+extension Message: SettledContent {
+    var url: String { self.parameters.url }
+
+    func message(_ id: CorrelationID, in core: BusCore) -> Message? { self }
+}
+
+extension Request: SettledContent {
+    var hasReturnURL: Bool { false }
+
+    func message(_ id: CorrelationID, in core: BusCore) -> Message? { core.unmatched(self, id: id) }
+}
+
+extension BusCore {
+    /// Counts a message as sent and names it.
+    ///
+    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// - Returns: The obligation to end the message.
+    @inline(__always)
+    func open(on shard: LoopShard?) -> MessageTicket {
+        guard let shard else {
+            Counters.add(self.statistics.shared.sent)
+            return MessageTicket(id: self.statistics.nextID())
+        }
+        Counters.increment(shard.counters.sent)
+        return MessageTicket(id: shard.nextID())
+    }
+
+    /// Ends a message: sends its return leg, shows it to the observers of dead letters, counts it.
+    ///
+    /// - Parameters:
+    ///   - ticket: The obligation to end the message.
+    ///   - outcome: How the message ended. A failure names its route already, as ``RoutingError/at(_:)-(Handler?)`` does.
+    ///   - content: The message, as far as it is known.
+    ///   - recipient: Who learns the outcome.
+    ///   - handler: The handler that the message reached; nil if it reached none.
+    ///   - isInFlight: Whether the counters of the handler's route count the message as in flight.
+    ///   - shard: The shard of the calling thread.
+    @inline(__always)
+    func settle<Content: SettledContent>(
+        _ ticket: consuming MessageTicket,
+        as outcome: Outcome,
+        of content: Content,
+        for recipient: Recipient,
+        at handler: Handler?,
+        isInFlight: Bool = false,
+        on shard: LoopShard?
+    ) {
+        switch outcome {
+        case .replied(let value):
+            if content.hasReturnURL, recipient.hasReturnLeg { self.sendReturnLeg(content, ticket.id, value) }
+            handler?.counters.end(.replied, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
+            self.count(.replied, on: shard)
+            if case .nobody = recipient { content.extras?.isReturnOf?.end(.delivered) }
+        case .failed(let error):
+            self.report(error, of: content, ticket.id, for: recipient, at: handler)
+            let kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
+            handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: false)
+            self.count(kind, on: shard)
+            if !recipient.isAwaited { content.extras?.isReturnOf?.end(.failed(error)) }
+        }
+        ticket.tearOff()
+        // A bus that is draining waits for its last message.
+        if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
+    }
+
+    /// Tells observers, the uncaught handler and the log about a failure, before the message is counted.
+    @inline(never)
+    private func report<Content: SettledContent>(
+        _ error: RoutingError,
+        of content: Content,
+        _ id: CorrelationID,
+        for recipient: Recipient,
+        at handler: Handler?
+    ) {
+        let isUndelivered = !recipient.isAwaited || Outcome.Kind(error.code) == .deadLettered
+        if self.deadLetters.isWatched, isUndelivered {
+            self.deadLetters.show(
+                DeadLetter(
+                    id: id,
+                    url: content.url,
+                    message: content.message(id, in: self),
+                    error: error,
+                    pattern: handler?.pattern ?? error.route,
+                    isAwaited: recipient.isAwaited,
+                    isPublication: recipient.isPublication || handler?.isSubscriber == true,
+                    time: .now
+                )
+            )
+        }
+        // A handler may have failed with the very code of a missing route.
+        if recipient.tellsUncaught, handler == nil, error.code == .noRoute,
+            let message = content.message(id, in: self), self.tellUncaught(message)
+        {
+            return
+        }
+        if recipient.isLogged { self.log(content.url, error) }
+    }
+
+    @inline(never)
+    private func sendReturnLeg(_ content: some SettledContent, _ id: CorrelationID, _ value: any Sendable) {
+        guard let message = content.message(id, in: self), let path = message.extras?.returnPath, !path.isHeld
+        else { return }
+        path.send(value, headers: message.returnHeaders)
+    }
+
+    private func count(_ kind: Outcome.Kind, on shard: LoopShard?) {
+        if let shard { shard.counters.close(kind) } else { self.statistics.shared.closeShared(kind) }
+    }
+}
