@@ -128,35 +128,6 @@ extern void *swift_tryRetain(void *object);
 extern void *swift_task_getCurrent(void);
 extern size_t swift_task_getJobFlags(void *task);
 
-// Functions of the Swift runtime: bind a task-local value in the task that the calling thread runs, and take
-// the latest binding back. The first takes the value out of its memory.
-extern void swift_task_localValuePush(const void *key, void *value, const void *type);
-extern void swift_task_localValuePop(void);
-
-// Functions of the Swift runtime: have a function called when the task that the calling thread runs is
-// cancelled, at once if it has been already, and take that back. The task allocates the record.
-extern __attribute__((swiftcall)) void *swift_task_addCancellationHandler(
-    __attribute__((swiftcall)) void (*handler)(__attribute__((swift_context)) void *context), void *context);
-extern __attribute__((swiftcall)) void swift_task_removeCancellationHandler(void *record);
-
-// Tells an object that its task is cancelled; in CurrentTask.swift.
-extern void waybill_task_cancelled(void *object);
-
-static __attribute__((swiftcall)) void waybill_cancellation_handler(
-    __attribute__((swift_context)) void *object) {
-    waybill_task_cancelled(object);
-}
-
-// Adds that object to the calling task.
-static inline void *waybill_add_cancellation_handler(void *object) {
-    return swift_task_addCancellationHandler(waybill_cancellation_handler, object);
-}
-
-// The same for the other function, which Swift does not import: it has Swift's calling convention.
-static inline void waybill_remove_cancellation_handler(void *record) {
-    swift_task_removeCancellationHandler(record);
-}
-
 // Function of the Swift runtime: queues the job of a task on an executor, of which these are the two words.
 // Zeros stand for none in particular: then it is the executor that the task prefers, or else the default one.
 extern __attribute__((swiftcall)) void swift_task_enqueue(void *job, void *identity, uintptr_t implementation);

@@ -89,27 +89,3 @@ struct PlainCall<Isolation: Actor, Result, Failure: Error> {
     @usableFromInline
     let call: (Isolation, (isolated Isolation) throws(Failure) -> Result) throws(Failure) -> Result
 }
-
-extension LoopBound {
-    /// Makes a closure without isolation from code of this actor, for callers that are on its loop already.
-    ///
-    /// It is for code that is kept and called often: the compiler's check is removed once, here, and only
-    /// debug builds check the thread at each call. ``assumeOnLoop(_:)`` is for code that is at hand, and
-    /// always checks.
-    ///
-    /// - Parameter body: Code that is isolated to the actor.
-    /// - Returns: The same code; it must be called on the thread of the actor's loop.
-    @unsafe
-    @inlinable
-    @inline(__always)
-    package nonisolated func unisolatedUnchecked<Argument, Result>(
-        _ body: @escaping @Sendable (isolated Self, Argument) -> Result
-    ) -> @Sendable (Argument) -> Result {
-        // An isolated parameter is passed like any other; the caller answers for the thread.
-        let unisolated = unsafe unsafeBitCast(body, to: (@Sendable (Self, Argument) -> Result).self)
-        return { argument in
-            assert(self.eventLoop.isInEventLoop, "not on the event loop of the actor")
-            return unisolated(self, argument)
-        }
-    }
-}

@@ -38,30 +38,5 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     }
 }
 
-extension LoopLocal where Value: AnyObject {
-    /// Runs a closure with the object without retaining it.
-    ///
-    /// The calling thread must run the loop; only debug builds check that. This value may hold the only
-    /// reference: after a ``store(_:)`` that the closure leads to, the closure must not use the object.
-    @unsafe
-    @inlinable
-    @inline(__always)
-    package func withUnsafeObject<Result>(_ body: (Value) -> Result) -> Result {
-        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
-        return unsafe Unmanaged.passUnretained(self.pointer.pointee)._withUnsafeGuaranteedRef(body)
-    }
-
-    /// Runs a throwing closure as ``withUnsafeObject(_:)`` does, under the same conditions.
-    @unsafe
-    @inlinable
-    @inline(__always)
-    package func withUnsafeObjectThrowing<Result, Failure: Error>(
-        _ body: (Value) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        assert(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
-        return try unsafe Unretained(self.pointer.pointee).withUnsafeObjectThrowing(body)
-    }
-}
-
 // Only the loop's thread reads and writes the value; `deinit` runs when no other reference is left.
 extension LoopLocal: @unchecked Sendable {}

@@ -83,7 +83,7 @@ package struct SuspendedJob: ~Copyable, Sendable {
         case running
     }
 
-    /// The loop to resume on, and what holds that, unless its maker does.
+    /// The loop to resume on, and what holds it.
     private let loop: Unretained<LoopCore>?
     private let held: EventLoop?
     /// Zero, then the address of the job or how the task is resumed, whichever comes first; in the end the
@@ -97,13 +97,6 @@ package struct SuspendedJob: ~Copyable, Sendable {
     package init(on loop: EventLoop?) {
         self.loop = loop.map { Unretained($0.core) }
         self.held = loop
-    }
-
-    /// The same for an object that holds the loop already, so that no reference is counted.
-    @unsafe
-    package init(onUnretained loop: borrowing HeldEventLoop) {
-        self.loop = loop.core
-        self.held = nil
     }
 
     /// Resumes the task, now or as soon as it waits.
@@ -143,7 +136,7 @@ package struct SuspendedJob: ~Copyable, Sendable {
     ///
     /// - Returns: Whether the calling thread is the loop's; if not, the job has not run.
     private borrowing func run(_ address: UInt) -> Bool {
-        // The actor or its maker holds the loop.
+        // The job holds the loop.
         guard let loop, unsafe loop.withUnsafeObject({ $0.isOnThread }) else { return false }
         var next = address
         repeat {
@@ -163,7 +156,7 @@ package struct SuspendedJob: ~Copyable, Sendable {
             return unsafe waybill_enqueue(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
         }
         // As a job of the loop: the actor has no other state that the loop's jobs could race with. The actor of
-        // a task that waits is held by that, and the actor or its maker holds the loop.
+        // a task that waits is held by that task, and the job holds the loop.
         unsafe loop.withUnsafeObject { $0.submit(WorkItem(job, as: .actorJob)) }
     }
 

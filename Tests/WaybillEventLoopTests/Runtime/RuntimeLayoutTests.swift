@@ -50,16 +50,10 @@ struct RuntimeLayoutTests {
 
     @Test func `an isolated function takes its actor as any other argument`() async {
         let target = Target()
-        // The caller calls each only on the loop of the actor.
-        let add = unsafe target.unisolatedUnchecked { target, number in target.add(number) }
-        let wide = unsafe target.unisolatedUnchecked { target, value in target.wide(value) }
-        let box = unsafe target.unisolatedUnchecked { target, value in target.box(value) }
         await target.eventLoop.run {
-            #expect(add(1) == 1)
-            #expect(add(2) == 3)
-            #expect(wide(Wide()) == Wide())
-            #expect(box(Wide()) as? Wide == Wide())
-            #expect(target.assumeOnLoop { $0.add(3) } == 6)
+            #expect(target.assumeOnLoop { $0.add(1) } == 1)
+            #expect(target.assumeOnLoop { $0.add(2) } == 3)
+            #expect(target.assumeOnLoop { $0.box(Wide()) } as? Wide == Wide())
             #expect(target.assumeOnLoop { $0.wide(Wide()) } == Wide())
             #expect(throws: Refusal(code: 8)) { try target.assumeOnLoop { try $0.refuse(8) } }
         }
