@@ -1,5 +1,5 @@
 public import Logging
-public import WaybillEventLoop
+internal import WaybillEventLoop
 public import WaybillRouting
 
 /// Code around every delivery: it looks at a message, calls the rest, and looks at what came back.

@@ -1,4 +1,4 @@
-public import WaybillEventLoop
+internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The middlewares of a bus as they were at one moment, outermost first; there is at least one.

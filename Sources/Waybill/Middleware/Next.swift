@@ -1,5 +1,5 @@
 internal import WaybillEventLoop
-public import WaybillRouting
+internal import WaybillRouting
 
 /// The rest of a delivery: the middlewares that come after, and the handler.
 ///
