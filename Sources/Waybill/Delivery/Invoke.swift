@@ -247,7 +247,10 @@ extension Exchange {
     /// Handles the message in the calling task, which is isolated to an actor, and ends the exchange.
     private func perform(_ work: TaskWork, isolation: isolated any Actor) async {
         // The caller of an intercepted message may have given up before the task began.
-        if work.interception != nil, self.isOver { return }
+        if work.interception != nil, self.isOver {
+            if work.endsTurn { work.handler?.mailbox.endTurn() }
+            return
+        }
         let outcome = await DeliveryContext.local.withValue(self.context().inherited) {
             // Captured, the parameter isolates the closure to the actor.
             _ = isolation
