@@ -12,7 +12,7 @@ extension BusCore {
     }
 
     /// What a peer in another process wants to do with a URL.
-    struct PeerAccess {
+    struct PeerAccess: Sendable {
         let audience: Audience
         let operation: ExposedOperations
         /// The operations that the URL is exposed for, if they have just been looked up; empty otherwise.

@@ -43,11 +43,14 @@ struct DeliveryResult: Sendable {
 @usableFromInline
 final class PendingRequest: Sendable {
     let request: Request
+    /// What the caller may do with the URL if it is a peer; nil for code of this process.
+    let access: BusCore.PeerAccess?
 
     /// Keeps a request with what its message inherits here and now.
-    init(_ request: consuming Request, on core: BusCore) {
+    init(_ request: consuming Request, by access: BusCore.PeerAccess? = nil, on core: BusCore) {
         if let context = core.inherited(on: core.currentShard) { request.inherit(from: context) }
         self.request = request
+        self.access = access
     }
 }
 
@@ -267,6 +270,13 @@ extension BusCore {
             let outcome = await interception.outcome()
             return self.settle(interception.takeTicket(), as: outcome, of: interception.message, at: handler)
         case .unadmitted(let pending):
+            if let access = pending.access {
+                await EventLoop.yieldIfDue()
+                // What a peer may do may have changed since it was admitted.
+                if let error = self.rejection(of: pending.request, by: access) {
+                    return self.fail(pending.request, error, for: .peer(awaits: true))
+                }
+            }
             return await self.route(pending.request, listener: listener)
         }
     }

@@ -80,8 +80,8 @@ final class Exchange: Sendable {
     init(attempting message: Message, caller: DeliveryContext?, core: BusCore) {
         self.id = message.id
         self.url = message.parameters.url
-        self.hops = 0
-        self.expiry = .never
+        self.hops = message.hops
+        self.expiry = message.expiry
         self.sent = nil
         self.recipient = .caller
         self.returnPath = nil
@@ -193,7 +193,9 @@ final class Exchange: Sendable {
     ///   - loop: The loop whose timer watches the deadline, for as long as that loop runs; nil when the caller
     ///     is on no loop of the bus.
     func expire(at deadline: Deadline, on loop: EventLoop?) {
-        let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) {
+        // A loop that stops hands its timers on: an exchange that is over must not be kept until the deadline.
+        let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) { [weak self] in
+            guard let self else { return }
             self.finish(.failed(.deadlineExceeded(url: self.url)))
         }
         if self.state.withLock({ $0.bind(watch: watch) }) { watch.cancel() }

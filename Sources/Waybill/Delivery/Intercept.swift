@@ -45,6 +45,8 @@ final class Interception: Sendable {
     private let hasOwnTask: Bool
     /// The tasks that deliver the message, if it is the message in progress of a serial module.
     private let attempts: Attempts?
+    /// The tasks that have begun before this attempt, whose handler may still run.
+    private let earlier: [HandlerTask]
 
     init(
         _ message: Message,
@@ -56,7 +58,8 @@ final class Interception: Sendable {
         deadline: Deadline = .never,
         hasWaited: Bool = false,
         hasOwnTask: Bool = true,
-        attempts: Attempts? = nil
+        attempts: Attempts? = nil,
+        earlier: [HandlerTask] = []
     ) {
         self.message = message
         self.ticket = Locked(ticket)
@@ -68,6 +71,7 @@ final class Interception: Sendable {
         self.hasWaited = hasWaited
         self.hasOwnTask = hasOwnTask
         self.attempts = attempts
+        self.earlier = earlier
     }
 
     /// Takes the obligation to end the message.
@@ -121,7 +125,8 @@ extension Interception {
             on: self.core,
             deadline: deadline,
             hasWaited: self.hasWaited,
-            attempts: self.attempts
+            attempts: self.attempts,
+            earlier: self.attempts?.all ?? []
         )
         let work = TaskWork(
             message: message,
@@ -139,7 +144,7 @@ extension Interception {
     func handleAtOnce(_ message: Message) -> Outcome? {
         guard case .handler(let handler) = self.target, handler.isImmediate, let shard = handler.shard,
             shard.isCurrent, !handler.isGone, !message.hasDeadline,
-            self.hasWaited || !handler.mailbox.isOccupied
+            self.hasWaited || !handler.mailbox.isOccupied, self.earlier.isEmpty
         else { return nil }
         if message.hasReturnURL { message.arrive() }
         return handler.invoke(message) { try $0.callBoxed($1) }
@@ -150,6 +155,8 @@ extension Interception {
         guard let handler = self.target.handler else {
             throw ResolvedRoute(target: self.target, parameters: .none).failure
         }
+        // A serial module handles one attempt after the other.
+        for task in self.earlier { _ = await task.result }
         message.arrive()
         let outcome = await handler.handle(message, hasWaited: self.hasWaited)
         if case .replied = outcome, self.isLate(message) {
@@ -181,6 +188,8 @@ extension Interception {
         private let tasks = Locked<[HandlerTask]>([])
 
         fileprivate var isEmpty: Bool { self.tasks.withLock { $0.isEmpty } }
+
+        fileprivate var all: [HandlerTask] { self.tasks.withLock { $0 } }
 
         fileprivate func add(_ task: HandlerTask) { self.tasks.withLock { $0.append(task) } }
 

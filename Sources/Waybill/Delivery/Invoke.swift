@@ -128,9 +128,9 @@ extension Exchange {
     ///   - work: What the task does.
     ///   - watcher: The loop whose timer watches the deadline.
     func start(_ work: TaskWork, on watcher: EventLoop?) {
-        if let handler = work.handler, handler.isGone {
+        if let handler = work.handler, let error = handler.rejection(of: work.message) {
             if work.endsTurn { handler.mailbox.endTurn() }
-            return self.finish(.failed(handler.reason(self.url)))
+            return self.finish(.failed(error))
         }
         if work.interception == nil {
             // Nothing can end the exchange but the handler before this returns, since its caller is here. What

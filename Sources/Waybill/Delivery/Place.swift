@@ -10,7 +10,8 @@ extension Mailbox {
         case queue(takesSlot: Bool)
     }
 
-    /// Decides where an awaited message is handled; ``endTurn()`` must follow when the message is handled here.
+    /// Decides where an awaited message is handled; ``endTurn()`` must follow when the message is handled here by
+    /// a handler that may suspend.
     ///
     /// A message is handled here when the calling thread runs the loop and no other message is before it. A
     /// message that waits takes no slot where senders are suspended, since its caller waits as it is, nor on

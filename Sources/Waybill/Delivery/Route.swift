@@ -216,9 +216,9 @@ extension MessageBus {
 extension BusCore {
     /// Delivers a request as far as that goes without suspending, if the caller is on a loop of the bus whose
     /// budget lasts.
-    func deliverHere(_ request: Request) -> Delivery {
+    func deliverHere(_ request: Request, by access: PeerAccess? = nil) -> Delivery {
         guard let shard = self.admittingShard else {
-            return .unadmitted(PendingRequest(request, on: self))
+            return .unadmitted(PendingRequest(request, by: access, on: self))
         }
         return self.deliver(request, on: shard) { try $0.callBoxed($1) }
     }

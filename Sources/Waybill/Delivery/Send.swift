@@ -116,10 +116,17 @@ extension BusCore {
     }
 
     /// Counts a message that cannot be delivered, and ends it.
-    func fail(_ content: some SettledContent, _ error: RoutingError, for recipient: Recipient) {
+    @discardableResult
+    func fail(
+        _ content: some SettledContent,
+        _ error: RoutingError,
+        for recipient: Recipient
+    ) -> DeliveryResult {
         let shard = self.currentShard
         let ticket = self.open(on: shard)
+        let id = ticket.id
         self.settle(ticket, as: .failed(error), of: content, for: recipient, at: nil, on: shard)
+        return DeliveryResult(id: id, outcome: .failed(error))
     }
 
     /// Waits until the mailbox of a handler has a slot for a message.

@@ -188,7 +188,7 @@ extension MessageBus {
         let content = core.keepingPath(request.content)
         let rest = ExternalAttempt.Rest(
             url: content.url,
-            delivery: .unadmitted(PendingRequest(content, on: core)),
+            delivery: .unadmitted(PendingRequest(content, by: core.access(of: request, .calls), on: core)),
             audience: request.audience
         )
         return try await self.reply(of: rest, onReply: onReply)
@@ -205,7 +205,7 @@ extension MessageBus {
         let core = self.core
         if let error = core.rejection(of: request, .calls) { throw error }
         let content = core.keepingPath(request.content)
-        let delivery = core.deliverHere(content)
+        let delivery = core.deliverHere(content, by: core.access(of: request, .calls))
         if case .ended(let result) = delivery, case .replied(let value) = result.outcome {
             return .replied(value, result.id)
         }
@@ -261,13 +261,14 @@ extension MessageBus {
 }
 
 extension BusCore {
+    fileprivate func access(of request: ExternalRequest, _ operation: ExposedOperations) -> PeerAccess {
+        PeerAccess(audience: request.audience, operation: operation)
+    }
+
     /// Returns the reason to reject a peer's request, which counts as a message then, or nil to deliver it.
     func rejection(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
-        let access = PeerAccess(
-            audience: request.audience,
-            operation: operation,
-            known: request.operations
-        )
+        var access = self.access(of: request, operation)
+        access.known = request.operations
         guard let error = self.rejection(of: request.content, by: access) else { return nil }
         // No code of the program sees the message but observers. A publication is counted for each subscriber.
         if operation != .publishing { self.fail(request.content, error, for: .peer(awaits: true)) }

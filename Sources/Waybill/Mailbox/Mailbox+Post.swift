@@ -52,12 +52,14 @@ extension Mailbox {
     /// - Returns: whether it has a slot; if not, check cancellation, deadline and handler again.
     nonisolated(nonsending) func waitForSlot(by time: TimeSource, until deadline: Deadline) async -> Bool {
         let sender = LoopContinuation<Bool>(on: .current)
-        let watch: DeadlineWatch? =
-            deadline.exists
-            ? DeadlineWatch(deadline, by: time, on: .current) { self.withdraw(sender) } : nil
+        var watch: DeadlineWatch?
         defer { watch?.cancel() }
         return await sender.wait(isolation: #isolation) {
             if !self.withQueue({ $0.wait(sender) }) { sender.resume(returning: true) }
+            // Afterwards, or a deadline that passes meanwhile would not find the sender.
+            if deadline.exists {
+                watch = DeadlineWatch(deadline, by: time, on: .current) { self.withdraw(sender) }
+            }
             if Task.isCancelled { self.withdraw(sender) }
         } onCancel: {
             self.withdraw(sender)

@@ -154,7 +154,8 @@ extension BusCore {
             exchange.finish(.failed(error ?? route.failure), of: request, by: nil)
             return ReplyStream(exchange)
         }
-        let place = handler.mailbox.place(ticket.id, isImmediate: handler.isImmediate)
+        // Every handler runs in a task here, which ends its turn.
+        let place = handler.mailbox.place(ticket.id, isImmediate: false)
         let (exchange, message) = self.exchange(request, ticket, route, to: .caller)
         exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
         return ReplyStream(exchange)

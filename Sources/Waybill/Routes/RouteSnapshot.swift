@@ -8,11 +8,6 @@ final class RouteSnapshot: Sendable {
     private let connections: Connections
     let generation: Int
 
-    /// The generation, if no middleware intercepts deliveries, and otherwise a number that no generation has.
-    ///
-    /// So one comparison takes a message off the fast path for either reason.
-    let plainGeneration: Int
-
     /// The middlewares around deliveries, if there are any.
     let chain: MiddlewareChain?
 
@@ -25,12 +20,8 @@ final class RouteSnapshot: Sendable {
         self.table = table
         self.connections = connections
         self.generation = generation
-        self.plainGeneration = chain == nil ? generation : -1
         self.chain = chain
     }
-
-    /// Whether a message goes from its caller straight to its handler.
-    var isPlain: Bool { self.chain == nil }
 
     /// Returns the target of a URL; most URLs lead to a handler.
     @inline(__always)

@@ -138,7 +138,10 @@ extension BusCore {
                 publication.exchanges.append(
                     self.intercept(publication.request, ticket, route, by: chain, to: .publisher)
                 )
-            } else if isImmediate, handler.mailbox.isClear {
+                return
+            }
+            let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
+            if isImmediate, case .here = place {
                 let outcome =
                     handler.rejection(of: message).map { .failed($0.at(handler)) }
                     ?? handler.invoke(message) { try $0.callBoxed($1) }
@@ -146,7 +149,6 @@ extension BusCore {
                 if outcome.isReply { publication.taken += 1 }
             } else {
                 let route = ResolvedRoute(target: .handler(handler), parameters: message.parameters)
-                let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
                 let (exchange, message) = self.exchange(publication.request, ticket, route, to: .publisher)
                 exchange.start(message, at: handler, place: place, on: self.watcher(of: message.expiry))
                 publication.exchanges.append(exchange)
