@@ -154,7 +154,7 @@ extension BusCore {
     ) async throws(RoutingError) -> any Sendable {
         let target = try self.registry.read { table throws(RoutingError) in table.handler(for: route) }
         let member = target?.group?.resolve(message.parameters, nil, on: self.currentShard?.loop)
-        guard let handler = member?.handler ?? target?.handler else {
+        guard let handler = member?.target.handler ?? target?.handler else {
             throw .unregistered(url: message.parameters.url)
         }
         return try await handler.handle(message).value()

@@ -78,15 +78,20 @@ final class BusCore: Sendable {
 
     /// The shard of the loop that the calling thread runs, if it is one of the bus's.
     @inline(__always)
-    var currentShard: LoopShard? {
-        if self.primaryShard.isCurrent { return self.primaryShard }
-        return self.otherShards.isEmpty ? nil : self.otherShards.first { $0.isCurrent }
+    var currentShard: BorrowedShard? {
+        if self.primaryShard.isCurrent { return BorrowedShard(self.primaryShard) }
+        return self.otherShards.isEmpty ? nil : self.otherShard(where: \.isCurrent)
     }
 
     /// The shard of a loop, if it is one of the bus's.
-    func shard(of eventLoop: ObjectIdentifier) -> LoopShard? {
+    func shard(of eventLoop: ObjectIdentifier) -> BorrowedShard? {
         self.primaryShard.loop == eventLoop
-            ? self.primaryShard : self.otherShards.first { $0.loop == eventLoop }
+            ? BorrowedShard(self.primaryShard) : self.otherShard(where: { $0.loop == eventLoop })
+    }
+
+    /// The first of the other shards that meets a condition.
+    func otherShard(where condition: (LoopShard) -> Bool) -> BorrowedShard? {
+        self.otherShards.first(where: condition).map(BorrowedShard.init)
     }
 }
 

@@ -22,8 +22,8 @@ final class LoopShard: Sendable {
 
     // Written by the loop's thread only; atomic so that the compiler can check it.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
-    private let hops = Atomic<Int>(Frame.noHandlerHops)
-    private let expiry = Atomic<Int64>(Deadline.never.nanoseconds)
+    private let frameHops = Atomic<Int>(Frame.noHandlerHops)
+    private let frameExpiry = Atomic<Int64>(Deadline.never.nanoseconds)
     private let handled = Atomic<UInt64>(0)
 
     init(eventLoop: EventLoop, registry: RouteRegistry, snapshot: RouteSnapshot, topics: Topics) {
@@ -78,8 +78,8 @@ extension LoopShard {
 
         fileprivate init(of shard: LoopShard) {
             self.init(
-                hops: shard.hops.load(ordering: .relaxed),
-                expiry: Deadline(nanoseconds: shard.expiry.load(ordering: .relaxed)),
+                hops: shard.hops,
+                expiry: shard.expiry,
                 id: shard.handled.load(ordering: .relaxed)
             )
         }
@@ -98,50 +98,56 @@ extension LoopShard {
     /// Returns to the frame that was there before ``enter(_:)``.
     @inline(__always)
     func leave(to outer: Frame) {
-        self.hops.store(outer.hops, ordering: .relaxed)
-        self.expiry.store(outer.expiry.nanoseconds, ordering: .relaxed)
+        self.frameHops.store(outer.hops, ordering: .relaxed)
+        self.frameExpiry.store(outer.expiry.nanoseconds, ordering: .relaxed)
         self.handled.store(outer.id, ordering: .relaxed)
     }
 
     /// Whether a handler is being called in place, below the calling code on the stack.
     @inline(__always)
-    var isCalling: Bool { self.hops.load(ordering: .relaxed) != Frame.noHandlerHops }
+    var isCalling: Bool { self.hops != Frame.noHandlerHops }
+
+    /// How many routes led to the message of that handler.
+    @inline(__always)
+    var hops: Int { self.frameHops.load(ordering: .relaxed) }
+
+    /// The deadline of that message.
+    @inline(__always)
+    var expiry: Deadline { Deadline(nanoseconds: self.frameExpiry.load(ordering: .relaxed)) }
 
     /// The message of the handler that is being called in place; nil if none is.
     var handledMessage: CorrelationID? {
         let id = self.handled.load(ordering: .relaxed)
         return id == 0 ? nil : CorrelationID(rawValue: id)
     }
-
-    /// What a message that is sent here and now inherits.
-    @inline(__always)
-    var inherited: DeliveryContext? {
-        guard self.isCalling else { return DeliveryContext.current }
-        return self.inheritedInPlace
-    }
-
-    @inline(never)
-    private var inheritedInPlace: DeliveryContext {
-        let frame = Frame(of: self)
-        return .record(ContextRecord(hops: frame.hops, expiry: frame.expiry))
-    }
 }
 
 // The routes and the subscribers as the loop last saw them. All of this is for the loop's thread.
 extension LoopShard {
+    /// Returns the target of a request, and its parameters, by the routes as they are now.
+    func resolve(_ request: borrowing Request) -> ResolvedRoute {
+        if self.isCurrentSnapshot || self.catchUp() {
+            return self.snapshot.load().resolve(request.url, request.passed, on: self.loop)
+        }
+        return self.registry.resolve(request.url, request.passed, on: self.loop)
+    }
+
     /// The routes as they are now; nil when the table has changed too recently to be worth a copy.
     @inline(__always)
     var currentSnapshot: RouteSnapshot? {
-        let snapshot = self.snapshot.load()
-        return snapshot.generation == self.registry.generation.load(ordering: .acquiring)
-            ? snapshot : self.catchUp()
+        self.isCurrentSnapshot || self.catchUp() ? self.snapshot.load() : nil
+    }
+
+    @inline(__always)
+    private var isCurrentSnapshot: Bool {
+        self.snapshot.load().generation == self.registry.generation.load(ordering: .acquiring)
     }
 
     @inline(never)
-    private func catchUp() -> RouteSnapshot? {
-        guard let snapshot = self.registry.snapshotIfWorthIt() else { return nil }
+    private func catchUp() -> Bool {
+        guard let snapshot = self.registry.snapshotIfWorthIt() else { return false }
         self.replaceSnapshot(with: snapshot)
-        return snapshot
+        return true
     }
 
     private func replaceSnapshot(with snapshot: RouteSnapshot) {

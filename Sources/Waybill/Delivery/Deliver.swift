@@ -25,17 +25,13 @@ struct DeliveryResult: Sendable {
     var returnPath: ReturnPath?
 
     func reply(from url: String) throws(RoutingError) -> Reply {
-        switch self.outcome {
-        case .replied(let value):
-            return Reply(
-                correlationID: self.id,
-                value: value,
-                url: url,
-                isLast: true,
-                returnLeg: self.returnPath.map(ReturnLeg.init)
-            )
-        case .failed(let error): throw error
-        }
+        Reply(
+            correlationID: self.id,
+            value: try self.outcome.value(),
+            url: url,
+            isLast: true,
+            returnLeg: self.returnPath.map(ReturnLeg.init)
+        )
     }
 }
 
@@ -48,8 +44,7 @@ final class PendingRequest: Sendable {
 
     /// Keeps a request with what its message inherits here and now.
     init(_ request: consuming Request, by access: BusCore.PeerAccess? = nil, on core: BusCore) {
-        if let context = core.inherited(on: core.currentShard) { request.inherit(from: context) }
-        self.request = request
+        self.request = request.inheriting(on: core.currentShard)
         self.access = access
     }
 }
@@ -62,58 +57,69 @@ extension BusCore {
     ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
     ///   - call: Calls a handler that cannot suspend, as ``Handler/invoke(_:_:)`` has it.
     /// - Returns: How far the message got.
-    @inline(__always)
+    @inline(never)  // or each caller would count references to what is passed on here
     func deliver(
-        _ request: consuming Request,
-        on shard: LoopShard?,
-        _ call: (Handler, Message) throws -> any Sendable
+        _ request: borrowing Request,
+        on shard: BorrowedShard?,
+        _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
-        if let context = self.inherited(on: shard) { request.inherit(from: context) }
         let ticket = self.open(on: shard)
 
         // Admit.
         if let error = self.rejection(of: request) { return self.fail(ticket, request, error, on: shard) }
 
         // Resolve.
-        let snapshot = shard?.currentSnapshot
-        let route = self.resolve(request, in: snapshot, on: shard)
+        let (target, parameters) = self.resolve(request, on: shard)
 
         // Intercept.
-        if let chain = self.chain(in: snapshot) {
-            return self.intercept(request, ticket, route, by: chain, on: shard)
+        if let chain = self.chain(on: shard) {
+            return self.intercept(request, ticket, (target, parameters), by: chain, on: shard)
         }
-        guard let handler = route.handler else { return self.fail(ticket, request, route.failure, on: shard) }
 
+        switch consume target {
+        case .handler(let handler), .connector(let handler):
+            return self.handle(request, ticket, parameters, at: handler, on: shard, call)
+        case .missing(let error): return self.fail(ticket, request, error, on: shard)
+        case .instances: preconditionFailure("a route is resolved to one of its instances")
+        }
+    }
+
+    /// Takes an awaited message through the last three steps: place, invoke, settle.
+    ///
+    /// It is a function of its own, and not inlined, since what is passed to a function need not be retained in it.
+    @inline(never)
+    private func handle(
+        _ request: borrowing Request,
+        _ ticket: consuming MessageTicket,
+        _ parameters: consuming Parameters,
+        at handler: Handler,
+        on shard: BorrowedShard?,
+        _ call: (Handler, Message) throws -> (any Sendable)?
+    ) -> Delivery {
         // Place.
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
         guard case .here = place, isImmediate else {
-            return self.start(request, ticket, route, handler, at: place)
+            return self.start(request, ticket, parameters, handler, at: place)
         }
 
         // Invoke.
-        let message = request.message(id: ticket.id, parameters: route.takeParameters(), on: self)
+        let message = request.message(id: ticket.id, parameters: parameters, on: self)
         let outcome = handler.invoke(message, call)
 
         // Settle.
         let id = ticket.id
         self.settle(ticket, as: outcome, of: message, for: .caller, at: handler, on: shard)
-        return .ended(DeliveryResult(id: id, outcome: outcome, returnPath: message.extras?.returnPath))
-    }
-
-    /// What a message that the calling thread gives to the bus inherits.
-    @inline(__always)
-    func inherited(on shard: LoopShard?) -> DeliveryContext? {
-        if let shard { shard.inherited } else { DeliveryContext.current }
+        return .ended(DeliveryResult(id: id, outcome: consume outcome, returnPath: message.returnPath))
     }
 
     /// Ends a message that reaches no handler.
     @inline(never)
     private func fail(
         _ ticket: consuming MessageTicket,
-        _ request: Request,
+        _ request: borrowing Request,
         _ error: RoutingError,
-        on shard: LoopShard?
+        on shard: BorrowedShard?
     ) -> Delivery {
         let id = ticket.id
         self.settle(ticket, as: .failed(error), of: request, for: .caller, at: nil, on: shard)
@@ -125,17 +131,17 @@ extension BusCore {
     private func start(
         _ request: Request,
         _ ticket: consuming MessageTicket,
-        _ route: ResolvedRoute,
+        _ parameters: consuming Parameters,
         _ handler: Handler,
         at place: Mailbox.Place
     ) -> Delivery {
         if case .queue(let takesSlot) = place, handler.isImmediate, !request.expiry.exists {
             // The caller can be freed until the handler begins, and the handler cannot suspend: it needs no
             // task of its own.
-            let message = request.message(id: ticket.id, parameters: route.takeParameters(), on: self)
+            let message = request.message(id: ticket.id, parameters: parameters, on: self)
             return .queued(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
-        let (exchange, message) = self.exchange(request, ticket, route, to: .caller)
+        let (exchange, message) = self.exchange(request, ticket, parameters, at: handler, to: .caller)
         exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
         return .started(exchange)
     }
@@ -144,13 +150,14 @@ extension BusCore {
     func exchange(
         _ request: Request,
         _ ticket: consuming MessageTicket,
-        _ route: ResolvedRoute,
+        _ parameters: consuming Parameters,
+        at handler: Handler?,
         to recipient: Recipient
     ) -> (Exchange, Message) {
         var path: ReturnPath?
-        if recipient.hasReturnLeg, route.parameters.hasFragment {
+        if recipient.hasReturnLeg, parameters.hasFragment {
             path = self.returnPath(
-                of: route.parameters,
+                of: parameters,
                 ticket.id,
                 hops: request.hops,
                 from: request.extras?.external
@@ -159,14 +166,14 @@ extension BusCore {
         let exchange = Exchange(
             ticket,
             for: request,
-            at: route.handler,
+            at: handler,
             to: recipient,
             returnPath: path,
             caller: request.hops > 0 ? DeliveryContext.waiting : nil,
             core: self
         )
         let message = request.message(
-            parameters: route.takeParameters(),
+            parameters: parameters,
             exchange: exchange,
             hasListener: !recipient.isPublication
         )
@@ -186,14 +193,14 @@ extension BusCore {
         _ ticket: consuming MessageTicket,
         _ route: ResolvedRoute,
         by chain: MiddlewareChain,
-        on shard: LoopShard?
+        on shard: BorrowedShard?
     ) -> Delivery {
         // Text that is no URL meets no middleware.
         if case .missing(let error) = route.target, error.code != .noRoute {
             return self.fail(ticket, request, error, on: shard)
         }
         let request = chain.isObserved ? request.noting(.request, on: self) : request
-        let isImmediate = route.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
+        let isImmediate = route.target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
         guard isImmediate, !request.expiry.exists else {
             return .started(self.intercept(request, ticket, route, by: chain, to: .caller))
         }
@@ -212,7 +219,14 @@ extension BusCore {
         by chain: MiddlewareChain,
         to recipient: Recipient
     ) -> Exchange {
-        var (exchange, message) = self.exchange(request, ticket, route, to: recipient)
+        let handler = route.target.handler
+        var (exchange, message) = self.exchange(
+            request,
+            ticket,
+            route.parameters,
+            at: handler,
+            to: recipient
+        )
         message.keepHeaders()
         let interception = Interception(
             message,
@@ -225,7 +239,7 @@ extension BusCore {
             TaskWork(
                 message: message,
                 interception: interception,
-                handler: route.handler,
+                handler: handler,
                 endsTurn: false
             ),
             on: self.watcher(of: request.expiry)
@@ -241,8 +255,7 @@ extension BusCore {
         _ request: Request,
         listener: Listener = noListener
     ) async -> DeliveryResult {
-        var request = request
-        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
+        let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
         let delivery = self.deliver(request, on: self.currentShard) { try $0.callBoxed($1) }
         return await self.result(of: delivery, listener: listener)

@@ -114,7 +114,7 @@ final class Exchange: Sendable {
     func finish(_ outcome: consuming Outcome, of content: some SettledContent, by handler: Handler?) {
         var ticket: MessageTicket?
         guard let ending = self.state.withLock({ $0.finish(taking: &ticket) }) else {
-            if let handler, case .replied = outcome { self.core.countLateReply(at: handler) }
+            if let handler, outcome.isReply { self.core.countLateReply(at: handler) }
             return
         }
         let outcome = outcome.at(ending.handler)
@@ -255,7 +255,7 @@ extension Exchange {
         while true {
             switch await self.next() {
             case .finished(let outcome):
-                if let untold, case .replied = outcome { return .failed(untold) }
+                if let untold, outcome.isReply { return .failed(untold) }
                 return outcome
             case .progress(let progress):
                 do {

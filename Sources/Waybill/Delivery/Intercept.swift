@@ -3,14 +3,18 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Returns the middlewares around deliveries as they are now; nil if there are none.
+    /// Returns the middlewares that intercept deliveries at present.
     ///
-    /// - Parameter snapshot: The routes as the loop of the calling thread sees them; nil to look into the
-    ///   registry.
-    /// - Returns: The middlewares.
+    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// - Returns: The chain of middlewares, or nil when the bus has none.
     @inline(__always)
-    func chain(in snapshot: RouteSnapshot?) -> MiddlewareChain? {
-        if let snapshot { snapshot.chain } else { self.registry.chain }
+    func chain(on shard: BorrowedShard?) -> MiddlewareChain? {
+        self.registry.isPlain.load(ordering: .acquiring) ? nil : self.chainOfAny(on: shard)
+    }
+
+    @inline(never)
+    private func chainOfAny(on shard: BorrowedShard?) -> MiddlewareChain? {
+        if let snapshot = shard?.currentSnapshot { snapshot.chain } else { self.registry.chain }
     }
 
     /// Changes the middlewares, by adding one.
@@ -89,7 +93,7 @@ final class Interception: Sendable {
 
     /// The actor that a task of the interception is isolated to: on the caller's loop if that is one of the
     /// bus's, else on the handler's.
-    func isolation(on shard: LoopShard?) -> LoopIsolation {
+    func isolation(on shard: BorrowedShard?) -> LoopIsolation {
         let mailbox = self.target.handler?.mailbox ?? self.core.homeMailbox
         return shard?.isolation ?? LoopIsolation(mailbox.eventLoop)
     }
@@ -153,13 +157,13 @@ extension Interception {
     /// Gives a message to its handler, wherever that is.
     nonisolated(nonsending) func handle(_ message: Message) async throws(RoutingError) -> any Sendable {
         guard let handler = self.target.handler else {
-            throw ResolvedRoute(target: self.target, parameters: .none).failure
+            throw self.target.failure
         }
         // A serial module handles one attempt after the other.
         for task in self.earlier { _ = await task.result }
         message.arrive()
         let outcome = await handler.handle(message, hasWaited: self.hasWaited)
-        if case .replied = outcome, self.isLate(message) {
+        if outcome.isReply, self.isLate(message) {
             // A wiretap sees what the caller sees.
             self.core.countLateReply(at: handler)
             throw self.failure(CancellationError(), of: message)

@@ -12,7 +12,7 @@ extension Handler {
     ///   - call: Calls the code of the handler; a caller that knows the type of the value need not box it.
     /// - Returns: What `call` returned, or the failure.
     @inline(__always)
-    func invoke(_ message: Message, _ call: (Handler, Message) throws -> any Sendable) -> Outcome {
+    func invoke(_ message: Message, _ call: (Handler, Message) throws -> (any Sendable)?) -> Outcome {
         guard let shard = self.shard else { return self.invokeElsewhere(message, call) }
         // What the handler sends inherits from its message; a frame is cheaper than a task-local value.
         let outer = shard.enter(LoopShard.Frame(of: message))
@@ -28,7 +28,7 @@ extension Handler {
     @inline(never)
     private func invokeElsewhere(
         _ message: Message,
-        _ call: (Handler, Message) throws -> any Sendable
+        _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Outcome {
         DeliveryContext.with(.record(ContextRecord(message, inside: nil))) {
             do {
@@ -42,7 +42,7 @@ extension Handler {
     /// Calls the code of a handler that cannot suspend, for a caller that does not know the type of its value.
     @usableFromInline
     func callBoxed(_ message: Message) throws -> any Sendable {
-        guard case .immediate(let code) = self.code else {
+        guard let code = self.immediate else {
             preconditionFailure("only a handler that cannot suspend is called in place")
         }
         return try code.callBoxed(message)

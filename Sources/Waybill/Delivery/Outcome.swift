@@ -1,41 +1,56 @@
-public import WaybillRouting
+internal import WaybillRouting
 
 /// How a message ended; every message has exactly one outcome.
+///
+/// It is not an enumeration: to ask one for its case copies a value of any type, which takes longer than most
+/// handlers.
 @usableFromInline
-enum Outcome: Sendable {
-    case replied(any Sendable)
-    case failed(RoutingError)
-}
+struct Outcome: Sendable {
+    /// The value of the reply; nil if there is none, or if the handler has given it to the caller.
+    private let box: (any Sendable)?
+    /// The reason that there is no reply, or nil.
+    let failure: RoutingError?
 
-extension Outcome {
+    /// A reply with a value; nil if the caller has it already.
     @inline(__always)
-    var isReply: Bool { if case .replied = self { true } else { false } }
+    static func replied(_ value: consuming (any Sendable)?) -> Self { Self(box: value, failure: nil) }
+
+    /// The reason that there is no reply.
+    @inline(__always)
+    static func failed(_ error: RoutingError) -> Self { Self(box: nil, failure: error) }
+
+    /// Whether there is a reply.
+    @inline(__always)
+    var isReply: Bool { self.failure == nil }
+
+    /// The value of the reply, whatever its type is, or the failure.
+    var result: Result<any Sendable, RoutingError> {
+        if let failure { .failure(failure) } else { .success(self.box ?? ()) }
+    }
 
     /// Returns the value, whatever its type is.
     ///
     /// - Throws: The failure.
     @inline(__always)
-    consuming func value() throws(RoutingError) -> any Sendable {
-        switch self {
-        case .replied(let value): return value
-        case .failed(let error): throw error
-        }
+    func value() throws(RoutingError) -> any Sendable {
+        if let failure { throw failure }
+        return self.box ?? ()
     }
 
     /// Returns the value as the type that the caller needs.
     ///
     /// - Throws: The failure, or `typeMismatch`.
     func value<Value: Sendable>(as type: Value.Type, url: String) throws(RoutingError) -> Value {
-        switch self {
-        case .replied(let value):
-            guard let value = converted(value, to: type) else {
-                throw .typeMismatch(url: url, wanted: type, found: value)
-            }
-            return value
-        case .failed(let error): throw error
+        if let failure { throw failure }
+        let box = self.box ?? ()
+        guard let value = converted(box, to: type) else {
+            throw .typeMismatch(url: url, wanted: type, found: box)
         }
+        return value
     }
+}
 
+extension Outcome {
     /// The counter that an outcome belongs to.
     enum Kind {
         case replied

@@ -23,13 +23,16 @@ extension Mailbox {
     /// - Returns: Where the message is handled.
     @inline(__always)
     nonisolated func place(_ id: CorrelationID, isImmediate: Bool) -> Place {
-        if self.isClear, isImmediate || !self.isSerial || self.withQueue({ $0.start(id) }) {
-            return .here
-        }
+        if self.isClear, isImmediate || !self.isSerial || self.start(id) { return .here }
         return .queue(takesSlot: self.takesSlot)
     }
 
+    /// Begins the turn of a message in a serial mailbox, unless another message is before it.
+    @inline(never)
+    private nonisolated func start(_ id: CorrelationID) -> Bool { self.withQueue { $0.start(id) } }
+
     /// Whether an awaited message of the calling thread counts against the limit while it waits.
+    @inline(never)
     nonisolated var takesSlot: Bool {
         self.whenFull != .suspend && (self.isSerial || !self.heldLoop.isInEventLoop)
     }

@@ -46,10 +46,23 @@ struct Request: Sendable {
         if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
     }
 
-    /// Inherits deadline and hops, for a message that is sent inside a handler.
-    mutating func inherit(from context: DeliveryContext) {
-        self.hops = max(self.hops, context.hops + 1)
-        self.expiry = min(self.expiry, context.expiry)
+    /// Returns the request with the deadline and the hops that it inherits from the handler that makes it.
+    ///
+    /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
+    /// - Returns: The request. Its deadline is not later than the deadline of the handler.
+    @inline(__always)
+    consuming func inheriting(on shard: BorrowedShard?) -> Request {
+        if let shard, shard.isCalling {
+            self.inherit(hops: shard.with { $0.hops }, expiry: shard.with { $0.expiry })
+        } else if let context = DeliveryContext.current {
+            self.inherit(hops: context.hops, expiry: context.expiry)
+        }
+        return self
+    }
+
+    private mutating func inherit(hops: Int, expiry: Deadline) {
+        self.hops = max(self.hops, hops + 1)
+        self.expiry = min(self.expiry, expiry)
     }
 
     /// Returns the message for a receiver that gives no reply, so that there is nothing to return: a subscriber,
@@ -70,13 +83,16 @@ struct Request: Sendable {
     @inline(__always)
     func message(id: CorrelationID, parameters: consuming Parameters, on core: BusCore) -> Message {
         if let passed { parameters.pass(passed) }
+        var extras = self.extras
+        if parameters.hasFragment {
+            extras = core.addingReturnPath(to: extras, parameters, id, hops: self.hops)
+        }
         return Message(
             id: id,
             parameters: parameters,
             hops: self.hops,
             expiry: self.expiry,
-            extras: self.extras,
-            returningOn: core
+            extras: extras
         )
     }
 

@@ -15,42 +15,22 @@ enum Target: Sendable {
 }
 
 /// Where one message goes: the target, and the values that its pattern took from the URL.
-struct ResolvedRoute: Sendable {
-    let target: Target
-    let parameters: Parameters
-
-    /// The handler of the message, which may be that of a connector.
-    @inline(__always)
-    var handler: Handler? { self.target.handler }
-
-    /// Why there is no handler.
-    var failure: RoutingError {
-        if case .missing(let error) = self.target { return error }
-        return RoutingError(.noHandler, message: "the route has no handler")
-    }
-
-    /// Consumes the route and returns its parameters; reading the property would copy them.
-    @inline(__always)
-    consuming func takeParameters() -> Parameters { self.parameters }
-}
+///
+/// It is a tuple, whose parts are moved out without being copied.
+typealias ResolvedRoute = (target: Target, parameters: Parameters)
 
 extension BusCore {
     /// Finds out where a request goes: the second step of every message.
     ///
     /// - Parameters:
     ///   - request: What the caller asks for.
-    ///   - snapshot: The routes as the loop of the calling thread sees them; nil to look into the registry.
     ///   - shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
     /// - Returns: The handler or the connector, and the parameters of the message. The target is
     ///   ``Target/missing(_:)`` when nothing takes the URL.
     @inline(__always)
-    func resolve(
-        _ request: borrowing Request,
-        in snapshot: RouteSnapshot?,
-        on shard: LoopShard?
-    ) -> ResolvedRoute {
-        if let snapshot { return snapshot.resolve(request.url, request.passed, on: shard?.loop) }
-        return self.registry.resolve(request.url, request.passed, on: shard?.loop)
+    func resolve(_ request: borrowing Request, on shard: BorrowedShard?) -> ResolvedRoute {
+        guard let shard else { return self.registry.resolve(request.url, request.passed, on: nil) }
+        return shard.resolve(request)
     }
 
     /// Returns the message as observers and the uncaught handler see it: what could be read from the URL, the
@@ -95,7 +75,7 @@ extension RouteTable where Handler == Target {
                 if case .instances(let group) = target {
                     return group.resolve(match.parameters, passed, on: loop)
                 }
-                return ResolvedRoute(target: target, parameters: match.take())
+                return (target, match.take())
             }
         } catch {
             failure = error
@@ -120,20 +100,17 @@ extension RouteTable where Handler == Target {
         do throws(RoutingError) {
             address = try self.address(of: url)
         } catch {
-            return ResolvedRoute(target: .missing(error), parameters: .none)
+            return (.missing(error), .none)
         }
         let parameters = Parameters(address: address)
         if let connection = connections[address.scheme] {
-            return ResolvedRoute(target: .connector(connection.handler), parameters: parameters)
+            return (.connector(connection.handler), parameters)
         }
         if let (connection, nodes) = connections.cluster, nodes.canRoute(address) {
-            return ResolvedRoute(target: .connector(connection.handler), parameters: parameters)
+            return (.connector(connection.handler), parameters)
         }
         let error = self.noTarget(for: address, connections, failure: failure)
-        return ResolvedRoute(
-            target: .missing(error),
-            parameters: self.closestParameters(of: url) ?? parameters
-        )
+        return (.missing(error), self.closestParameters(of: url) ?? parameters)
     }
 }
 
@@ -145,6 +122,12 @@ extension Target {
         case .handler(let handler), .connector(let handler): handler
         case .instances, .missing: nil
         }
+    }
+
+    /// Why there is no handler.
+    var failure: RoutingError {
+        if case .missing(let error) = self { return error }
+        return RoutingError(.noHandler, message: "the route has no handler")
     }
 
     var group: InstanceGroup? { if case .instances(let group) = self { group } else { nil } }

@@ -138,7 +138,7 @@ extension MessageBus {
 extension MessageBus {
     /// Delivers a message that is no more than its URL, as far as that goes without suspending.
     @usableFromInline
-    func deliver(_ url: String, _ call: (Handler, Message) throws -> any Sendable) -> Delivery {
+    func deliver(_ url: String, _ call: (Handler, Message) throws -> (any Sendable)?) -> Delivery {
         self.deliver(Request(url: url), call)
     }
 
@@ -150,7 +150,7 @@ extension MessageBus {
         headers: [String: String],
         deadline: consuming ContinuousClock.Instant?,
         timeout: Duration?,
-        _ call: (Handler, Message) throws -> any Sendable
+        _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
         let request = Request(
             url: url,
@@ -169,7 +169,7 @@ extension MessageBus {
         _ url: String,
         arguments: PassedValues?,
         timeout: Duration?,
-        _ call: (Handler, Message) throws -> any Sendable
+        _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
         var request = Request(url: url, passed: arguments)
         request.limit(to: timeout, by: self.core.time)
@@ -177,11 +177,11 @@ extension MessageBus {
     }
 
     @inline(__always)
-    private func deliver(_ request: Request, _ call: (Handler, Message) throws -> any Sendable) -> Delivery {
-        guard let shard = self.core.admittingShard else {
-            return .unadmitted(PendingRequest(request, on: self.core))
-        }
-        return self.core.deliver(request, on: shard, call)
+    private func deliver(
+        _ request: consuming Request,
+        _ call: (Handler, Message) throws -> (any Sendable)?
+    ) -> Delivery {
+        self.core.deliverHere(request, call)
     }
 
     /// Waits for the outcome of a message, and returns its value as the type that the caller asks for.
@@ -203,12 +203,12 @@ extension MessageBus {
         url: String
     ) throws(RoutingError) -> Value {
         if Value.self == Reply.self, let reply = try result.reply(from: url) as? Value { return reply }
-        if case .replied(let box) = result.outcome, let value = unbox(box, as: type) { return value }
+        if case .success(let box) = result.outcome.result, let value = unbox(box, as: type) { return value }
         do throws(RoutingError) {
             return try result.outcome.value(as: type, url: url)
         } catch {
             guard error.code == .typeMismatch, error.route == nil else { throw error }
-            throw error.at(self.core.registry.resolve(url, nil, on: nil).handler)
+            throw error.at(self.core.registry.resolve(url, nil, on: nil).target.handler)
         }
     }
 }
@@ -216,23 +216,32 @@ extension MessageBus {
 extension BusCore {
     /// Delivers a request as far as that goes without suspending, if the caller is on a loop of the bus whose
     /// budget lasts.
-    func deliverHere(_ request: Request, by access: PeerAccess? = nil) -> Delivery {
-        guard let shard = self.admittingShard else {
-            return .unadmitted(PendingRequest(request, by: access, on: self))
-        }
-        return self.deliver(request, on: shard) { try $0.callBoxed($1) }
-    }
-
-    /// The shard of the caller's loop, if the caller may continue without suspending.
     ///
     /// One delivery is counted against what the loop may do before it polls.
     @inline(__always)
-    fileprivate var admittingShard: LoopShard? {
-        self.primaryShard.heldLoop.admitsDelivery() ? self.primaryShard : self.otherAdmittingShard
+    func deliverHere(
+        _ request: consuming Request,
+        by access: PeerAccess? = nil,
+        _ call: (Handler, Message) throws -> (any Sendable)? = { try $0.callBoxed($1) }
+    ) -> Delivery {
+        let primary = BorrowedShard(self.primaryShard)
+        if primary.admitsDelivery() {
+            return self.deliver(request.inheriting(on: primary), on: primary, call)
+        }
+        return self.deliverElsewhere(request, by: access, call)
     }
 
     @inline(never)
-    private var otherAdmittingShard: LoopShard? { self.otherShards.first { $0.heldLoop.admitsDelivery() } }
+    private func deliverElsewhere(
+        _ request: consuming Request,
+        by access: PeerAccess?,
+        _ call: (Handler, Message) throws -> (any Sendable)?
+    ) -> Delivery {
+        guard let shard = self.otherShard(where: { $0.heldLoop.admitsDelivery() }) else {
+            return .unadmitted(PendingRequest(request, by: access, on: self))
+        }
+        return self.deliver(request.inheriting(on: shard), on: shard, call)
+    }
 }
 
 extension Handler {
@@ -241,16 +250,16 @@ extension Handler {
     /// - Parameters:
     ///   - message: The message.
     ///   - value: Gets the value, neither boxed nor cast, if the handler returns that type.
-    /// - Returns: The value in a box, if it is of another type, or goes to a return URL.
+    /// - Returns: The value in a box if it is of another type or goes to a return URL; else nil.
     /// - Throws: What the handler throws.
     @inlinable
     @inline(__always)
-    func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> any Sendable {
-        guard Value.self != Reply.self, case .immediate(let code) = self.code,
-            let body = code as? ImmediateBody<Value>
+    func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> (any Sendable)? {
+        guard Value.self != Reply.self, let code = self.immediate, type(of: code) == ImmediateBody<Value>.self
         else { return try self.callBoxed(message) }
-        let answer = try body.body(message)
+        // The type has been compared. A cast that compares it as well retains the object.
+        let answer = try unsafe unsafeDowncast(code, to: ImmediateBody<Value>.self).call(message)
         value = answer
-        return message.hasReturnURL ? answer : ()
+        return message.hasReturnURL ? answer : nil
     }
 }

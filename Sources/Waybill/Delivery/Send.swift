@@ -18,46 +18,46 @@ extension BusCore {
         for sender: Recipient = .nobody
     ) -> RoutingError? {
         let shard = self.currentShard
-        if isOwn, let context = self.inherited(on: shard) { request.inherit(from: context) }
+        let request = isOwn ? request.inheriting(on: shard) : request
         let ticket = self.open(on: shard)
         if let error = self.rejection(of: request) {
             return self.fail(ticket, request, error, for: sender, on: shard)
         }
-        let snapshot = shard?.currentSnapshot
-        let route = self.resolve(request, in: snapshot, on: shard)
-        let chain = self.chain(in: snapshot)
-        guard let mailbox = self.mailbox(of: route, chain) else {
-            return self.fail(ticket, request, route.failure, for: sender, on: shard)
+        let (target, parameters) = self.resolve(request, on: shard)
+        let chain = self.chain(on: shard)
+        guard let mailbox = self.mailbox(of: target, chain) else {
+            return self.fail(ticket, request, target.failure, for: sender, on: shard)
         }
-        return mailbox.post(self.envelope(request, ticket, route, chain), for: sender)
+        return mailbox.post(self.envelope(request, ticket, target, parameters, chain), for: sender)
     }
 
     /// Sends a message as soon as there is a slot for it in the mailbox of its handler.
     ///
     /// - Throws: The reason that the message did not get into the mailbox.
     nonisolated(nonsending) func enqueue(_ request: consuming Request) async throws(RoutingError) {
-        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
+        let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
         let shard = self.currentShard
         let ticket = self.open(on: shard)
         if let error = self.rejection(of: request) {
             throw await self.failAwaited(ticket, request, error)
         }
-        let snapshot = shard?.currentSnapshot
-        let route = self.resolve(request, in: snapshot, on: shard)
+        let (target, parameters) = self.resolve(request, on: shard)
         // A sender that waits for a slot learns at once that no handler is registered, whatever middlewares
         // intercept deliveries.
-        guard let handler = route.handler else {
-            throw await self.failAwaited(ticket, request, route.failure)
+        guard let handler = target.handler else {
+            throw await self.failAwaited(ticket, request, target.failure)
         }
         if handler.mailbox.whenFull == .suspend {
             if let error = await self.waitForSlot(request, handler) {
                 throw await self.failAwaited(ticket, request, error, at: handler)
             }
-            handler.mailbox.post(inSlot: self.envelope(request, ticket, route, self.registry.chain))
+            handler.mailbox.post(
+                inSlot: self.envelope(request, ticket, target, parameters, self.registry.chain)
+            )
         } else {
             await handler.mailbox.makeRoom()
-            let envelope = self.envelope(request, ticket, route, self.registry.chain)
+            let envelope = self.envelope(request, ticket, target, parameters, self.registry.chain)
             if let error = handler.mailbox.post(envelope, for: .caller) {
                 await self.yieldThread()
                 throw error
@@ -67,8 +67,8 @@ extension BusCore {
 
     /// The mailbox that a message without an awaiting caller waits in; nil when the message has neither a
     /// handler nor middlewares.
-    private func mailbox(of route: ResolvedRoute, _ chain: MiddlewareChain?) -> Mailbox? {
-        switch route.target {
+    private func mailbox(of target: Target, _ chain: MiddlewareChain?) -> Mailbox? {
+        switch target {
         case .handler(let handler), .connector(let handler): handler.mailbox
         // Text that is no URL meets no middleware.
         case .missing(let error): chain != nil && error.code == .noRoute ? self.homeMailbox : nil
@@ -76,14 +76,15 @@ extension BusCore {
         }
     }
 
+    @inline(__always)
     private func envelope(
-        _ request: Request,
+        _ request: borrowing Request,
         _ ticket: consuming MessageTicket,
-        _ route: ResolvedRoute,
+        _ target: Target,
+        _ parameters: consuming Parameters,
         _ chain: MiddlewareChain?
     ) -> Envelope {
-        let target = route.target
-        var message = request.message(id: ticket.id, parameters: route.takeParameters(), on: self)
+        var message = request.message(id: ticket.id, parameters: parameters, on: self)
         if let chain { message.prepare(for: chain, from: self.provenance(of: request, in: chain)) }
         return Envelope(message: message, ticket: ticket, target: target, core: self, chain: chain)
     }
@@ -96,7 +97,7 @@ extension BusCore {
         _ error: RoutingError,
         at handler: Handler? = nil,
         for recipient: Recipient,
-        on shard: LoopShard?
+        on shard: BorrowedShard?
     ) -> RoutingError {
         self.settle(ticket, as: .failed(error), of: request, for: recipient, at: handler, on: shard)
         return error

@@ -104,13 +104,12 @@ extension BusCore {
     /// - Parameter shard: The shard of the calling thread; nil when the thread runs no loop of the bus.
     /// - Returns: The obligation to end the message.
     @inline(__always)
-    func open(on shard: LoopShard?) -> MessageTicket {
+    func open(on shard: BorrowedShard?) -> MessageTicket {
         guard let shard else {
             Counters.add(self.statistics.shared.sent)
             return MessageTicket(id: self.statistics.nextID())
         }
-        Counters.increment(shard.counters.sent)
-        return MessageTicket(id: shard.nextID())
+        return MessageTicket(id: shard.nextMessage())
     }
 
     /// Ends a message: sends its return leg, shows it to the observers of dead letters, counts it.
@@ -131,21 +130,27 @@ extension BusCore {
         for recipient: Recipient,
         at handler: Handler?,
         isInFlight: Bool = false,
-        on shard: LoopShard?
+        on shard: BorrowedShard?
     ) {
-        switch outcome {
-        case .replied(let value):
-            if content.hasReturnURL, recipient.hasReturnLeg { self.sendReturnLeg(content, ticket.id, value) }
+        guard let error = outcome.failure else {
+            if content.hasReturnURL, recipient.hasReturnLeg {
+                self.sendReturnLeg(content, ticket.id, outcome)
+            }
             handler?.counters.end(.replied, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
             self.count(.replied, on: shard)
             if case .nobody = recipient { content.extras?.isReturnOf?.end(.delivered) }
-        case .failed(let error):
-            self.report(error, of: content, ticket.id, for: recipient, at: handler)
-            let kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
-            handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: false)
-            self.count(kind, on: shard)
-            if !recipient.isAwaited { content.extras?.isReturnOf?.end(.failed(error)) }
+            return self.close(ticket)
         }
+        self.report(error, of: content, ticket.id, for: recipient, at: handler)
+        let kind = recipient.isAwaited ? Outcome.Kind(error.code) : .deadLettered
+        handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: false)
+        self.count(kind, on: shard)
+        if !recipient.isAwaited { content.extras?.isReturnOf?.end(.failed(error)) }
+        self.close(ticket)
+    }
+
+    @inline(__always)
+    private func close(_ ticket: consuming MessageTicket) {
         ticket.tearOff()
         // A bus that is draining waits for its last message.
         if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
@@ -185,13 +190,14 @@ extension BusCore {
     }
 
     @inline(never)
-    private func sendReturnLeg(_ content: some SettledContent, _ id: CorrelationID, _ value: any Sendable) {
-        guard let message = content.message(id, in: self), let path = message.extras?.returnPath, !path.isHeld
+    private func sendReturnLeg(_ content: some SettledContent, _ id: CorrelationID, _ outcome: Outcome) {
+        guard case .success(let value) = outcome.result, let message = content.message(id, in: self),
+            let path = message.extras?.returnPath, !path.isHeld
         else { return }
         path.send(value, headers: message.returnHeaders)
     }
 
-    private func count(_ kind: Outcome.Kind, on shard: LoopShard?) {
-        if let shard { shard.counters.close(kind) } else { self.statistics.shared.closeShared(kind) }
+    private func count(_ kind: Outcome.Kind, on shard: BorrowedShard?) {
+        if let shard { shard.close(kind) } else { self.statistics.shared.closeShared(kind) }
     }
 }

@@ -58,7 +58,7 @@ extension MessageBus {
             throw error
         }
         var content = request.content
-        if let context = core.inherited(on: core.currentShard) { content.inherit(from: context) }
+        content = content.inheriting(on: core.currentShard)
         guard var publication = try core.beginPublishing(content, isExternal: true) else { return .ended }
         guard core.deliver(&publication), !publication.isAwaited else {
             return .pending(ExternalPublication.Rest(part: .publication(publication)))

@@ -206,7 +206,7 @@ extension MessageBus {
         if let error = core.rejection(of: request, .calls) { throw error }
         let content = core.keepingPath(request.content)
         let delivery = core.deliverHere(content, by: core.access(of: request, .calls))
-        if case .ended(let result) = delivery, case .replied(let value) = result.outcome {
+        if case .ended(let result) = delivery, case .success(let value) = result.outcome.result {
             return .replied(value, result.id)
         }
         return .pending(
@@ -218,7 +218,7 @@ extension MessageBus {
     package func eventLoop(for request: ExternalRequest) -> EventLoop {
         let core = self.core
         guard !core.otherShards.isEmpty,
-            let handler = core.resolve(request.content, in: nil, on: nil).handler
+            let handler = core.resolve(request.content, on: nil).target.handler
         else { return core.primaryShard.eventLoop }
         return handler.mailbox.eventLoop
     }
@@ -286,7 +286,7 @@ extension BusCore {
 
     /// Whether a return URL that a peer gave may be used; one that a node gave may lead to another node.
     private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
-        guard let handler = self.resolve(request, in: nil, on: nil).handler else { return false }
+        guard let handler = self.resolve(request, on: nil).target.handler else { return false }
         if audience == .nodes, handler === self.registry.connections.cluster?.connection.handler {
             return true
         }

@@ -18,18 +18,17 @@ extension Mailbox {
 
     /// Handles a message that no caller awaits.
     private func start(_ envelope: consuming Envelope) {
-        let (core, message) = (envelope.core, envelope.message)
         guard let handler = envelope.target.handler else { return self.startTask(of: envelope, handler: nil) }
-        if let error = handler.rejection(of: message) {
+        if let error = handler.rejection(of: envelope.message) {
             self.endTurn()
             envelope.reject { _ in error }
         } else if handler.isImmediate, envelope.chain == nil {
-            let outcome = handler.invoke(message) { try $0.callBoxed($1) }
+            let outcome = handler.invoke(envelope.message) { try $0.callBoxed($1) }
             self.endTurn()
-            core.settle(
+            handler.core.settle(
                 envelope.ticket,
                 as: outcome,
-                of: message,
+                of: envelope.message,
                 for: .nobody,
                 at: handler,
                 on: handler.shard

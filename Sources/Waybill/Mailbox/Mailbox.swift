@@ -116,7 +116,7 @@ extension Mailbox {
     ///   - hasWaited: Whether the turn of the message has come already.
     /// - Returns: How the handler ended.
     func handle(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
-        if !hasWaited, case .failed(let error) = await self.waitForTurn(message, handler) {
+        if !hasWaited, let error = await self.waitForTurn(message, handler).failure {
             return .failed(error)
         }
         defer { if !hasWaited { self.endTurn() } }

@@ -43,28 +43,6 @@ public struct Message: Sendable {
         self.attachment = Attachment(extras, exchange)
     }
 
-    /// Creates a message whose reply goes to the return URL, if it has one.
-    @inline(__always)
-    init(
-        id: CorrelationID,
-        parameters: consuming Parameters,
-        hops: Int,
-        expiry: Deadline,
-        extras: MessageExtras?,
-        returningOn core: BusCore
-    ) {
-        let hasReturnURL = parameters.hasFragment
-        self.notes = Notes(hops: hops, hasDeadline: expiry.exists, hasReturnURL: hasReturnURL)
-        self.id = id
-        self.expiry = expiry
-        // Before there is a message: one that is changed is copied.
-        self.attachment = Attachment(
-            hasReturnURL ? core.addingReturnPath(to: extras, parameters, id, hops: hops) : extras,
-            nil
-        )
-        self.parameters = parameters
-    }
-
     /// Extras and exchange in one word, for the same reason as ``Notes``.
     private enum Attachment: Sendable {
         case nothing
@@ -135,6 +113,10 @@ extension Message {
 
     /// Whether there is a deadline.
     var hasDeadline: Bool { self.notes.hasDeadline }
+
+    /// Where the value of the reply goes beside the caller; nil if that is nowhere.
+    @inline(__always)
+    var returnPath: ReturnPath? { self.hasReturnURL ? self.extras?.returnPath : nil }
 
     /// Whether there is a fragment, which may be a URL for the reply.
     @usableFromInline var hasReturnURL: Bool { self.notes.hasReturnURL }

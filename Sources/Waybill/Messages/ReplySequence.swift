@@ -73,10 +73,7 @@ public struct Replies: AsyncSequence, Sendable {
                 )
             case .finished(let outcome):
                 self.isAtEnd = true
-                switch outcome {
-                case .replied(let value): return self.reply(stream, value)
-                case .failed(let error): throw error
-                }
+                return self.reply(stream, try outcome.value())
             }
         }
 
@@ -137,26 +134,25 @@ final class ReplyStream: Sendable {
 extension BusCore {
     /// Makes a request whose replies are asked for one by one.
     nonisolated(nonsending) func openReplyStream(_ request: Request) async -> ReplyStream {
-        var request = request
-        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
+        let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
         let shard = self.currentShard
         let ticket = self.open(on: shard)
         let error = self.rejection(of: request)
-        let route = self.resolve(request, in: nil, on: shard)
+        let route = self.resolve(request, on: shard)
         let chain = self.registry.chain
-        if error == nil, let chain, route.handler != nil || route.failure.code == .noRoute {
+        if error == nil, let chain, route.target.handler != nil || route.target.failure.code == .noRoute {
             let request = chain.isObserved ? request.noting(.request, on: self) : request
             return ReplyStream(self.intercept(request, ticket, route, by: chain, to: .caller))
         }
-        guard error == nil, let handler = route.handler else {
+        guard error == nil, let handler = route.target.handler else {
             let exchange = Exchange(ticket, for: request, at: nil, to: .caller, core: self)
-            exchange.finish(.failed(error ?? route.failure), of: request, by: nil)
+            exchange.finish(.failed(error ?? route.target.failure), of: request, by: nil)
             return ReplyStream(exchange)
         }
         // Every handler runs in a task here, which ends its turn.
         let place = handler.mailbox.place(ticket.id, isImmediate: false)
-        let (exchange, message) = self.exchange(request, ticket, route, to: .caller)
+        let (exchange, message) = self.exchange(request, ticket, route.parameters, at: handler, to: .caller)
         exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
         return ReplyStream(exchange)
     }

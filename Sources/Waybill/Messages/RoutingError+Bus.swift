@@ -208,7 +208,7 @@ extension RoutingError {
 extension Outcome {
     /// The outcome; a failure with the route of a handler.
     func at(_ handler: Handler?) -> Outcome {
-        guard case .failed(let error) = self else { return self }
+        guard let error = self.failure else { return self }
         return .failed(error.at(handler))
     }
 }

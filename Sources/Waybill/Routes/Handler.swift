@@ -5,9 +5,9 @@ internal import WaybillRouting
 /// The code of one registration, and where it runs.
 @usableFromInline
 final class Handler: Sendable {
-    @usableFromInline let code: HandlerCode
-    /// Whether the code cannot suspend.
-    let isImmediate: Bool
+    let code: HandlerCode
+    /// The code, if it cannot suspend.
+    @usableFromInline let immediate: (any ImmediateCode)?
 
     /// Whether the code is a connector's, whose errors about its messages reach the callers as they are.
     let isConnector: Bool
@@ -19,7 +19,7 @@ final class Handler: Sendable {
     let core: BusCore
 
     /// The shard of that loop; nil when the loop is not one of the bus's.
-    let shard: LoopShard?
+    let shard: BorrowedShard?
 
     /// Whether the handler is unregistered, or its loop has stopped; deliveries read this without the lock.
     private let isRetired = Atomic<Bool>(false)
@@ -40,7 +40,7 @@ final class Handler: Sendable {
     /// Creates a handler for code of its own.
     init(_ code: HandlerCode, isConnector: Bool = false, mailbox: Mailbox, core: BusCore) {
         self.code = code
-        self.isImmediate = code.isImmediate
+        self.immediate = code.immediate
         self.isConnector = isConnector
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
@@ -99,6 +99,10 @@ final class Handler: Sendable {
     }
 
     deinit { self.core.leave(self.mailbox) }
+
+    /// Whether the code cannot suspend.
+    @inline(__always)
+    var isImmediate: Bool { self.immediate != nil }
 
     /// Sets what the handler is registered for.
     func describe(as description: Description) { self.state.withLock { $0.description = description } }

@@ -8,8 +8,8 @@ enum HandlerCode: Sendable {
     /// Code that may suspend, which runs in a task of its own, so that its caller can be freed at any time.
     case suspending(any SuspendingCode)
 
-    @inline(__always)
-    var isImmediate: Bool { if case .immediate = self { true } else { false } }
+    /// The code, if it cannot suspend.
+    var immediate: (any ImmediateCode)? { if case .immediate(let code) = self { code } else { nil } }
 
     /// The type of the values that the code returns; nil if it is not known.
     var replyType: (any Any.Type)? {
@@ -52,6 +52,10 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
 
     @inlinable
     init(_ body: @escaping @Sendable (Message) throws -> Value) { self.body = body }
+
+    @inlinable
+    @inline(never)  // or the closure would be retained for the call
+    func call(_ message: Message) throws -> Value { try self.body(message) }
 
     @usableFromInline var replyType: (any Any.Type)? { Value.self }
 

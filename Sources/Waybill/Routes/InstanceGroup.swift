@@ -44,7 +44,7 @@ final class InstanceGroup: Sendable {
     ) -> ResolvedRoute {
         let parameters = self.configured?.applied(to: parameters, self.members[0].core) ?? parameters
         let member = self.member(on: loop, parameters, passed)
-        return ResolvedRoute(target: .handler(member), parameters: parameters)
+        return (.handler(member), parameters)
     }
 
     private func member(

@@ -31,7 +31,7 @@ final class RouteSnapshot: Sendable {
         on loop: ObjectIdentifier?
     ) -> ResolvedRoute {
         if let match = try? self.table.match(url), case .handler(let handler) = self.table[match] {
-            return ResolvedRoute(target: .handler(handler), parameters: match.take())
+            return (.handler(handler), match.take())
         }
         return self.resolveOther(url, passed, on: loop)
     }

@@ -157,7 +157,7 @@ extension CorrelationID {
 
 extension BusCore {
     /// Returns an ID for a message that is not counted.
-    func nextID() -> CorrelationID { self.currentShard?.nextID() ?? self.statistics.nextID() }
+    func nextID() -> CorrelationID { self.currentShard?.with { $0.nextID() } ?? self.statistics.nextID() }
 
     /// Counts a reply that came when its message had ended otherwise.
     func countLateReply(at handler: Handler?) {

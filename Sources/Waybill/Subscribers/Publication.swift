@@ -14,7 +14,7 @@ extension BusCore {
         _ request: consuming Request,
         isExternal: Bool = false
     ) async throws(RoutingError) -> Int {
-        if let context = self.inherited(on: self.currentShard) { request.inherit(from: context) }
+        let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
         let begun: Publication?
         do throws(RoutingError) {
@@ -86,7 +86,7 @@ extension BusCore {
 
     /// The subscribers of a URL, and its address if it has none.
     private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
-        if let shard = self.currentShard { return try shard.matched(of: url) }
+        if let shard = self.currentShard { return try shard.retained.matched(of: url) }
         let matched = try self.topics.matched(of: url)
         return (matched, matched.isEmpty ? try self.address(of: url) : nil)
     }
@@ -112,7 +112,7 @@ extension BusCore {
             publication.next += 1
             self.deliver(subscriber, &message, &publication, on: shard)
             // The publisher was admitted for one delivery, so each further subscriber is admitted here.
-            if publication.next < matched.subscribers.count, !shard.heldLoop.admitsDelivery() {
+            if publication.next < matched.subscribers.count, !shard.admitsDelivery() {
                 return false
             }
         }
@@ -124,7 +124,7 @@ extension BusCore {
         _ subscriber: Subscriber,
         _ message: inout Message,
         _ publication: inout Publication,
-        on shard: LoopShard?
+        on shard: BorrowedShard?
     ) {
         guard !subscriber.isGone else { return }
         switch subscriber.receiver {
@@ -134,7 +134,7 @@ extension BusCore {
             message.id = ticket.id
             let isImmediate = handler.isImmediate
             if let chain = publication.chain {
-                let route = ResolvedRoute(target: .handler(handler), parameters: message.parameters)
+                let route: ResolvedRoute = (.handler(handler), message.parameters)
                 publication.exchanges.append(
                     self.intercept(publication.request, ticket, route, by: chain, to: .publisher)
                 )
@@ -148,8 +148,13 @@ extension BusCore {
                 self.settle(ticket, as: outcome, of: message, for: .publisher, at: handler, on: shard)
                 if outcome.isReply { publication.taken += 1 }
             } else {
-                let route = ResolvedRoute(target: .handler(handler), parameters: message.parameters)
-                let (exchange, message) = self.exchange(publication.request, ticket, route, to: .publisher)
+                let (exchange, message) = self.exchange(
+                    publication.request,
+                    ticket,
+                    message.parameters,
+                    at: handler,
+                    to: .publisher
+                )
                 exchange.start(message, at: handler, place: place, on: self.watcher(of: message.expiry))
                 publication.exchanges.append(exchange)
             }

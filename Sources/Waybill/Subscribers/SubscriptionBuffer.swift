@@ -91,7 +91,7 @@ extension BusCore {
         _ message: inout Message,
         to buffer: SubscriptionBuffer,
         _ publication: inout Publication,
-        on shard: LoopShard?
+        on shard: BorrowedShard?
     ) {
         guard buffer.isFor(message.parameters.url) else { return }
         let ticket = self.open(on: shard)

@@ -42,10 +42,7 @@ extension MessageBus {
         var request = act.content
         request.limit(to: act.timeout, by: self.core.time)
         let delivered = await self.core.route(request)
-        switch delivered.outcome {
-        case .replied(let value): return (delivered.id, .success(value))
-        case .failed(let error): return (delivered.id, .failure(error))
-        }
+        return (delivered.id, delivered.outcome.result)
     }
 }
 

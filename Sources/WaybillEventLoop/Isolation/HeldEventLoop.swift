@@ -3,6 +3,7 @@
 /// A loop that is read out of an object is retained while it is asked, which costs more than most answers.
 /// This value cannot be copied, so it is borrowed instead; it holds the loop for as long as it exists.
 @safe
+@usableFromInline
 package struct HeldEventLoop: ~Copyable, Sendable {
     private let eventLoop: EventLoop
     /// The core of ``eventLoop``, which holds it.
@@ -15,6 +16,7 @@ package struct HeldEventLoop: ~Copyable, Sendable {
     }
 
     /// Whether the calling thread runs the loop.
+    @usableFromInline
     package var isInEventLoop: Bool {
         unsafe self.core.withUnsafeObject { $0.isOnThread }
     }

@@ -6,12 +6,12 @@
 @safe
 @usableFromInline
 package struct LoopLocal<Value: Sendable>: ~Copyable {
-    @usableFromInline let eventLoop: EventLoop
+    @usableFromInline let heldLoop: HeldEventLoop
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
     /// Confines a value to the thread of a loop.
     package init(_ value: Value, on eventLoop: EventLoop) {
-        self.eventLoop = eventLoop
+        self.heldLoop = HeldEventLoop(eventLoop)
         unsafe self.pointer = .allocate(capacity: 1)
         unsafe self.pointer.initialize(to: value)
     }
@@ -25,7 +25,7 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     @inlinable
     @inline(__always)
     package func load() -> Value {
-        precondition(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        precondition(self.heldLoop.isInEventLoop, "the value belongs to the loop's thread")
         return unsafe self.pointer.pointee
     }
 
@@ -33,7 +33,7 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     @inlinable
     @inline(__always)
     package func store(_ value: Value) {
-        precondition(self.eventLoop.isInEventLoop, "the value belongs to the loop's thread")
+        precondition(self.heldLoop.isInEventLoop, "the value belongs to the loop's thread")
         unsafe self.pointer.pointee = value
     }
 }
