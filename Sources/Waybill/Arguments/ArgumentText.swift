@@ -1,14 +1,15 @@
 internal import WaybillRouting
 
-/// A value as it stands in a URL.
+/// The textual form of a value in a URL.
 ///
-/// ``ArgumentReader`` reads what this writes: the same questions about the type, in the same order.
+/// ``ArgumentReader`` reads the text that this type writes. Both test the conformances of a type in the same
+/// order.
 enum ArgumentText {
     case one(String)
     case several([String])
-    /// Nil or an empty array: a URL says so by saying nothing.
+    /// The value is nil or an empty array, which a URL expresses by omitting the parameter.
     case absent
-    /// A URL cannot say it: the value is passed with the call.
+    /// The value has no text, so it is passed with the call.
     case none
 
     init<Value>(_ value: Value) {
@@ -21,7 +22,7 @@ enum ArgumentText {
         }
     }
 
-    /// Whether a URL can say values of a type.
+    /// Whether values of a type can be written into a URL.
     static func exists<Value>(for type: Value.Type) -> Bool {
         if let type = type as? any CompoundArgument.Type { return type.hasText }
         if type is any URLParameter.Type || type is any LosslessStringConvertible.Type { return true }
@@ -29,8 +30,8 @@ enum ArgumentText {
         return self.hasRawText(type)
     }
 
-    // The type counts as it is declared: a value of `any Sendable` is passed with the call, whatever it
-    // holds.
+    // The declared type decides: a value declared `any Sendable` is passed with the call, even when it holds
+    // a `String`.
     private static func single<Value>(_ value: Value) -> String? {
         if let text = value as? String, Value.self == String.self { return text }
         if Value.self is any URLParameter.Type { return (value as? any URLParameter)?.urlParameter }

@@ -1,32 +1,32 @@
 public import WaybillRouting
 
-// What `@Route` writes for each parameter of a method.
+// The functions that `@Route` calls for each parameter of a method.
 extension Message {
-    /// A parameter, as the type that is needed here.
+    /// Returns a parameter as a value of the type that the call site expects.
     ///
     /// ```swift
     /// users.detail(uid: try message.argument("uid"))
     /// ```
     ///
-    /// The type says how the value is found:
-    /// - what is made from text (`LosslessStringConvertible`, ``URLParameter``, or a type with such a raw
-    ///   value) in the call, the path or the query;
-    /// - an array of these likewise, with an element for each item of the name; it is empty if there is none;
-    /// - any other type in the call alone: a structure, a closure, an actor;
-    /// - an Optional as what it wraps, and nil if there is none.
+    /// The type decides where the value is read:
+    /// - A type that is made from text is read from the call, the path or the query. It conforms to
+    ///   `LosslessStringConvertible` or ``URLParameter``, or has a raw value that is
+    ///   `LosslessStringConvertible`.
+    /// - An array of a type that is made from text is read from the same places, with one element for each
+    ///   item of the name. The array is empty when no item has the name.
+    /// - Any other type, for example a structure, a closure or an actor, is read from the call.
+    /// - An Optional is read as the type that it wraps, and is nil when no value has the name.
     ///
-    /// A value that was passed with the call arrives as it was passed. Its description is never read: a
-    /// number is no `String`. Since what was passed is `Sendable` whatever its type here is, the type need
-    /// not be.
+    /// A passed value of the expected type arrives unchanged. Passed text is parsed, and a passed integer is
+    /// converted if the expected type represents it exactly. The description of a value is never read, so a
+    /// number is not accepted as a `String`. Every passed value is `Sendable`, so `Value` need not be.
     ///
     /// - Parameter name: the name of the parameter.
     /// - Returns: the value.
-    /// - Throws: `missingParameter`, or `invalidParameter` with the type that is expected and what there is
-    ///   instead.
+    /// - Throws: `missingParameter`, or `invalidParameter` with the expected type and the value found.
     @inlinable
     public func argument<Value>(_ name: String) throws(RoutingError) -> Value {
-        // The compiler knows these types where the function is called, and does away with the questions and
-        // the casts.
+        // The compiler knows `Value` at the call site, and removes these comparisons and casts.
         if Value.self == Int.self {
             let number: Int = try self.parameters.require(name)
             if let value = number as? Value { return value }
@@ -46,15 +46,16 @@ extension Message {
         return try self.readArgument(name)
     }
 
-    /// A parameter that is an Optional and has a default.
+    /// Returns an optional parameter, or a default value when the message has no parameter of this name.
     ///
-    /// Use it where `?? value` does not do: nil that is passed arrives as nil, and is not a missing value.
+    /// Use this method instead of `?? value`: a nil that was passed with the call does not count as a missing
+    /// value.
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
-    ///   - value: the value to use for a missing one.
-    /// - Returns: the value that the message holds, or the other.
-    /// - Throws: `invalidParameter` with the type that is expected and what there is instead.
+    ///   - value: the value to use when the parameter is missing.
+    /// - Returns: the parameter's value or the default value.
+    /// - Throws: `invalidParameter` with the expected type and the value found.
     public func argument<Value>(
         _ name: String,
         default value: @autoclosure () -> Value?
@@ -75,7 +76,7 @@ extension Message {
         _ type: Compound.Type,
         as: Value.Type
     ) -> Value? {
-        // A cast of the value itself: through `Any`, nil would become `.some(nil)`.
+        // Cast the value itself: through `Any`, nil would become `.some(nil)`.
         guard let value = type.absent else { return nil }
         return value as? Value
     }
@@ -83,14 +84,14 @@ extension Message {
 
 /// Reads a parameter of a message as a value of any type.
 ///
-/// A value that was passed with the call counts first, and is never read through its description. What the
-/// path and the query say is read by what the type conforms to: ``URLParameter``,
-/// `LosslessStringConvertible`, or `RawRepresentable` by a raw value that does; an Optional or an array of
-/// such reads what it is made of.
+/// A value that was passed with the call takes precedence, and its description is never read. Text from the
+/// path or the query is read according to the type's conformance: ``URLParameter``,
+/// `LosslessStringConvertible`, or `RawRepresentable` with a raw value that is `LosslessStringConvertible`.
+/// An Optional reads the type that it wraps, and an array reads its element type.
 struct ArgumentReader {
     let parameters: Parameters
     let name: String
-    /// One text of several, of which each is read as an element.
+    /// The text of one array element, or nil to read the whole parameter.
     private var text: String?
 
     init(_ parameters: Parameters, _ name: String) {
@@ -98,18 +99,18 @@ struct ArgumentReader {
         self.name = name
     }
 
-    /// The value; nil if there is none of the name.
+    /// Returns the value, or nil when no parameter has this name.
     ///
-    /// - Throws: `invalidParameter` with both types.
+    /// - Throws: `invalidParameter` with the expected type and the value found.
     func read<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
         if let passed = self.parameters.passedValue(self.name) { return try self.fit(passed, type) }
         return try self.readText(type)
     }
 
-    /// Every text of the parameter, of which an array has an element each.
+    /// The texts of the parameter, one for each element of an array.
     var texts: [String] { self.text.map { [$0] } ?? self.parameters.all(self.name) }
 
-    /// A text of several, as an element of an array.
+    /// Returns one text of the parameter as an element of an array.
     func element<Value>(_ text: String, _ type: Value.Type) throws(RoutingError) -> Value {
         var reader = self
         reader.text = text
@@ -123,7 +124,7 @@ struct ArgumentReader {
 }
 
 extension ArgumentReader {
-    /// The value that path and query give; nil if they give none.
+    /// Returns the value from the path or the query, or nil when neither has this name.
     func readText<Value>(_ type: Value.Type) throws(RoutingError) -> Value? {
         if let compound = type as? any CompoundArgument.Type { return try self.readCompound(compound, type) }
         guard let text = self.text ?? self.parameters[self.name] else { return nil }
@@ -141,7 +142,7 @@ extension ArgumentReader {
         return value as? Value
     }
 
-    /// The value that a text says; nil if it says none of the type.
+    /// Returns the value that a text represents, or nil when the text does not represent a value of the type.
     private static func value<Value>(of text: String, _ type: Value.Type) -> Value? {
         if let type = type as? any URLParameter.Type { return type.init(urlParameter: text) as? Value }
         if let type = type as? any LosslessStringConvertible.Type {
@@ -161,9 +162,10 @@ extension ArgumentReader {
 }
 
 extension ArgumentReader {
-    /// A passed value as the type that is needed; nil if it is nil, and the type is no Optional.
+    /// Returns a passed value as the expected type, or nil when the passed value is nil and the type is not
+    /// an Optional.
     func fit<Value>(_ passed: Any, _ type: Value.Type) throws(RoutingError) -> Value? {
-        // Without this, a cast would make `.some(nil)` of nil, or the other way round.
+        // Equal types need this early return: the casts below can turn nil into `.some(nil)` or the reverse.
         if Swift.type(of: passed) == type { return passed as? Value }
         if let compound = type as? any CompoundArgument.Type {
             return try self.fitCompound(passed, compound, type)
@@ -201,28 +203,28 @@ extension ArgumentReader {
         return value as? Value
     }
 
-    /// A passed value that is meant as the raw value of an enumeration.
+    /// Returns a passed value as the raw value of an enumeration.
     private static func rawValue(_ passed: Any, _ type: any Any.Type) -> Any? {
         func exact<Value>(_ type: Value.Type) -> Any? { Parameters.exactNumber(passed, as: type) }
         return exact(type) ?? passed
     }
 }
 
-/// A type whose values are made of values of another type, each of which may stand in a URL.
+/// A type that consists of values of another type, each of which may have a textual form in a URL.
 protocol CompoundArgument {
-    /// The value to use for a missing parameter; nil if there is none.
+    /// The value to use for a missing parameter, or nil when the parameter is required.
     static var absent: Self? { get }
 
     /// Whether a URL can give values of the type.
     static var hasText: Bool { get }
 
-    /// The value that the path or the query gives; nil if they give none.
+    /// Returns the value from the path or the query, or nil when neither has this name.
     static func read(_ reader: ArgumentReader) throws(RoutingError) -> Self?
 
-    /// A value that was passed with the call, of another type than this one.
+    /// Converts a value of another type that was passed with the call.
     static func fit(_ passed: Any, _ reader: ArgumentReader) throws(RoutingError) -> Self?
 
-    /// The value as it stands in a URL.
+    /// The textual form of the value in a URL.
     var text: ArgumentText { get }
 }
 
@@ -239,7 +241,8 @@ extension Optional: CompoundArgument {
     static func fit(_ passed: Any, _ reader: ArgumentReader) throws(RoutingError) -> Self? {
         if let optional = passed as? any AnyOptional {
             if let content = optional.content { return try reader.fit(content, Self.self) }
-            // As in an assignment, nil of a type that is not as deep is nil inside.
+            // As in an assignment, nil of a less nested Optional type is wrapped instead of becoming the
+            // outermost nil.
             if type(of: optional).depth >= Self.depth { return .some(nil) }
         }
         guard let wrapped = try reader.fit(passed, Wrapped.self) else { return nil }
@@ -249,7 +252,7 @@ extension Optional: CompoundArgument {
     var text: ArgumentText {
         guard let wrapped = self else { return .absent }
         let text = ArgumentText(wrapped)
-        // Left out, it would arrive as nil.
+        // Omitting an inner nil would make it arrive as the outer nil.
         if case .absent = text { return .none }
         return text
     }
@@ -279,14 +282,15 @@ extension Array: CompoundArgument {
             return try reader.fit(content, Self.self)
         }
         if let encoded = passed as? any EncodedValue {
-            // What cannot be decoded as a whole may be read element by element, as values of the URL are.
+            // If the array cannot be decoded as a whole, read it element by element, as values of a URL are
+            // read.
             if let values = EncodedValues.value(in: encoded, as: Self.self) { return values }
             guard encoded.plain is any ArrayArgument, let values = try? reader.fit(encoded.plain, Self.self)
             else { throw reader.mismatch(Self.self, passed) }
             return values
         }
         guard let array = passed as? any ArrayArgument else {
-            // One value is an array of one, as one item of a query is.
+            // Read a single value as an array of one element, as a single query item is read.
             guard Self.hasText else { throw reader.mismatch(Self.self, passed) }
             return try reader.fit(passed, Element.self).map { [$0] }
         }
@@ -312,7 +316,7 @@ extension Array: CompoundArgument {
     }
 }
 
-/// An array, whatever its elements are.
+/// An array with elements of any type.
 private protocol ArrayArgument {
     var contents: [Any] { get }
 }

@@ -1,7 +1,7 @@
 internal import WaybillRouting
 
 extension Message {
-    /// All parameters as one value: each property gets the parameter of its name.
+    /// Decodes all parameters as one value, whose properties receive the parameters of the same name.
     ///
     /// ```swift
     /// struct Product: Decodable { let id: Int; var tags: [String]; var note: String? }
@@ -10,21 +10,22 @@ extension Message {
     /// try await bus.route("app://product/7?tags=red&tags=new&other=ignored")
     /// ```
     ///
-    /// A property's type says how its parameter is read, as it does for ``argument(_:)``: from the call, the
-    /// path or the query; an array takes all values of the name; a value that was passed with the call
-    /// arrives as it was passed. A type of its own is passed with the call, or decoded from one text, as a
-    /// `Decodable` enumeration of texts is. Parameters that the type does not name are ignored.
+    /// Each property is read as ``argument(_:)`` reads a parameter of the property's type. The value comes
+    /// from the call, the path or the query, and an array receives all values of the name. A structure or
+    /// another type without a textual form must be passed with the call, unless it decodes itself from one
+    /// text. Parameters without a property are ignored.
     ///
-    /// - Parameter type: what the parameters are made into.
+    /// - Parameter type: the type to decode.
     /// - Returns: the value.
-    /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter;
-    ///   `invalidParameter` with both types; and what the type's own `init(from:)` throws, as
-    ///   `invalidParameter` with that as its cause.
+    /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter.
+    ///   Throws `invalidParameter` with the expected type and the value found. An error that the type's own
+    ///   `init(from:)` throws becomes the cause of an `invalidParameter`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
         try self.decode(type, keeping: [:])
     }
 
-    /// Puts the parameters onto a value: a property without a parameter keeps its value.
+    /// Decodes the parameters onto a value, whose properties keep their values where no parameter has their
+    /// name.
     ///
     /// ```swift
     /// struct Detail: Codable { var symbol = ""; var price = 9.5 }
@@ -33,16 +34,16 @@ extension Message {
     /// try await bus.route("app://detail?symbol=WB")        // symbol: "WB", price: 9.5
     /// ```
     ///
-    /// A `Decodable` type does not know the values that its properties are declared with; a value of the type
-    /// does. It is taken apart by its `encode(to:)`, and properties are told apart by their coding keys.
-    /// Otherwise parameters are read as by ``decode(_:)``.
+    /// A `Decodable` type does not know the default values of its properties, but a value of the type does.
+    /// This method calls the value's `encode(to:)` to read its properties, and matches them by their coding
+    /// keys. Parameters are read as by ``decode(_:)``.
     ///
-    /// An object that takes parameters over keeps them in one property:
+    /// An object can keep its parameters in one property and update it with each message:
     /// `self.detail = try message.decode(onto: self.detail)`.
     ///
-    /// - Parameter value: the value with the defaults, or with the parameters from before.
+    /// - Parameter value: the value with the defaults or the earlier parameters.
     /// - Returns: the changed value.
-    /// - Throws: the errors of ``decode(_:)``, and an error of `encode(to:)` as the cause of
+    /// - Throws: the errors of ``decode(_:)``. An error of `encode(to:)` becomes the cause of an
     ///   `invalidParameter`.
     public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
         let recorder = PropertyRecorder()
@@ -86,7 +87,7 @@ extension Message {
     }
 }
 
-/// Gives the parameters of a message to a `Decodable` type as the members of one object.
+/// Decodes the parameters of a message as the members of one object.
 private struct ParameterDecoder: Decoder {
     let parameters: Parameters
     /// The values of properties that have no parameter, by name.
@@ -115,7 +116,7 @@ private struct ParameterDecoder: Decoder {
         )
     }
 
-    /// The parameters by name.
+    /// The keyed container of the parameters.
     private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let parameters: Parameters
         let kept: [String: Any]
@@ -144,7 +145,7 @@ private struct ParameterDecoder: Decoder {
             throw self.parameters.missing(name, type)
         }
 
-        /// The value of a parameter, as `argument` reads it, or decoded from its text.
+        /// Reads a parameter as `argument` does, or decodes it from its text.
         private func read<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
             do throws(RoutingError) {
                 return try ArgumentReader(self.parameters, name).read(type)

@@ -16,7 +16,7 @@ final class PropertyRecorder: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { Dropped() }
 }
 
-/// The properties by name.
+/// The keyed container, which records each property by name.
 private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let recorder: PropertyRecorder
     let codingPath: [any CodingKey] = []
@@ -39,7 +39,7 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { PropertyRecorder() }
 }
 
-/// Values without names.
+/// A container for values without names, which drops them.
 private struct Dropped: UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let codingPath: [any CodingKey] = []
     private(set) var count = 0

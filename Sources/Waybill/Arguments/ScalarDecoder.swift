@@ -1,17 +1,19 @@
 internal import WaybillRouting
 
-/// Gives one value, text, a number or a Boolean, to a `Decodable` type that is made of one.
+/// Decodes one scalar, that is text, a number or a Boolean, as a `Decodable` type.
 ///
-/// What a peer passes as JSON comes as such a value, and a URL has texts only.
+/// A peer passes scalars as JSON, and a URL contains only text.
 struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     let value: Any
-    /// Thrown for a type that is made of more, or of something else.
+    /// The error to throw when the type needs more than one scalar, or a scalar of another kind.
     let mismatch: any Error
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    /// The value of a type that decodes itself from one value; nil if the type does not, or refuses it, or is
-    /// one whose texts say all that a URL can.
+    /// Returns a value of a type that decodes itself from one scalar.
+    ///
+    /// Returns nil when the type needs more than one scalar or rejects this one. Returns nil as well when
+    /// `ArgumentText` can write values of the type, since the type's text then has precedence.
     static func value<Value>(_ value: Any, as type: Value.Type) -> Value? {
         guard let decodable = type as? any Decodable.Type, !ArgumentText.exists(for: type),
             !(value is any EncodedValue)
@@ -34,7 +36,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let value = self.value as? Value ?? Parameters.exactNumber(self.value, as: type) { return value }
         guard let scalar = type as? any LosslessStringConvertible.Type else {
-            // A type that is made of another one.
+            // The type is made of another type, which decodes the scalar.
             return try Value(from: self)
         }
         let text = self.value as? String ?? (type is any BinaryFloatingPoint.Type ? "\(self.value)" : nil)

@@ -1,39 +1,39 @@
 public import WaybillRouting
 
-/// A URL whose parameters the compiler has checked, and that knows the type of its reply.
+/// A URL with parameters that the compiler has checked and with a known reply type.
 ///
-/// `@Route` makes a function for each method that builds one:
+/// `@Route` generates, for each method, a function that builds such a URL:
 ///
 /// ```swift
 /// let user = try await bus.route(UserModule.urls.detail(uid: 1))    // a User
 /// ```
 ///
-/// The message travels as any other, by its ``text()``; what has no text, a closure for instance, goes with
-/// the call.
+/// The message is routed by its ``text()``, like any other message. Values without a text, for example
+/// closures, are passed with the call.
 public struct TypedURL<Value>: Sendable {
     @usableFromInline var draft: URLDraft
 
-    /// Begins a URL for a pattern.
+    /// Creates a URL from a pattern.
     ///
-    /// - Parameter pattern: where to; ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills in its placeholders,
-    ///   and makes a query of the rest.
+    /// - Parameter pattern: the pattern of the destination. ``with(_:_:hasDefault:)-(_,Parameter,_)`` fills
+    ///   in its placeholders, and adds other parameters to the query.
     @inlinable
     public init(_ pattern: String) { self.draft = URLDraft(pattern) }
 
-    /// Begins with a URL that needs no values in its path.
+    /// Creates a URL that needs no values in its path.
     ///
-    /// `@Route` writes it where the compiler has seen that the pattern is such a URL, which is not looked at
-    /// again.
+    /// `@Route` uses this initializer when it has checked at compile time that the pattern is a URL. The
+    /// pattern is not checked again.
     ///
-    /// - Parameter url: where to, without placeholders; ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds to its
-    ///   query.
+    /// - Parameter url: the destination, without placeholders. ``with(_:_:hasDefault:)-(_,Parameter,_)`` adds
+    ///   to its query.
     @inlinable
     public init(url: String) { self.draft = URLDraft(url: url) }
 
-    /// What is passed with the call, since it has no text.
+    /// The values that have no text and are passed with the call.
     public var parameters: [String: any Sendable] { self.draft.parameters }
 
-    /// The URL.
+    /// Returns the URL as text.
     ///
     /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
     ///   would not give back.
@@ -41,17 +41,19 @@ public struct TypedURL<Value>: Sendable {
 }
 
 extension TypedURL {
-    /// The URL with one parameter more.
+    /// Returns the URL with one more parameter.
     ///
-    /// What has a text stands in the URL: a `LosslessStringConvertible` value, a ``URLParameter``, one with
-    /// such a raw value, and an array of these. Nil and an empty array are left out where they arrive all the
-    /// same. Everything else is passed with the call: a closure, a structure, an array in which there is nil.
+    /// A value with a textual form is written into the URL: a `LosslessStringConvertible` value, a
+    /// ``URLParameter``, a value whose raw value is `LosslessStringConvertible`, or an array of these. Nil
+    /// and an empty array are omitted where the handler receives them anyway. Any other value, for example a
+    /// closure, a structure or an array that contains nil, is passed with the call.
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
-    ///   - value: its value; an existential is opened, unless it is written `value as any Sendable`.
+    ///   - value: the value of the parameter. An existential is opened, unless it is written
+    ///     `value as any Sendable`.
     ///   - hasDefault: whether the handler has a default for a missing value, so that nil and an empty array
-    ///     are passed.
+    ///     must be passed.
     /// - Returns: the URL.
     @inlinable
     public consuming func with<Parameter: Sendable>(
@@ -59,7 +61,7 @@ extension TypedURL {
         _ value: Parameter,
         hasDefault: Bool = false
     ) -> Self {
-        // Inlined, where the type is known, these are no casts.
+        // The compiler removes these casts where the function is inlined and the type is known.
         if Parameter.self == Int.self, let number = value as? Int {
             self.draft.add(name, number.description)
         } else if Parameter.self == String.self, let text = value as? String {
@@ -70,12 +72,14 @@ extension TypedURL {
         return self
     }
 
-    /// The URL with one parameter more, unless it is nil.
+    /// Returns the URL with one more parameter, or unchanged when the value is nil and the handler has no
+    /// default.
     ///
     /// - Parameters:
     ///   - name: the name of the parameter.
-    ///   - value: its value; an empty array is passed with the call, since left out it would arrive as nil.
-    ///   - hasDefault: whether the handler has a default for a missing value, so that nil is passed.
+    ///   - value: the value of the parameter. An empty array is passed with the call, since it would arrive
+    ///     as nil if it were omitted.
+    ///   - hasDefault: whether the handler has a default for a missing value, so that nil must be passed.
     /// - Returns: the URL.
     public consuming func with<Parameter: Sendable>(
         _ name: String,
@@ -90,10 +94,10 @@ extension TypedURL {
 extension MessageBus {
     /// Routes a URL whose parameters the compiler has checked, and waits for the reply's value.
     ///
-    /// - Parameter url: where to.
-    /// - Returns: what the handler returned.
-    /// - Throws: what ``route(_:as:)`` throws, and `invalidParameter` for a value that cannot stand in the
-    ///   URL.
+    /// - Parameter url: the destination.
+    /// - Returns: the value that the handler returned.
+    /// - Throws: the errors of ``route(_:as:)``, and `invalidParameter` for a value that cannot be written
+    ///   into the URL.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>
@@ -105,13 +109,14 @@ extension MessageBus {
     /// Routes a typed URL with headers or a deadline, and waits for the reply's value.
     ///
     /// - Parameters:
-    ///   - url: where to.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
-    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
-    ///     a timeout that is not positive is up at once.
-    /// - Returns: what the handler returned.
-    /// - Throws: what ``route(_:)-(TypedURL<Value>)`` throws.
+    ///   - url: the destination.
+    ///   - headers: text for the infrastructure, separate from the parameters.
+    ///   - deadline: the time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///     too.
+    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///     timeout that is not positive expires at once.
+    /// - Returns: the value that the handler returned.
+    /// - Throws: the errors of ``route(_:)-(TypedURL<Value>)``.
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>,
         headers: [String: String] = [:],
@@ -128,9 +133,9 @@ extension MessageBus {
         )
     }
 
-    /// Sends a message that no caller awaits to such a URL.
+    /// Sends a message to a typed URL without waiting for a reply.
     ///
-    /// A value that cannot be written in a URL makes it a dead letter, as any other failure does.
+    /// A value that cannot be written into a URL makes the message a dead letter, as any other failure does.
     public func send<Value>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)

@@ -1,9 +1,9 @@
 internal import WaybillRouting
 
-/// A URL in the making: a pattern, and the values that fill it in.
+/// A URL under construction: a pattern and the values that fill it in.
 ///
-/// A pattern without placeholders, as most are that have their values in the query, is the URL already, and
-/// grows by each value.
+/// Most patterns have no placeholders and pass their values in the query. A pattern without placeholders is
+/// already a URL, and each value is appended to it.
 @usableFromInline
 struct URLDraft: Sendable {
     @usableFromInline let pattern: String
@@ -12,16 +12,16 @@ struct URLDraft: Sendable {
     /// The URL with the parameters that have been added so far.
     private var text: String
     private var hasQuery = false
-    /// Where the fragment of the URL begins, in bytes, if it has one.
+    /// The byte offset of the URL's fragment, or nil when the URL has no fragment.
     private var fragment: Int?
-    /// What few URLs have, behind one reference: an empty array and an empty dictionary are counted as well.
+    /// The parts that few URLs have, behind one reference, because even an empty array and an empty
+    /// dictionary are reference-counted.
     @usableFromInline var rest: Rest?
 
-    /// What cannot be added to a URL at once.
+    /// The parts that cannot be appended to the URL immediately.
     @usableFromInline
     indirect enum Rest: Sendable {
-        /// The values for the general way, which looks at the pattern when all are there, and what is passed
-        /// with the call, since it has no text.
+        /// The values to fill in when all of them are known, and the values that are passed with the call.
         case of([(name: String, text: String)], passed: [String: any Sendable])
     }
 
@@ -29,7 +29,7 @@ struct URLDraft: Sendable {
         if case .of(let values, _) = self.rest { values } else { [] }
     }
 
-    /// What is passed with the call, since it has no text.
+    /// The values that have no text and are passed with the call.
     var parameters: [String: any Sendable] {
         if case .of(_, let passed) = self.rest { passed } else { [:] }
     }
@@ -42,7 +42,7 @@ struct URLDraft: Sendable {
         self.scan(pattern)
     }
 
-    /// Begins with a pattern that is a URL, as its caller knows.
+    /// Creates a draft from a pattern that the caller knows to be a URL.
     @usableFromInline
     init(url: String) {
         self.pattern = url
@@ -51,7 +51,7 @@ struct URLDraft: Sendable {
         self.scan(url)
     }
 
-    /// Looks for the query and the fragment of a URL.
+    /// Finds the query and the fragment of a URL.
     private mutating func scan(_ url: String) {
         let bytes = url.utf8.span
         for offset in bytes.indices {
@@ -86,7 +86,7 @@ struct URLDraft: Sendable {
         }
     }
 
-    /// Passes a value as it is: nil is a value like any other here.
+    /// Passes a value with the call without converting it; nil is passed like any other value.
     private mutating func pass(_ name: String, _ value: any Sendable) {
         self.rest = .of(self.values, passed: self.parameters.merging([name: value]) { $1 })
     }
@@ -101,12 +101,12 @@ struct URLDraft: Sendable {
         case .one(let text): self.add(name, text)
         case .several(let texts): for text in texts { self.add(name, text) }
         case .absent, .none:
-            // Of an Optional inside an Optional, the type says how deep nil is.
+            // In a nested Optional, the type shows which level is nil, so pass the Optional itself.
             if content is any AnyOptional { self.pass(name, value) } else { self.pass(name, content) }
         }
     }
 
-    /// Appends an item to the query, which is before the fragment.
+    /// Appends an item to the query, before the fragment.
     private mutating func append(_ name: String, _ value: String) {
         let mark = self.hasQuery ? "&" : "?"
         self.hasQuery = true

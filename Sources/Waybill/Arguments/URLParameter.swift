@@ -4,14 +4,13 @@ public import FoundationEssentials
 
 /// A value that can be written into a URL and read from one.
 ///
-/// `LosslessStringConvertible` types and enumerations with a raw value need no conformance: they are read as
-/// they are. Conform a type whose text in a URL is another than its description, as `Date` is (ISO 8601),
-/// `UUID` and `URL`.
+/// `LosslessStringConvertible` types and enumerations with a raw value need no conformance. Conform a type
+/// whose text in a URL differs from its description. `Date` (as ISO 8601), `UUID` and `URL` conform already.
 public protocol URLParameter: Sendable {
-    /// Reads the value; nil if the text, which is decoded already, is none.
+    /// Creates a value from a percent-decoded text, or returns nil when the text does not represent a value.
     init?(urlParameter: String)
 
-    /// The text from which ``init(urlParameter:)`` makes the value again; it is not yet percent-encoded.
+    /// The text from which ``init(urlParameter:)`` creates an equal value, before percent-encoding.
     var urlParameter: String { get }
 }
 
@@ -19,9 +18,9 @@ public protocol URLParameter: Sendable {
 
 /// A point in time in ISO 8601: `2026-11-21T08:30:00Z`, with or without fractions of a second.
 extension Date: URLParameter {
-    /// Reads a point in time in ISO 8601.
+    /// Creates a date from a point in time in ISO 8601.
     public init?(urlParameter: String) {
-        // Read apart, the fraction may have more digits than milliseconds have.
+        // Parse the fraction separately, because it may have more digits than milliseconds have.
         let fraction = urlParameter.drop { $0 != "." }.dropFirst().prefix { $0.isASCII && $0.isNumber }
         let hasFraction = urlParameter.contains(".")
         guard !fraction.isEmpty || !hasFraction else { return nil }
@@ -32,8 +31,8 @@ extension Date: URLParameter {
         self.init(timeIntervalSinceReferenceDate: seconds)
     }
 
-    /// The point in time in ISO 8601, with as much of a fraction as it has: milliseconds, or down to
-    /// nanoseconds.
+    /// The point in time in ISO 8601, with a fraction in milliseconds, or down to nanoseconds when it is
+    /// finer.
     public var urlParameter: String {
         let seconds = self.timeIntervalSinceReferenceDate.rounded(.down)
         let fraction = self.timeIntervalSinceReferenceDate - seconds
@@ -51,7 +50,7 @@ extension Date: URLParameter {
 }
 
 extension UUID: URLParameter {
-    /// Reads 8-4-4-4-12 hexadecimal digits, in either case.
+    /// Creates a UUID from 8-4-4-4-12 hexadecimal digits, in either case.
     public init?(urlParameter: String) { self.init(uuidString: urlParameter) }
 
     /// The 8-4-4-4-12 hexadecimal digits.
@@ -59,7 +58,7 @@ extension UUID: URLParameter {
 }
 
 extension URL: URLParameter {
-    /// Reads a URL, which is decoded: it stands percent-encoded inside the other one.
+    /// Creates a URL from a percent-decoded text; inside another URL the text is percent-encoded.
     public init?(urlParameter: String) { self.init(string: urlParameter) }
 
     /// The URL's text.
