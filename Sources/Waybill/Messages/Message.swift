@@ -1,26 +1,29 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// What a handler receives: where it was sent, what it brings, and the ID that its reply will carry.
+/// The input of a handler: an address, parameters, an optional payload, and the ID that the reply carries.
 ///
 /// A message is a value: it can be kept, passed on, and read from any isolation.
 public struct Message: Sendable {
-    // What can be `let` is: the compiler (6.3) copies a message with more that can change where it is passed
-    // on. The parameters come first: as they are where they were matched, so that what is moved lies the same
-    // way in the words that the processor has just written.
+    // Properties are `let` where possible: the compiler (6.3) copies a message with more variables when it is
+    // passed on. The parameters come first, as in the result of the match. Moving them then keeps the layout
+    // of the words that the processor has just written.
     /// The values of the path, of the query and of the call, as one view.
     public internal(set) var parameters: Parameters
 
     /// The ID that every answer to this message carries.
     public internal(set) var id: CorrelationID
 
-    /// When the caller stops waiting.
+    /// The time at which the caller stops waiting.
     let expiry: Deadline
 
-    /// What only some messages have; a plain request has none, and allocates nothing.
+    /// The properties that only some messages have.
+    ///
+    /// A plain request has none, and allocates nothing.
     var extras: MessageExtras? { self.attachment.extras }
 
-    /// Where progress replies go, if the handler may give any: the exchange with the caller.
+    /// The exchange with the caller, which receives progress replies, or nil when the handler cannot send
+    /// any.
     var exchange: Exchange? { self.attachment.exchange }
 
     private let attachment: Attachment
@@ -96,7 +99,7 @@ public struct Message: Sendable {
 }
 
 extension Message {
-    /// The message with other extras, or an earlier deadline.
+    /// Returns a copy of the message with other extras or another deadline.
     func with(extras: MessageExtras? = nil, expiry: Deadline? = nil) -> Message {
         Message(
             id: self.id,
@@ -108,10 +111,10 @@ extension Message {
         )
     }
 
-    /// How many routes led here: 0 for a message that no handler sent.
+    /// The number of routes that led to this message; 0 for a message that no handler sent.
     package var hops: Int { self.notes.hops }
 
-    /// Whether there is a deadline.
+    /// Whether the message has a deadline.
     var hasDeadline: Bool { self.notes.hasDeadline }
 
     /// Where the value of the reply goes beside the caller; nil if that is nowhere.
@@ -126,28 +129,31 @@ extension Message {
     /// The URL that the message was sent to.
     public var address: Address { self.parameters.address }
 
-    /// How what is behind the URL is to appear: `push` in `app://push/user/detail?uid=1`; nil if the URL does
-    /// not say it, or the bus's conventions have no ``WaybillRouting/RoutingConventions/leadingVerbs``.
+    /// The way to present the resource behind the URL, for example `push` in `app://push/user/detail?uid=1`.
+    ///
+    /// The value is nil when the URL does not begin with a verb, or when the bus's conventions have no
+    /// ``WaybillRouting/RoutingConventions/leadingVerbs``.
     public var transition: RouteTransition? { self.parameters.address.transition }
 
-    /// Text that travels beside the parameters, for the infrastructure: trace context, content type, tenant.
+    /// Text for the infrastructure, separate from the parameters: trace context, content type, tenant.
     public var headers: [String: String] { self.extras?.headers ?? [:] }
 
-    /// When the caller stops waiting, if it ever does.
+    /// The time at which the caller stops waiting, or nil when it waits without a limit.
     public var deadline: ContinuousClock.Instant? { self.expiry.instant }
 
-    /// The ID of the message that this one answers, when it was sent to a return URL.
+    /// The ID of the message that this message answers, if this message was sent to a return URL.
     public var correlationID: CorrelationID? { self.extras?.correlationID }
 
-    /// The value that the message carries: a reply's value, when it was sent to a return URL.
+    /// The value that the message carries; on a return URL, the value of the reply.
     public var payload: (any Sendable)? { self.extras?.payload.map { EncodedValues.plain($0) } }
 
-    /// Where the message came from: this process, or a peer that reaches what is exposed.
+    /// The origin of the message: this process, or a peer that can reach exposed URLs.
     public var origin: MessageOrigin { self.extras?.external?.origin ?? .local }
 
-    /// The value that the message carries, as the type that the handler needs.
+    /// Returns the value that the message carries as the type that the handler needs.
     ///
-    /// - Throws: `missingParameter` if the message carries none, `typeMismatch` if it carries another type.
+    /// - Throws: `missingParameter` if the message carries no value, or `typeMismatch` if the value has
+    ///   another type.
     public func payload<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
         guard let payload = self.extras?.payload else {
             throw RoutingError(
@@ -169,30 +175,31 @@ extension Message {
 }
 
 extension Message: CustomStringConvertible {
-    /// One readable line: ID, URL, and what it answers.
+    /// One readable line with the ID, the URL, and the ID of the message that this message answers.
     public var description: String {
         let answer = self.correlationID.map { " answering \($0)" } ?? ""
         return "message \(self.id) to \(self.parameters.url.onShortLine)\(answer)"
     }
 }
 
-/// Messages made from a message, for middlewares to pass on.
+/// Copies of a message, for middlewares to pass on.
 extension Message {
-    /// The message with more values, which win over those that it has.
+    /// Returns a copy of the message with more parameters, which replace existing ones of the same name.
     public func with(parameters: [String: any Sendable]) -> Message {
         var message = self
         message.parameters = self.parameters.merging(call: parameters)
         return message
     }
 
-    /// The message with more headers, which win over those that it has.
+    /// Returns a copy of the message with more headers, which replace existing ones of the same name.
     public func with(headers: [String: String]) -> Message {
         guard !headers.isEmpty else { return self }
         let extras = self.extras ?? .empty
         return self.with(extras: extras.with(headers: extras.headers.merging(headers) { _, new in new }))
     }
 
-    /// The message with a deadline; of two deadlines the earlier one holds.
+    /// Returns a copy of the message with a deadline; the earlier deadline applies if the message already has
+    /// one.
     public func with(deadline: ContinuousClock.Instant) -> Message {
         self.with(expiry: min(self.expiry, Deadline(deadline)))
     }

@@ -1,24 +1,25 @@
 internal import WaybillRouting
 
-/// What a message has beside its URL that a plain request does not have, behind one reference.
+/// The properties that a message has beyond the ones of a plain request, behind one reference.
 final class MessageExtras: Sendable {
     let payload: (any Sendable)?
     let headers: [String: String]
     let correlationID: CorrelationID?
 
-    /// What only messages have that meet middlewares.
+    /// The state of a message that passes through middlewares.
     let interception: InterceptionState?
 
-    /// Where the reply's value goes beside the caller, if there is a return URL.
+    /// The path to the return URL, which receives the reply's value in addition to the caller, or nil without
+    /// a return URL.
     let returnPath: ReturnPath?
 
-    /// The path on which this message takes the value of a reply, if it is a return leg.
+    /// The path on which this message delivers a reply's value, or nil when the message is not a return leg.
     let isReturnOf: ReturnPath?
 
-    /// The peer that the message came from; nil for one of this process.
+    /// The peer that sent the message, or nil when this process sent it.
     let external: ExternalCaller?
 
-    /// How the message was given to an observed bus, if that is more than a request that no handler made.
+    /// The provenance of the message on an observed bus; nil for a request that no handler made.
     let provenance: MessageProvenance?
 
     static let empty = MessageExtras()
@@ -43,13 +44,13 @@ final class MessageExtras: Sendable {
         self.provenance = provenance
     }
 
-    /// The extras of a request, or nil if it needs none.
+    /// Returns the extras of a request, or nil when it needs none.
     @inline(__always)
     static func make(headers: [String: String]) -> MessageExtras? {
         headers.isEmpty ? nil : MessageExtras(headers: headers)
     }
 
-    /// The same with something more, or something else.
+    /// Returns a copy with the given properties replaced.
     func with(
         headers: [String: String]? = nil,
         interception: InterceptionState? = nil,

@@ -1,7 +1,7 @@
-/// Where a message came from: this process, or a peer that reached what is exposed.
+/// The origin of a message: this process, or a peer that reached an exposed URL.
 ///
-/// A handler looks at it where being reached from outside makes a difference, and a middleware where it
-/// refuses a peer:
+/// A handler checks the origin when it treats local and remote callers differently. A middleware checks it to
+/// refuse a peer:
 ///
 /// ```swift
 /// guard message.origin.isLocal || message.origin.userID == 0 else {
@@ -9,20 +9,20 @@
 /// }
 /// ```
 ///
-/// It is what the transport knows of the peer, and nothing that the peer says of itself. What a handler sends
-/// is ``local``, whatever its own message is; a message on a return URL that a peer gave has the peer's
-/// origin.
+/// The origin contains only facts that the transport knows about the peer, and no claims of the peer itself.
+/// A message that a handler sends is ``local``, whatever the origin of the handler's own message. A message
+/// to a return URL that a peer gave has the peer's origin.
 public struct MessageOrigin: Sendable, Hashable {
-    /// Code of this process.
+    /// The origin of messages that code of this process sends.
     public static let local = Self()
 
-    /// How the message came: `unix`, `tcp` or `http`; nil for ``local``.
+    /// The transport of the message: `unix`, `tcp` or `http`; nil for ``local``.
     public let transport: String?
 
-    /// The peer's address as its transport writes it, if it has one.
+    /// The peer's address in the notation of its transport, or nil when the peer has none.
     public let peer: String?
 
-    /// The user ID of the process at the other end of a Unix socket, as the system says it.
+    /// The user ID of the process at the other end of a Unix socket, as the operating system reports it.
     public let userID: UInt32?
 
     private init() {
@@ -31,19 +31,19 @@ public struct MessageOrigin: Sendable, Hashable {
         self.userID = nil
     }
 
-    /// The origin of a peer's messages.
+    /// Creates the origin of a peer's messages.
     package init(transport: String, peer: String? = nil, userID: UInt32? = nil) {
         self.transport = transport
         self.peer = peer
         self.userID = userID
     }
 
-    /// Whether the message is of this process.
+    /// Whether the message was sent by this process.
     public var isLocal: Bool { self.transport == nil }
 }
 
 extension MessageOrigin: CustomStringConvertible {
-    /// One word: `local`, or transport, address and user, as far as they are known.
+    /// One word: `local`, or the transport, with the address and the user if they are known.
     public var description: String {
         guard let transport = self.transport else { return "local" }
         let user = self.userID.map { " (user \($0))" } ?? ""

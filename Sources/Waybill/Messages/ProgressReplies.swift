@@ -2,7 +2,7 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Routes a URL, and lets a closure see and answer the progress replies.
+    /// Routes a URL, and calls a closure with each progress reply to answer it.
     ///
     /// ```swift
     /// let receipt: Receipt = try await bus.route("app://pay/start") { (update: Progress) in
@@ -10,24 +10,27 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The closure runs where the caller is isolated, once for each reply and in their order; its value goes
-    /// back to the handler, which waits for it. An error that it throws, or a reply that is no `Update`, is
-    /// thrown to the handler, and logged; a handler that asks for no answer does not get it, and it is thrown
-    /// here when that handler has replied. What it routes belongs to the message that the handler is
-    /// handling, and has its deadline.
+    /// The closure runs in the caller's isolation, once for each reply, in order. Its value is sent to the
+    /// handler, which waits for it. Messages that the closure routes belong to the message that the handler
+    /// is handling, and have its deadline.
+    ///
+    /// If the closure throws, or if a reply is not an `Update`, the error is logged. A handler that expects
+    /// an answer receives the error. If the handler expects no answer, the error is thrown to the caller when
+    /// the handler has replied.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
-    ///     included.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
-    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
-    ///     a timeout that is not positive is up at once.
-    ///   - as: the type of the last reply's value, where it does not follow from the context.
-    ///   - onReply: sees a progress reply, and answers it.
+    ///   - url: the destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///     have any `Sendable` type, including closures.
+    ///   - headers: text for the infrastructure, separate from the parameters.
+    ///   - deadline: the time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///     too.
+    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///     timeout that is not positive expires at once.
+    ///   - as: the type of the last reply's value, if the context does not determine it.
+    ///   - onReply: the closure that receives each progress reply and returns the answer.
     /// - Returns: the value of the last reply.
-    /// - Throws: what ``route(_:as:)`` throws.
+    /// - Throws: the errors of ``route(_:as:)``.
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable, Value: Sendable>(
         _ url: String,
         parameters: [String: any Sendable] = [:],
@@ -48,26 +51,27 @@ extension MessageBus {
         return try self.value(of: await self.route(request, listening: onReply), as: Value.self, url: url)
     }
 
-    /// Routes a URL, lets a closure see and answer the progress replies, and returns the last reply.
+    /// Routes a URL, calls a closure with each progress reply to answer it, and returns the last reply.
     ///
-    /// It is for callers that need no value, or that ask the reply for it; nothing has to be said about the
-    /// type of the last reply:
+    /// Use this method when you do not need the value, or when you read it from the reply. The type of the
+    /// last reply's value need not be known:
     ///
     /// ```swift
     /// try await bus.route("app://pay/start") { (update: Progress) in show(update) }
     /// ```
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
-    ///     included.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to stop waiting; inside a handler, the deadline of its message holds too.
-    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
-    ///     a timeout that is not positive is up at once.
-    ///   - onReply: sees a progress reply, and answers it.
+    ///   - url: the destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///     have any `Sendable` type, including closures.
+    ///   - headers: text for the infrastructure, separate from the parameters.
+    ///   - deadline: the time at which to stop waiting. Inside a handler, the deadline of its message applies
+    ///     too.
+    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///     timeout that is not positive expires at once.
+    ///   - onReply: the closure that receives each progress reply and returns the answer.
     /// - Returns: the last reply, with the value and the message's ID.
-    /// - Throws: what ``route(_:as:)`` throws.
+    /// - Throws: the errors of ``route(_:as:)``.
     @_disfavoredOverload  // or a caller that asks for `any Sendable` would get the reply as one
     @discardableResult
     public nonisolated(nonsending) func route<Update: Sendable, Answer: Sendable>(
@@ -104,24 +108,26 @@ extension MessageBus {
         }
     }
 
-    /// The replies to a request, one by one: the progress replies and the last reply.
+    /// Returns the replies to a request as a sequence: the progress replies and the last reply.
     ///
     /// ```swift
     /// for try await reply in bus.replies(to: "app://pay/start") { show(try reply.value(as: Progress.self)) }
     /// ```
     ///
-    /// A handler that waits for an answer gets `()`.
+    /// A handler that waits for an answer receives `()` when the loop requests the next reply, unless the
+    /// loop has called ``Reply/answer(with:)``.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
-    ///     included.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to stop waiting for the last reply; inside a handler, the deadline of its message
-    ///     holds too.
-    ///   - timeout: how long to wait for the last reply once an iteration has begun, by the bus's clock; of
-    ///     deadline and timeout the earlier one holds, and a timeout that is not positive is up at once.
-    /// - Returns: the replies; each iteration makes a request of its own.
+    ///   - url: the destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///     have any `Sendable` type, including closures.
+    ///   - headers: text for the infrastructure, separate from the parameters.
+    ///   - deadline: the time at which to stop waiting for the last reply. Inside a handler, the deadline of
+    ///     its message applies too.
+    ///   - timeout: the duration to wait for the last reply, from the beginning of an iteration, by the bus's
+    ///     clock. The earlier of deadline and timeout applies. A timeout that is not positive expires at
+    ///     once.
+    /// - Returns: the replies. Each iteration makes its own request.
     public func replies(
         to url: String,
         parameters: [String: any Sendable] = [:],
@@ -144,13 +150,13 @@ extension MessageBus {
 }
 
 extension Message {
-    /// Sends the caller a progress reply, and waits until the caller has dealt with it.
+    /// Sends a progress reply to the caller, and waits until the caller has handled it.
     ///
-    /// The handler goes no faster than its caller reads: nothing is kept but one reply for each task that
-    /// sends them. It runs where the handler is isolated.
+    /// The handler goes no faster than its caller reads: each task that sends progress replies keeps at most
+    /// one. The handler resumes in its own isolation.
     ///
-    /// - Parameter value: the reply's value; the caller's closure is called with it.
-    /// - Returns: whether the caller has seen it; false if the caller does not listen, or no longer.
+    /// - Parameter value: the reply's value, with which the caller's closure is called.
+    /// - Returns: whether the caller has handled the reply; false if it does not listen or no longer listens.
     @discardableResult
     public func reply(with value: some Sendable) async -> Bool {
         await EventLoop.yieldIfDue()
@@ -159,18 +165,18 @@ extension Message {
         return (try? await exchange.offer(value, expectsAnswer: false)) != nil
     }
 
-    /// Sends the caller a progress reply, and waits for the caller's answer.
+    /// Sends a progress reply to the caller, and waits for the caller's answer.
     ///
     /// ```swift
     /// let accepted = try await message.reply(with: progress, expecting: Bool.self)
     /// ```
     ///
     /// - Parameters:
-    ///   - value: the reply's value; the caller's closure is called with it.
-    ///   - expecting: the type of the answer: what the caller's closure returns.
+    ///   - value: the reply's value, with which the caller's closure is called.
+    ///   - expecting: the type of the answer, which the caller's closure returns.
     /// - Returns: the answer.
-    /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if it takes or returns another
-    ///   type, `refused` with the cause if its closure threw.
+    /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if the caller's closure takes or
+    ///   returns another type, or `refused` with the cause if the closure throws.
     public func reply<Answer: Sendable>(
         with value: some Sendable,
         expecting: Answer.Type
@@ -196,7 +202,7 @@ extension Message {
         return value
     }
 
-    /// Whether the caller listens to progress replies; it suspends until the caller can say so.
+    /// Returns whether the caller listens to progress replies; suspends until the caller answers.
     package func hasListener() async -> Bool {
         guard let exchange = self.exchange else { return false }
         return (try? await exchange.offer(ListenerProbe(), expectsAnswer: false)) != nil
@@ -208,11 +214,11 @@ extension Message {
     }
 }
 
-/// A progress reply that callers answer without showing it, if they listen.
+/// A progress reply that a listening caller answers without showing it to the user's code.
 struct ListenerProbe: Sendable {}
 
-/// A caller's code for progress replies; it runs where the caller is isolated.
+/// A caller's closure for progress replies, which runs in the caller's isolation.
 typealias Listener = (any Sendable) async throws -> any Sendable
 
-/// The listener of a caller that wants the last reply only.
+/// The listener of a caller that needs only the last reply.
 package func noListener(_ value: any Sendable) async throws -> any Sendable { throw Exchange.NotListening() }

@@ -1,30 +1,31 @@
 public import WaybillRouting
 
-/// What comes back for a message: the handler's value, with the ID of the message that it answers.
+/// The reply to a message: the handler's value, with the ID of the message that it answers.
 ///
-/// Ask the bus for the value directly when that is all you need:
+/// If you need only the value, ask the bus for it directly:
 /// `let user: User = try await bus.route("app://user/detail?uid=1")`.
 public struct Reply: Sendable {
-    /// The ID of the message that this answers.
+    /// The ID of the message that this reply answers.
     public let correlationID: CorrelationID
 
-    /// What the handler returned; `()` if it returns nothing.
+    /// The value that the handler returned; `()` if it returns nothing.
     public var value: any Sendable { EncodedValues.plain(self.content) }
 
-    /// The same as it came: an ``EncodedValue`` from another process.
+    /// The value as the bus received it, which is an ``EncodedValue`` when it came from another process.
     package let content: any Sendable
 
-    /// The URL of the message that this answers.
+    /// The URL of the message that this reply answers.
     public let url: String
 
     /// Whether the handler has returned; false for a progress reply.
     public let isLast: Bool
 
-    /// The trace of what this reply's value does on the return URL; nil if the request had none, and for a
-    /// progress reply.
+    /// The trace of this reply's value on the return URL.
+    ///
+    /// It is nil for a progress reply, and when the request had no return URL.
     public let returnLeg: ReturnLeg?
 
-    /// Where an answer to this reply goes, if its handler waits for one.
+    /// The destination of an answer to this reply, if the handler waits for one.
     let answer: AnswerSlot?
 
     init(
@@ -43,7 +44,7 @@ public struct Reply: Sendable {
         self.answer = answer
     }
 
-    /// The value as the type that the caller needs.
+    /// Returns the value as the type that the caller needs.
     ///
     /// - Throws: `typeMismatch`, naming both types.
     public func value<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
@@ -54,32 +55,32 @@ public struct Reply: Sendable {
         return value
     }
 
-    /// Replies to this reply: the handler that waits in ``Message/reply(with:expecting:)`` gets the value and
-    /// continues.
+    /// Answers this reply: the handler that waits in ``Message/reply(with:expecting:)`` receives the value
+    /// and resumes.
     ///
-    /// It is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``; asking for
-    /// the next reply without having answered answers `()`.
+    /// This method is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``. A
+    /// caller that asks for the next reply without answering this one answers it with `()`.
     ///
     /// - Parameter value: the answer.
-    /// - Returns: whether the handler waited for it; false for the last reply, the second time, and once the
-    ///   next reply has been asked for.
+    /// - Returns: whether the handler was waiting for the answer. It is not waiting after the last reply,
+    ///   after an earlier answer, or after the next reply has been requested.
     @discardableResult
     public func answer(with value: some Sendable) -> Bool { self.answer?.fill(value) ?? false }
 }
 
 extension Reply: CustomStringConvertible {
-    /// One readable line: ID, URL and value.
+    /// One readable line with the ID, the URL and the value.
     public var description: String {
         "reply \(self.correlationID) from \(self.url.onShortLine): \(self.value)".onOneLine
     }
 }
 
-/// Where the answer to one progress reply goes.
+/// The destination of the answer to one progress reply.
 struct AnswerSlot: Sendable {
     let exchange: Exchange
-    /// Which of the replies it is, from 1.
+    /// The position of the reply among the progress replies, from 1.
     let number: Int
 
-    /// Resumes the handler, if it waits for the answer to this very reply.
+    /// Resumes the handler if it still waits for the answer to this reply.
     func fill(_ value: any Sendable) -> Bool { self.exchange.answer(.success(value), to: self.number) }
 }

@@ -2,34 +2,35 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The replies to one request as they come: the progress replies and the last reply.
+/// The replies to one request in the order in which they arrive: the progress replies and the last reply.
 ///
 /// The request is made when the iteration begins. The handler goes no faster than the loop over the replies:
-/// it waits until the next one is asked for. Leaving the loop early cancels the handler.
+/// after each progress reply it waits until the loop asks for the next one. Leaving the loop early cancels
+/// the handler.
 public struct Replies: AsyncSequence, Sendable {
-    /// Why there are no more replies, if the handler did not return.
+    /// The reason why the request failed, so that the last reply is missing.
     public typealias Failure = RoutingError
 
     let core: BusCore
     let request: Request
-    /// How long a request may take, from the beginning of an iteration on.
+    /// The maximum duration of a request, counted from the beginning of an iteration.
     let timeout: Duration?
 
-    /// Begins an iteration, which makes a request of its own.
+    /// Begins an iteration, which makes its own request.
     public func makeAsyncIterator() -> Iterator {
         var request = self.request
         request.limit(to: self.timeout, by: self.core.time)
         return Iterator(core: self.core, request: request)
     }
 
-    /// One request, and its replies.
+    /// One request and its replies.
     public struct Iterator: AsyncIteratorProtocol {
         let core: BusCore
         let request: Request
         private var stream: ReplyStream?
         private var isAnswerDue = false
         private var isAtEnd = false
-        /// How many progress replies there were.
+        /// The number of progress replies so far.
         private var progress = 0
 
         init(core: BusCore, request: Request) {
@@ -37,14 +38,14 @@ public struct Replies: AsyncSequence, Sendable {
             self.request = request
         }
 
-        /// The next reply, or nil after the last one.
+        /// Returns the next reply, or nil after the last one.
         ///
-        /// - Throws: the reason that there is no last reply, once.
+        /// - Throws: the reason why the request failed, once.
         public mutating func next() async throws(RoutingError) -> Reply? {
             try await self.read()
         }
 
-        /// The next reply, for a caller that is isolated to an actor.
+        /// Returns the next reply to a caller that is isolated to an actor.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RoutingError) -> Reply? {
@@ -95,10 +96,12 @@ public struct Replies: AsyncSequence, Sendable {
     }
 }
 
-/// An exchange whose replies are asked for one by one; it is cancelled when the stream is released.
+/// An exchange whose replies are requested one by one.
+///
+/// Releasing the stream cancels the exchange.
 final class ReplyStream: Sendable {
     let exchange: Exchange
-    /// The task that has a reply and has not asked for the next one, if there is one.
+    /// The task that has received a reply and has not requested the next one, or nil when there is none.
     private let reader = Locked<UInt?>(nil)
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -127,12 +130,12 @@ final class ReplyStream: Sendable {
         ReplyReaders.remove(self.exchange, from: task)
     }
 
-    /// Resumes the handler that waits for an answer to the latest reply.
+    /// Answers the latest reply with `()`, which resumes the handler that waits for it.
     func answer() { self.exchange.answer(.success(())) }
 }
 
 extension BusCore {
-    /// Makes a request whose replies are asked for one by one.
+    /// Makes a request whose replies are requested one by one.
     nonisolated(nonsending) func openReplyStream(_ request: Request) async -> ReplyStream {
         let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
@@ -150,7 +153,7 @@ extension BusCore {
             exchange.finish(.failed(error ?? route.target.failure), of: request, by: nil)
             return ReplyStream(exchange)
         }
-        // Every handler runs in a task here, which ends its turn.
+        // Every handler runs in a task here, and the task ends the handler's turn.
         let place = handler.mailbox.place(ticket.id, isImmediate: false)
         let (exchange, message) = self.exchange(request, ticket, route.parameters, at: handler, to: .caller)
         exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
@@ -158,10 +161,10 @@ extension BusCore {
     }
 }
 
-/// The tasks that are in the body of a loop over the replies to a message.
+/// The tasks that run the body of a loop over the replies to a message.
 ///
-/// The handler of that message waits until the loop comes back for the next reply. The body is code of the
-/// caller, which no task-local value can reach, so the context of the handler is found by the task.
+/// The handler of that message waits until the loop requests the next reply. The body is the caller's code,
+/// which no task-local value can reach, so the handler's context is found by the task.
 enum ReplyReaders {
     /// One loop over replies.
     struct Entry {
@@ -169,13 +172,13 @@ enum ReplyReaders {
         let exchange: Exchange
     }
 
-    // Most programs never read replies in a loop: then this is all that a route looks at.
+    // Most programs never read replies in a loop, and then a route reads only this counter.
     private static let count = Atomic<Int>(0)
     private static let entries = Locked<[UInt: [Entry]]>([:])
 
-    /// Notes that the calling task has a reply of an exchange, and that the handler waits for the next step.
+    /// Records that the calling task has received a reply and that the handler waits for the task.
     ///
-    /// - Returns: the task, to ``remove(_:from:)`` it.
+    /// - Returns: the task, to be passed to ``remove(_:from:)``.
     static func add(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
         let task = CurrentTask.id
         self.entries.withLock {
@@ -185,7 +188,7 @@ enum ReplyReaders {
         return task
     }
 
-    /// Notes that the reader asks for the next reply, or has stopped reading.
+    /// Records that the reader has requested the next reply or has stopped reading.
     static func remove(_ exchange: Exchange, from task: UInt) {
         self.entries.withLock { entries in
             entries[task]?.removeAll { $0.exchange === exchange }
@@ -194,7 +197,9 @@ enum ReplyReaders {
         self.count.subtract(1, ordering: .relaxed)
     }
 
-    /// The context of the innermost reply that the calling task has, if that is inside of another context.
+    /// Returns the context of the innermost reply that the calling task has received.
+    ///
+    /// Returns nil when that context is not inside the context `outer`.
     @inline(__always)
     static func context(inside outer: DeliveryContext?) -> DeliveryContext? {
         guard self.count.load(ordering: .relaxed) > 0 else { return nil }
@@ -205,7 +210,7 @@ enum ReplyReaders {
     private static func find(inside outer: DeliveryContext?) -> DeliveryContext? {
         let entries = self.entries.withLock { $0[CurrentTask.id] ?? [] }
         let last = entries.last { !$0.exchange.isOver }?.context
-        // A handler that the body's task has come to since has a context of its own, which is the inner one.
+        // If the task has entered another handler since, that handler's context is the inner one.
         guard let outer else { return last }
         return last.flatMap { $0.isInside(outer) ? $0 : nil }
     }

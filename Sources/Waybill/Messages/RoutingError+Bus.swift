@@ -1,13 +1,13 @@
 public import WaybillRouting
 
 extension RoutingError {
-    /// A value that is not of the type that its reader expects.
+    /// Returns the error for a value that does not have the type that its reader expects.
     ///
     /// - Parameters:
-    ///   - url: the message that the value belongs to.
-    ///   - wanted: what its reader expects.
-    ///   - found: the value; its type is named, and it is not printed.
-    ///   - origin: where the value comes from, as a sentence that the value's type completes.
+    ///   - url: the URL of the message that contains the value.
+    ///   - wanted: the expected type.
+    ///   - found: the value. The error contains its type but not its description.
+    ///   - origin: the source of the value, as the beginning of a sentence that the value's type completes.
     /// - Returns: the error.
     static func typeMismatch<Value>(
         url: String,
@@ -20,7 +20,7 @@ extension RoutingError {
         return Self(.typeMismatch, url: url, message: message, cause: reason)
     }
 
-    /// A text that can be no scheme.
+    /// Returns the error for a text that is not a valid scheme.
     static func noScheme(_ pattern: String) -> Self {
         Self(
             .invalidPattern,
@@ -33,12 +33,13 @@ extension RoutingError {
         Self(.shutDown, url: url, message: "the bus has been shut down")
     }
 
-    /// A peer subscribes to a pattern of which no URL is exposed.
+    /// Returns the error for a peer that subscribes to a pattern that matches no exposed URL.
     static func notSubscribable(_ pattern: String) -> Self {
         Self(.noRoute, url: pattern, message: "no URL that is exposed for subscribing matches the pattern")
     }
 
-    /// A URL of a peer with a long run of combining marks, which Swift would take quadratic time to compare.
+    /// Returns the error for a peer's URL with a long run of combining marks, which Swift compares in
+    /// quadratic time.
     static func combiningMarks(_ url: String) -> Self {
         Self(.invalidURL, url: url, message: CombiningMarks.excess)
     }
@@ -67,7 +68,8 @@ extension RoutingError {
         )
     }
 
-    /// The error of a progress reply that the caller's closure does not take, or throws at.
+    /// Returns the error for a progress reply that the caller's closure does not accept, or for which it
+    /// throws.
     static func progressRefused(_ error: any Error, url: String) -> Self {
         if let error = error as? RoutingError, error.url == url { return error }
         return Self(
@@ -132,11 +134,12 @@ extension RoutingError {
         )
     }
 
-    /// What a caller sees when a handler throws.
+    /// Returns the error that a caller receives when a handler throws.
     ///
-    /// An error about this very message passes as it is, a missing parameter for example, and so does one
-    /// about no URL, a refusal for example, which gets this one. Anything else is this handler's failure with
-    /// the error as its cause, so that "no handler" is never said of a handler that ran and failed.
+    /// An error about this message, for example a missing parameter, is passed on unchanged. An error without
+    /// a URL, for example a refusal, is passed on with this message's URL. Any other error becomes the cause
+    /// of a `handlerFailed` error. A caller therefore never receives `noHandler` when the handler ran and
+    /// failed.
     static func thrown(_ error: any Error, by message: Message) -> Self {
         let url = message.parameters.url
         if let error = error as? RoutingError, error.isAboutSentMessage {
@@ -145,17 +148,18 @@ extension RoutingError {
         return self.thrown(error, at: url)
     }
 
-    /// Whether a handler that throws it has sent the message that it is about, perhaps to its own URL.
+    /// Whether the error is about a message that the handler sent, perhaps to its own URL.
     ///
-    /// Such an error names that message's route, or says why it got to none: the handler's own hops were few
-    /// enough, and its deadline has not passed.
+    /// An error about a sent message names that message's route or the reason why it reached none. The limits
+    /// of hops and deadline show this, because the handler's own message kept both.
     private var isAboutSentMessage: Bool {
         if self.route != nil { return true }
         return !self.url.isEmpty && (self.code == .hopLimitExceeded || self.code == .deadlineExceeded)
     }
 
-    /// What a caller sees when the code behind a URL throws that may pass on what others say of the message:
-    /// a connector, for example.
+    /// Returns the error that a caller receives when the code behind a URL throws.
+    ///
+    /// The code, for example a connector, may pass on errors that other code has reported about the message.
     package static func thrown(_ error: any Error, at url: String) -> Self {
         if let error = error as? RoutingError, let own = error.said(about: url) { return own }
         if error is CancellationError, Task.isCancelled { return .cancelled(url: url) }
@@ -166,17 +170,19 @@ extension RoutingError {
         Self(.handlerFailed, url: url, message: self.sentence(of: error, by: "its handler"), cause: error)
     }
 
-    /// The error, if it is about the message of a URL, or about no URL, and then said to be about this one.
+    /// Returns the error as an error about the message of a URL.
+    ///
+    /// An error without a URL gets this URL. Returns nil when the error is about another URL.
     private func said(about url: String) -> Self? {
         if self.url == url { return self }
         guard self.url.isEmpty else { return nil }
         return Self(self.code, url: url, message: self.message, cause: self.cause)
     }
 
-    /// The error of a message whose middleware throws an error, or lets it through.
+    /// Returns the error of a message whose middleware throws an error or passes one on.
     ///
-    /// An error about this message passes, and one about no URL is said to be about this message's. Anything
-    /// else is a failure of the middleware, with the error as its cause.
+    /// An error about this message is passed on unchanged. An error without a URL is passed on with this
+    /// message's URL. Any other error becomes the cause of a `handlerFailed` error.
     static func thrown(_ error: any Error, around message: Message) -> Self {
         let url = message.parameters.url
         if let error = error as? RoutingError, let own = error.said(about: url) { return own }
@@ -189,16 +195,17 @@ extension RoutingError {
         )
     }
 
-    /// The sentence of an error that a module declares for its callers; for another error that it was thrown.
+    /// Returns the message of an error that a module declares for its callers, or a sentence that an error
+    /// was thrown.
     private static func sentence(of error: any Error, by thrower: String) -> String {
         (error as? any ModuleError)?.message ?? "\(thrower) threw an error"
     }
 }
 
-// Where an error is about a message that had found its handler, it names the handler's route: the code that
-// passes it on knows it.
+// An error about a message that has reached its handler names the handler's route. The code that passes the
+// error on adds it.
 extension RoutingError {
-    /// The error, with the route of a handler.
+    /// Returns the error with the route of a handler.
     func at(_ handler: Handler?) -> RoutingError {
         guard let handler else { return self }
         return self.at(route: handler.pattern, module: handler.module)
@@ -206,7 +213,7 @@ extension RoutingError {
 }
 
 extension Outcome {
-    /// The outcome; a failure with the route of a handler.
+    /// Returns the outcome, with the route of a handler if it is a failure.
     func at(_ handler: Handler?) -> Outcome {
         guard let error = self.failure else { return self }
         return .failed(error.at(handler))
@@ -214,21 +221,21 @@ extension Outcome {
 }
 
 extension Handler {
-    /// The type of the module that it belongs to, if it belongs to one.
+    /// The type of the module that the handler belongs to, or nil when it belongs to none.
     var module: String? { self.routeDescription?.module ?? self.mailbox.module }
 }
 
 extension RoutingError {
-    /// The error of a middleware or a connector that refuses a message.
+    /// Returns the error with which a middleware or a connector refuses a message.
     ///
     /// ```swift
     /// guard message.headers["user"] != nil else { throw RoutingError.refused("no user is signed in") }
     /// ```
     ///
     /// - Parameters:
-    ///   - message: why not, in one sentence for a person.
-    ///   - cause: the error underneath, if another one led to this.
-    /// - Returns: the error, which gets the message's URL on its way to the caller.
+    ///   - message: the reason, in one sentence for a person.
+    ///   - cause: the error that led to the refusal, or nil.
+    /// - Returns: the error. The bus adds the message's URL before the caller receives it.
     public static func refused(_ message: String, cause: (any Error)? = nil) -> Self {
         Self(.refused, message: message, cause: cause)
     }

@@ -1,9 +1,9 @@
 internal import WaybillRouting
 
-/// The values and the payload of a message, compared by identity.
+/// The parameters and the payload of a message, compared by identity.
 ///
-/// The messages that the subscribers of one publication get have equal contents, so code that encodes them can
-/// do so once. Contents that are not equal may have equal values all the same.
+/// The messages that a publication sends to its subscribers have equal contents, so code that encodes them
+/// can do so once. Contents that are not equal may still contain equal values.
 package struct SharedContent: Sendable, Equatable {
     private let passed: PassedValues?
     private let extras: MessageExtras?
@@ -19,6 +19,6 @@ package struct SharedContent: Sendable, Equatable {
 }
 
 extension Message {
-    /// The values and the payload, to find out whether another message has the same.
+    /// The parameters and the payload, to find out whether another message shares them.
     package var sharedContent: SharedContent { SharedContent(self) }
 }
