@@ -2,17 +2,17 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The code of one registration, and where it runs.
+/// The code of one registration, and the mailbox in front of it.
 @usableFromInline
 final class Handler: Sendable {
     let code: HandlerCode
     /// The code, if it cannot suspend.
     @usableFromInline let immediate: (any ImmediateCode)?
 
-    /// Whether the code is a connector's, whose errors about its messages reach the callers as they are.
+    /// Whether the code belongs to a connector, whose errors about its messages reach callers unchanged.
     let isConnector: Bool
 
-    /// The loop that the code runs on.
+    /// The loop that runs the code.
     let loop: ObjectIdentifier
 
     let mailbox: Mailbox
@@ -21,7 +21,9 @@ final class Handler: Sendable {
     /// The shard of that loop; nil when the loop is not one of the bus's.
     let shard: BorrowedShard?
 
-    /// Whether the handler is unregistered, or its loop has stopped; deliveries read this without the lock.
+    /// Whether the handler is unregistered or its loop has stopped.
+    ///
+    /// Deliveries read this flag without the lock.
     private let isRetired = Atomic<Bool>(false)
     private let state = Locked(State())
 
@@ -31,13 +33,13 @@ final class Handler: Sendable {
     private struct State {
         /// The exchanges that wait for the handler.
         var waiting: [CorrelationID: Exchange] = [:]
-        /// What the handler was registered for.
+        /// The pattern or route that the handler was registered for.
         var description: Description?
-        /// Why the handler is unregistered, if it is.
+        /// The reason why the handler is unregistered; nil while it is registered.
         var reason: (@Sendable (String) -> RoutingError)?
     }
 
-    /// Creates a handler for code of its own.
+    /// Creates a handler that runs its own code.
     init(_ code: HandlerCode, isConnector: Bool = false, mailbox: Mailbox, core: BusCore) {
         self.code = code
         self.immediate = code.immediate
@@ -76,7 +78,7 @@ final class Handler: Sendable {
         self.init(code, mailbox: core.mailbox(of: module), core: core)
     }
 
-    /// Creates a handler that may suspend, and whose values may be of any type.
+    /// Creates a handler that may suspend and whose values may have any type.
     convenience init(
         boxed suspending: @escaping @Sendable (Message) async throws -> any Sendable,
         replying replyType: (any Any.Type)? = nil,
@@ -92,7 +94,7 @@ final class Handler: Sendable {
         )
     }
 
-    /// Creates a handler that runs another handler's code, where that runs it, for another route.
+    /// Creates a handler that runs another handler's code, in the same mailbox, for another route.
     convenience init(sharing other: Handler) {
         self.init(other.code, isConnector: other.isConnector, mailbox: other.mailbox, core: other.core)
         self.core.rejoin(self.mailbox)
@@ -107,12 +109,12 @@ final class Handler: Sendable {
     /// Sets what the handler is registered for.
     func describe(as description: Description) { self.state.withLock { $0.description = description } }
 
-    /// What the handler was registered for, also after that has ended.
+    /// The description of the registration, which is kept after the handler is unregistered.
     var description: Description? { self.state.withLock { $0.description } }
 
     /// Adds an exchange that ends when the handler is unregistered.
     ///
-    /// - Returns: false when the handler is unregistered already.
+    /// - Returns: false when the handler is already unregistered.
     func attach(_ exchange: Exchange) -> Bool {
         self.state.withLock { state in
             guard state.reason == nil else { return false }
@@ -122,11 +124,11 @@ final class Handler: Sendable {
     }
 
     func detach(_ exchange: Exchange) {
-        // The caller has a reference to the exchange, so that this is not the last one.
+        // The caller holds a reference to the exchange, so this is not the last one.
         _ = self.state.withLock { $0.waiting.removeValue(forKey: exchange.id) }
     }
 
-    /// Fails all waiting exchanges but the exempt ones, and all later messages.
+    /// Fails all waiting exchanges except the exempt ones, and rejects all later messages.
     func retire(
         with reason: @escaping @Sendable (String) -> RoutingError,
         exempting exempt: [Exchange] = []
@@ -138,7 +140,8 @@ final class Handler: Sendable {
             return ending
         }
         self.isRetired.store(true, ordering: .releasing)
-        // First, all at once: each exchange would look for its message in the queue.
+        // Remove the messages from the queue first and all at once, since each exchange would search the
+        // queue for its message.
         self.mailbox.removeUnreachable()
         for exchange in waiting.sorted(by: { $0.id.rawValue > $1.id.rawValue }) {
             exchange.finish(.failed(reason(exchange.url)))
@@ -149,17 +152,17 @@ final class Handler: Sendable {
     @inline(__always)
     var isGone: Bool { self.isRetired.load(ordering: .acquiring) }
 
-    /// Whether a message would get to the handler.
+    /// Whether the bus can deliver a message to the handler.
     var canBeReached: Bool { !self.isUnbound && !self.mailbox.eventLoop.isShutDown && !self.isGone }
 
-    /// Returns the reason not to call the handler for a message any more, or nil to call it.
+    /// Returns the reason to reject a message for the handler, or nil to deliver it.
     func rejection(of message: borrowing Message) -> RoutingError? {
         if self.isGone { return self.reason(message.parameters.url) }
         return message.hasDeadline && message.expiry.hasPassed(by: self.core.time)
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 
-    /// Returns the reason that the handler is unregistered.
+    /// Returns the reason why the handler is unregistered.
     @inline(never)
     func reason(_ url: String) -> RoutingError {
         self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
@@ -167,13 +170,13 @@ final class Handler: Sendable {
 }
 
 extension Handler {
-    /// What a handler is registered for: a pattern, and for a module's route what else is known of it.
+    /// The registration of a handler: a pattern, or a module's route with its full description.
     enum Description {
         case pattern(String)
-        /// What is published to URLs of a pattern.
+        /// A subscription to the URLs of a pattern.
         case subscription(String)
         indirect case route(RouteDescription)
-        /// A route of a configuration whose target is not registered.
+        /// A configured route whose target is not registered.
         indirect case unbound(RouteConfiguration.Entry)
 
         var pattern: String {
@@ -187,19 +190,19 @@ extension Handler {
         var route: RouteDescription? { if case .route(let description) = self { description } else { nil } }
     }
 
-    /// The pattern that the handler was registered for, also after that has ended.
+    /// The pattern of the registration, which is kept after the handler is unregistered.
     var pattern: String? { self.description?.pattern }
 
-    /// The description of the module's route that the handler belongs to, if it belongs to one.
+    /// The description of the module's route that the handler belongs to, or nil when it belongs to none.
     var routeDescription: RouteDescription? { self.description?.route }
 
-    /// Whether the handler gets what is published, and not what is routed.
+    /// Whether the handler receives publications instead of routed messages.
     var isSubscriber: Bool {
         if case .subscription = self.description { return true }
         return false
     }
 
-    /// Whether the handler fails every message, since the target of a configuration is not registered.
+    /// Whether the handler fails every message, because the target of a configuration is not registered.
     var isUnbound: Bool {
         if case .unbound = self.description { return true }
         return false

@@ -1,11 +1,11 @@
 public import WaybillEventLoop
 
-/// What a handler runs.
+/// The code that a handler runs.
 @usableFromInline
 enum HandlerCode: Sendable {
     /// Code that cannot suspend, which is called in place.
     case immediate(any ImmediateCode)
-    /// Code that may suspend, which runs in a task of its own, so that its caller can be freed at any time.
+    /// Code that may suspend, which runs in its own task, so that its caller can resume at any time.
     case suspending(any SuspendingCode)
 
     /// The code, if it cannot suspend.
@@ -33,7 +33,7 @@ protocol ImmediateCode: AnyObject, Sendable {
 /// Code of a handler that may suspend.
 @usableFromInline
 protocol SuspendingCode: AnyObject, Sendable {
-    /// The actor that the code is isolated to, and that the task which runs it should be isolated to.
+    /// The actor that isolates the code, and that must also isolate the task that runs it.
     var isolation: any LoopBound { get }
 
     /// The type of the value; nil if it is not known.
@@ -45,7 +45,7 @@ protocol SuspendingCode: AnyObject, Sendable {
 
 /// Code of a handler that cannot suspend, with the type of its value.
 ///
-/// A caller that asks for that type calls the body directly, so that the value is neither boxed nor cast.
+/// A caller that expects this type calls the body directly, so that the value is neither boxed nor cast.
 @usableFromInline
 final class ImmediateBody<Value: Sendable>: ImmediateCode {
     @usableFromInline let body: @Sendable (Message) throws -> Value
@@ -63,7 +63,7 @@ final class ImmediateBody<Value: Sendable>: ImmediateCode {
     func callBoxed(_ message: Message) throws -> any Sendable { try self.body(message) }
 }
 
-/// Code of an actor that is called on the actor's loop only.
+/// Code of an actor that must be called on the actor's loop only.
 @usableFromInline
 struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
     @usableFromInline let body: @Sendable (isolated Module, Message) throws -> Value
@@ -82,8 +82,9 @@ struct IsolatedBody<Module: LoopBound, Value: ~Copyable>: Sendable {
     @inlinable
     @inline(__always)
     func unisolated(_ module: Module) -> @Sendable (Message) throws -> Value {
-        // An isolated parameter is passed like any other. The functions are cast in a structure: by themselves
-        // they would be converted for it, each by a function that is called with every message.
+        // The compiler passes an isolated parameter like any other parameter. The cast wraps the functions in
+        // structures, because a cast between function types would call a conversion function with every
+        // message.
         let unchecked = unsafe unsafeBitCast(self, to: Unchecked.self)
         return { message in
             assert(module.eventLoop.isInEventLoop, "not on the event loop of the actor")

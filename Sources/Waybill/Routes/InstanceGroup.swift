@@ -2,16 +2,16 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The handlers of one route in several instances of a module, one on each loop; or the one that a configured
-/// target with values leads to.
+/// The handlers of one route in several instances of a module, one on each loop.
+///
+/// A group with one handler represents a configured target with values.
 final class InstanceGroup: Sendable {
     let members: [Handler]
     let choice: ModuleInstances.Choice
-    /// The target whose values each message gets beside those of its own URL, if the route is a configured
-    /// one.
+    /// The configured target whose values are added to each message, or nil when the route is not configured.
     let configured: ConfiguredTarget?
 
-    /// The member whose turn it is to serve a caller from outside of the bus's loops.
+    /// A counter that selects the next member for callers on threads that run no loop of the bus.
     private let turn = Atomic<Int>(0)
 
     private let latestDescription = Locked<Handler.Description?>(nil)
@@ -22,20 +22,20 @@ final class InstanceGroup: Sendable {
         self.configured = configured
     }
 
-    /// What the group is registered for, also after that has ended.
+    /// The description of the registration, which is kept after the group is unregistered.
     var description: Handler.Description? { self.latestDescription.withLock { $0 } }
 
     func describe(as description: Handler.Description) {
         self.latestDescription.withLock { $0 = description }
     }
 
-    /// Returns the member that handles a message, and the values that it gets.
+    /// Returns the member that handles a message, and the message's parameters.
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the message's URL.
-    ///   - passed: The values that are passed with the call, which win over those of the URL.
-    ///   - loop: The loop that the caller is on, if it is one of the bus's.
-    /// - Returns: The member, and its parameters.
+    ///   - passed: The values that are passed with the call, which take precedence over values of the URL.
+    ///   - loop: The loop that the calling thread runs, or nil when it runs no loop of the bus.
+    /// - Returns: The member and the parameters.
     @inline(never)
     func resolve(
         _ parameters: Parameters,
@@ -59,7 +59,7 @@ final class InstanceGroup: Sendable {
             return self.members[Int(bitPattern: Self.hash(key) % UInt(self.members.count))]
         }
         if let loop, let member = self.members.first(where: { $0.loop == loop }) { return member }
-        // The next member takes the turn of an instance whose loop has stopped.
+        // Skip instances whose loop has stopped.
         for _ in 1..<self.members.count {
             let member = self.nextMember()
             if !member.isGone { return member }
@@ -72,16 +72,18 @@ final class InstanceGroup: Sendable {
         return self.members[Int(bitPattern: UInt(bitPattern: turn) % UInt(self.members.count))]
     }
 
-    /// FNV-1a: unlike the standard library's, it maps a key to the same instance in each run, so that logs
-    /// can be compared.
+    /// Returns the FNV-1a hash of a key.
+    ///
+    /// Unlike the standard library's hash, it maps a key to the same instance in each run, so that logs can
+    /// be compared.
     private static func hash(_ key: String) -> UInt {
         key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt($1)) &* 0x100_0000_01b3 }
     }
 }
 
-/// How many instances of a module a bus makes, and which of them handles a message.
+/// The number of instances of a module on a bus, and the rule that selects the instance for a message.
 ///
-/// Each instance is an actor of its own on a loop of its own: they share no state.
+/// Each instance is a separate actor on a separate loop. The instances share no state.
 public struct ModuleInstances: Sendable, Hashable {
     enum Choice: Sendable, Hashable {
         case single
@@ -96,17 +98,19 @@ public struct ModuleInstances: Sendable, Hashable {
 
     /// One instance on each loop of the bus.
     ///
-    /// A caller on one of the loops is served by the instance there, without a hop; callers on other threads
-    /// take turns. For modules without shared state: they compute, or each has its own connection or cache.
+    /// A caller on one of the loops is served by the instance there, without a hop. Callers on other threads
+    /// are distributed over the instances in turn. Use this choice for modules without shared state, for
+    /// example modules that only compute, or whose instances each have their own connection or cache.
     public static let perLoop = Self(choice: .perLoop)
 
-    /// One instance on each loop of the bus, and all messages with one value of a parameter go to the same
-    /// one.
+    /// Returns a choice of one instance on each loop, where a parameter's value selects the instance.
     ///
-    /// For modules that keep something for each user, order or session: it is spread over the loops, and
-    /// never in two places. A message without the parameter goes to the first instance.
+    /// All messages with the same value of the parameter are delivered to the same instance. Use this choice
+    /// for modules that keep state for each user, order or session. The state is distributed over the loops,
+    /// and the state of one key is never in two places. A message without the parameter is delivered to the
+    /// first instance.
     ///
-    /// - Parameter parameter: the name of the parameter, wherever it comes from: path, query or call.
+    /// - Parameter parameter: the name of the parameter, which may come from the path, the query or the call.
     /// - Returns: the choice.
     public static func keyed(by parameter: String) -> Self { Self(choice: .keyed(parameter)) }
 }

@@ -3,24 +3,28 @@ public import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Registers a closure that answers at once.
+    /// Registers a closure that cannot suspend.
     ///
-    /// It runs on the bus's loop. Because it cannot suspend it is called in place, which makes it the fastest
-    /// kind of handler; it must not block, since everything else on the loop waits for it.
+    /// The closure runs on the bus's loop. Because it cannot suspend, the bus calls it in place, which makes
+    /// it the fastest kind of handler. The closure must not block, since it would block all other work on the
+    /// loop.
     ///
-    /// A caller on another thread waits in the mailbox. If it is cancelled, the handler is unregistered, or
-    /// the loop or the bus is shut down before the handler begins, the handler is not called and the caller
-    /// is free at once.
+    /// A message from another thread waits in the mailbox. The wait ends early when the caller is cancelled,
+    /// when the handler is unregistered, or when the loop or the bus is shut down. The handler is then not
+    /// called, and the caller fails at once.
     ///
-    /// The bus holds the handler, so a handler that holds the bus keeps both for good. One that routes on
-    /// captures the bus `[weak bus]`, or `[unowned bus]` if it only ever runs for callers that hold the bus.
+    /// The bus holds a strong reference to the handler. If the handler also holds the bus, neither is ever
+    /// released. A handler that routes messages should capture the bus as `[weak bus]`, or as `[unowned bus]`
+    /// if all of its callers hold the bus.
     ///
     /// - Parameters:
-    ///   - pattern: what URLs it handles: `app://user/:uid`.
-    ///   - fileID: where it is registered, for the message of a conflict.
-    ///   - line: where it is registered, for the message of a conflict.
-    ///   - handler: turns a message into a value; `Void` if there is nothing to say.
-    /// - Returns: what unregisters it; it stays registered if this is dropped.
+    ///   - pattern: the pattern of the URLs that the closure handles, for example `app://user/:uid`.
+    ///   - fileID: the source file of the registration, for the message of a conflict.
+    ///   - line: the source line of the registration, for the message of a conflict.
+    ///   - handler: the closure, which turns a message into a value. The value is `Void` if there is nothing
+    ///     to return.
+    /// - Returns: a registration that can unregister the handler. The handler stays registered when the
+    ///   registration is dropped.
     /// - Throws: `invalidPattern`, or `conflict` naming the pattern that matches the same URLs.
     @discardableResult
     public func register<Value: Sendable>(
@@ -35,11 +39,11 @@ extension MessageBus {
 
     /// Registers a closure that may suspend.
     ///
-    /// It runs on the bus's loop, in a task of its own that inherits the caller's task-local values and is
-    /// cancelled when the caller is, or when its deadline passes. Handlers interleave where they suspend, as
-    /// actors do.
+    /// The closure runs on the bus's loop, in its own task. The task inherits the caller's task-local values.
+    /// It is cancelled when the caller is cancelled or when the deadline passes. Handlers interleave at their
+    /// suspension points, as actor methods do.
     ///
-    /// Parameters, result and errors are those of the closure that answers at once.
+    /// Parameters, result and errors are described at the overload for closures that cannot suspend.
     @discardableResult
     public func register<Value: Sendable>(
         _ pattern: String,
@@ -51,7 +55,7 @@ extension MessageBus {
         return try self.core.register(handler, pattern, fileID, line)
     }
 
-    /// Registers code of an actor that answers at once, on the actor's loop.
+    /// Registers code of an actor that cannot suspend, on the actor's loop.
     ///
     /// ```swift
     /// try bus.register("app://users/:uid", on: accounts) { accounts, message in
@@ -59,8 +63,8 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The bus holds the actor while it is registered. Parameters, result and errors are those of a closure
-    /// without an actor.
+    /// The bus holds the actor while the code is registered. Parameters, result and errors are described at
+    /// the overload for closures without an actor.
     @inlinable
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(
@@ -70,14 +74,15 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
+        // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
+        // loop.
         let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
         return try self.register(.immediate(code), of: module, pattern, fileID, line)
     }
 
     /// Registers code of an actor that may suspend, on the actor's loop.
     ///
-    /// It runs in a task of its own, as a closure that may suspend does.
+    /// The code runs in its own task, as a closure that may suspend does.
     @inlinable
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(
@@ -102,8 +107,8 @@ extension MessageBus {
         try self.core.register(Handler(code, of: module, core: self.core), pattern, fileID, line)
     }
 
-    // Disfavored, or a trailing closure may be taken for the object instead of a handler.
-    /// Binds an object to a URL: a caller that routes the URL gets the object.
+    // The overload is disfavored, because a trailing closure could otherwise be taken for the object.
+    /// Binds an object to a URL: a caller that routes the URL receives the object.
     @_disfavoredOverload
     @discardableResult
     public func register(
@@ -127,7 +132,7 @@ extension BusCore {
         return try self.register([.handler(handler)], fileID, line)[0]
     }
 
-    /// Registers targets for the patterns that they are described with: all of them, or none.
+    /// Registers targets for the patterns in their descriptions: either all of them or none.
     func register(
         _ targets: [Target],
         _ fileID: String,
@@ -135,18 +140,19 @@ extension BusCore {
     ) throws(RoutingError) -> [Registration] {
         let patterns = targets.map { $0.pattern ?? "" }
         if patterns.count > 1 {
-            // A pattern that cannot be read must be found before another one has replaced a handler.
+            // An invalid pattern must be found before another pattern has replaced a handler.
             for pattern in patterns { _ = try self.configuration.pattern(pattern) }
         }
         let (ids, replaced) = try self.registry.change { table, _ throws(RoutingError) in
-            // Checked under the lock: the shutdown that empties the table afterwards finds the handler, or it
-            // is not registered.
+            // Check the phase under the lock. A handler is then either rejected here, or found by the
+            // shutdown that empties the table afterwards.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: patterns.first ?? "")
             }
             let replaces = self.configuration.conventions.sameShape == .replaces
-            // If a later pattern fails, what an earlier one has replaced comes back as it was, known by the
-            // same ID. One pattern replaces nothing unless it can be inserted.
+            // If a later pattern fails, the routes that an earlier pattern has replaced are restored with the
+            // same IDs. A single pattern needs no copy, because it replaces nothing unless it can be
+            // inserted.
             let before = replaces && patterns.count > 1 ? table : nil
             var ids: [RouteID] = []
             var replaced: [Target] = []
@@ -190,8 +196,9 @@ extension BusCore {
 
     /// Removes the route of a registration.
     ///
-    /// A route that a configured route hides is in the register of configurations. A route that was hidden
-    /// once has another ID in the table, which that register knows.
+    /// A route that a configured route hides is not in the table but in the register of configurations. A
+    /// route that was hidden and then restored has a new ID in the table, which the register maps to its
+    /// registration.
     private func removeRoute(_ id: RouteID) {
         guard self.remove({ table in [table.remove(id)] }) == 0 else { return }
         let hidden = self.configured.withLock { register -> Target? in
@@ -203,7 +210,7 @@ extension BusCore {
         if hidden.routeDescription != nil { self.reconfigure() }
     }
 
-    /// Takes targets out of the table, and then fails the callers that wait for them.
+    /// Removes targets from the table, and then fails the callers that wait for them.
     @discardableResult
     func remove(_ body: (inout RouteTable<Target>) -> [Target?]) -> Int {
         let removed = self.registry.change { table, _ in body(&table) }
@@ -219,7 +226,7 @@ extension BusCore {
         self.forget()
     }
 
-    /// Unregisters everything, since the bus ends, and fails all waiting exchanges but the exempt ones.
+    /// Unregisters everything because the bus ends, and fails all waiting exchanges except the exempt ones.
     func retireAll(exempting exempt: [Exchange] = []) {
         self.phase.store(.closed, ordering: .sequentiallyConsistent)
         let removed = self.registry.change { table, connections in
@@ -234,7 +241,7 @@ extension BusCore {
         for subscriber in self.topics.close() {
             subscriber.retire(with: RoutingError.shutDown, exempting: exempt)
         }
-        // Those of an earlier end are in no handler's list any more.
+        // Exchanges that an earlier call exempted are no longer in any handler's list.
         for late in self.exempt.withLock({ $0.exchanges }) where !exempt.contains(where: { $0 === late }) {
             late.finish(.failed(.shutDown(url: late.url)))
         }
@@ -255,7 +262,8 @@ extension BusCore {
         self.closeDeadLetters()
     }
 
-    /// Ends traces that do not end by themselves within a second: a message on its way still holds them.
+    /// Ends traces that do not end by themselves within a second, because a message in flight still holds
+    /// them.
     private func endTraces(_ ends: [@Sendable () -> Void]) {
         guard !ends.isEmpty else { return }
         DeadlineWatch.timekeeper.schedule(at: Deadline(.now + .seconds(1))) { for end in ends { end() } }

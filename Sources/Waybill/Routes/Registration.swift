@@ -1,11 +1,13 @@
 internal import WaybillRouting
 
-/// Something that was registered with a bus: a handler, a connector, a service, a subscriber, a middleware,
-/// or what is exposed to peers or shared with nodes.
+/// The registration of a handler, a connector, a service, a subscriber, a middleware, or an exposed or shared
+/// pattern.
 ///
-/// Keep it to unregister that again. What is registered stays if this is dropped.
+/// Keep the registration if you want to cancel it later. Dropping it leaves everything registered.
 public struct Registration: Sendable {
-    /// What was registered; open-ended, so that a new kind breaks no program.
+    /// The kind of a registration.
+    ///
+    /// The set of kinds is open-ended, so that a new kind breaks no program.
     public struct Kind: Hashable, Sendable {
         private enum Storage: String {
             case route, connector, service, subscription, middleware, exposure, share
@@ -35,7 +37,7 @@ public struct Registration: Sendable {
         public static let share = Self(storage: .share)
     }
 
-    /// What was registered.
+    /// The kind of the registration.
     public var kind: Kind {
         switch self.target {
         case .route: .route
@@ -48,33 +50,34 @@ public struct Registration: Sendable {
         }
     }
 
-    /// What was registered, as text.
+    /// The registration as text.
     ///
-    /// A pattern; a connector's scheme, with a colon; the name of a service's protocol. A middleware around
-    /// all deliveries has `**`.
+    /// The text is a pattern, the scheme of a connector followed by a colon, or the name of a service's
+    /// protocol. A middleware around all deliveries has `**`.
     public let pattern: String
 
     let core: BusCore
     let target: Target
 
-    /// What ``cancel()`` takes out.
+    /// The entry that ``cancel()`` removes.
     enum Target: Sendable {
         case route(RouteID)
         case connection(Int)
         case service(Int)
         case subscription(Topics.SubscriberID)
-        /// Nil if the bus had been shut down: there is nothing to take out.
+        /// The ID is nil if the bus had already been shut down; there is nothing to remove.
         case middleware(Int?)
         case exposure(ExposureTable.ID)
         case share(ExposureTable.ID)
         case cluster(Int)
     }
 
-    /// Unregisters what was registered.
+    /// Cancels the registration.
     ///
-    /// No message reaches a handler, connector or subscriber afterwards, and callers that wait for it fail at
-    /// once with `noHandler`. Messages that are on their way keep a middleware that they have met. Doing so
-    /// again, or after another handler took the place, changes nothing.
+    /// After this call, no message reaches the handler, connector or subscriber, and callers that wait for it
+    /// fail at once with `noHandler`. A middleware continues to intercept the messages that it has already
+    /// received. A second call has no effect, and neither has a call after another handler has replaced this
+    /// one.
     public func cancel() { self.core.unregister(self.target) }
 }
 

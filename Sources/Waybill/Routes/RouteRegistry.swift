@@ -2,22 +2,22 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The routes of a bus, and how its loops see them without a lock.
+/// The routes of a bus, which its loops read without a lock.
 ///
-/// The table is a value behind a lock. A loop reads a ``RouteSnapshot`` of it, which never changes, and looks
-/// at ``generation`` to see whether there is a newer one. The first change after a snapshot copies the table;
-/// so that a program that registers and routes in turn does not copy a large table each time, a changed table
-/// is read under the lock until it has been read often enough to be worth a copy.
+/// The table is a value behind a lock. A loop reads an immutable ``RouteSnapshot`` of it, and compares
+/// ``generation`` to detect a newer one. The first change after a snapshot copies the table. A program that
+/// alternates registrations and routes would copy a large table each time. A changed table is therefore read
+/// under the lock until the number of reads justifies a copy.
 final class RouteRegistry: Sendable {
-    /// Increases with every change.
+    /// A number that increases with every change.
     let generation = Atomic<Int>(0)
-    /// Whether no middleware intercepts deliveries; the plain route asks this first, and so does a thread
-    /// without a snapshot.
+    /// Whether no middleware intercepts deliveries, which a plain route and a thread without a snapshot check
+    /// first.
     let isPlain = Atomic<Bool>(true)
     private let state: Locked<State>
     private let observers = Locked(Observers())
 
-    /// A large table is copied when it has been read once for this many routes in it.
+    /// The number of routes in a table for each read under the lock before the table is copied.
     private static let routesPerRead = 256
 
     private struct Observers {
@@ -37,7 +37,7 @@ final class RouteRegistry: Sendable {
         var snapshot: RouteSnapshot?
         var reads = 0
 
-        /// The routes as they are now.
+        /// Returns a snapshot of the current routes.
         func snapshot(_ generation: Int) -> RouteSnapshot {
             RouteSnapshot(
                 table: self.table,
@@ -52,7 +52,9 @@ final class RouteRegistry: Sendable {
         self.state = Locked(State(table: table))
     }
 
-    /// Changes the routes and the connectors; readers see all of the change or nothing of it.
+    /// Changes the routes and the connectors.
+    ///
+    /// Readers see either all of the change or none of it.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout RouteTable<Target>, inout Connections) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -65,9 +67,10 @@ final class RouteRegistry: Sendable {
         }
     }
 
-    /// Calls code after each change of routes and of what is exposed, on the thread that made the change.
+    /// Calls a closure after each change of the routes or of the exposed patterns, on the thread that made
+    /// the change.
     ///
-    /// - Returns: what ends it.
+    /// - Returns: a closure that ends the observation.
     func observe(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let id = self.observers.withLock { observers in
             observers.count += 1
@@ -75,17 +78,20 @@ final class RouteRegistry: Sendable {
             return observers.count
         }
         return { [weak self] in
-            // Released outside the lock: the deinitializer of what the code holds may use the bus.
+            // Release the observer outside the lock: the deinitializer of an object that it holds may use the
+            // bus.
             _ = self?.observers.withLock { $0.all.removeValue(forKey: id) }
         }
     }
 
-    /// Calls the code that observes changes.
+    /// Calls the closures that observe changes.
     func noteChange() {
         for observer in self.observers.withLock({ Array($0.all.values) }) { observer.noteChange() }
     }
 
-    /// Changes the middlewares; messages that are routed afterwards meet the new ones.
+    /// Changes the middlewares.
+    ///
+    /// Messages that are routed afterwards pass through the new ones.
     func intercept<Result: Sendable>(_ body: (inout MiddlewareRegistry) -> Result) -> Result {
         let change = self.state.withLock { state in
             let old = (state.middlewares, state.chain, state.snapshot)
@@ -96,19 +102,19 @@ final class RouteRegistry: Sendable {
                 state.snapshot = state.snapshot(self.generation.load(ordering: .relaxed) + 1)
             }
             self.generation.add(1, ordering: .releasing)
-            // Released outside the lock: the deinitializer of a middleware may use the bus.
+            // Release the old values outside the lock: the deinitializer of a middleware may use the bus.
             return (result: result, old: old)
         }
         return change.result
     }
 
-    /// The middlewares around deliveries, as they are now, from any thread.
+    /// The current middlewares around deliveries, for any thread.
     var chain: MiddlewareChain? {
         if self.isPlain.load(ordering: .acquiring) { return nil }
         return self.state.withLock { $0.chain }
     }
 
-    /// Every handler that is registered, each instance's for a route that has several, and every connector's.
+    /// All registered handlers: the handlers of every instance of each route, and of all connectors.
     var handlers: [Handler] {
         self.state.withLock { state in
             state.table.routes.flatMap { state.table.handler(for: $0.id)?.members ?? [] }
@@ -116,13 +122,15 @@ final class RouteRegistry: Sendable {
         }
     }
 
-    /// The connectors as they are now.
+    /// The current connectors.
     var connections: Connections { self.state.withLock { $0.connections } }
 
     /// The cluster that the bus has joined.
     var cluster: (any Cluster)? { self.state.withLock { $0.connections.cluster?.nodes } }
 
-    /// Returns the target of a URL by the routes and connectors as they are now, from any thread.
+    /// Returns the target of a URL according to the current routes and connectors.
+    ///
+    /// Any thread may call it.
     func resolve(
         _ url: String,
         _ passed: PassedValues?,
@@ -134,13 +142,17 @@ final class RouteRegistry: Sendable {
         }
     }
 
-    /// Where a URL would lead, from any thread.
+    /// Returns whether and how a URL can be reached.
+    ///
+    /// Any thread may call it.
     func reach(_ url: String) -> Reach {
         if let snapshot = self.snapshotIfWorthIt() { return snapshot.reach(url) }
         return self.state.withLock { $0.table.reach(url, $0.connections) }
     }
 
-    /// Reads the table as it is now, from any thread.
+    /// Reads the current table.
+    ///
+    /// Any thread may call it.
     func read<Result: Sendable>(
         _ body: (borrowing RouteTable<Target>) throws(RoutingError) -> Result
     ) throws(RoutingError) -> Result {
@@ -148,7 +160,8 @@ final class RouteRegistry: Sendable {
         return try self.state.withLock { state throws(RoutingError) in try body(state.table) }
     }
 
-    /// The table as it is now, unless it has changed so recently that a copy costs more than the lock.
+    /// Returns a snapshot of the current routes, or nil when the table has changed so recently that a copy
+    /// costs more than the lock.
     func snapshotIfWorthIt() -> RouteSnapshot? {
         self.state.withLock { state in
             if let snapshot = state.snapshot { return snapshot }

@@ -1,14 +1,14 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The routes as they were at one moment.
+/// The routes, connectors and middlewares of a bus at one moment.
 @usableFromInline
 final class RouteSnapshot: Sendable {
     private let table: RouteTable<Target>
     private let connections: Connections
     let generation: Int
 
-    /// The middlewares around deliveries, if there are any.
+    /// The middlewares around deliveries; nil if there are none.
     let chain: MiddlewareChain?
 
     init(
@@ -23,7 +23,9 @@ final class RouteSnapshot: Sendable {
         self.chain = chain
     }
 
-    /// Returns the target of a URL; most URLs lead to a handler.
+    /// Returns the target of a URL.
+    ///
+    /// The fast path covers handlers, which most URLs lead to.
     @inline(__always)
     func resolve(
         _ url: String,
@@ -45,7 +47,7 @@ final class RouteSnapshot: Sendable {
         self.table.resolve(url, passed, on: loop, connections: self.connections)
     }
 
-    /// Where a URL would lead.
+    /// Returns whether and how a URL can be reached.
     func reach(_ url: String) -> Reach { self.table.reach(url, self.connections) }
 
     func read<Result>(

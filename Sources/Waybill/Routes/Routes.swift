@@ -1,19 +1,23 @@
 public import WaybillRouting
 
 extension MessageBus {
-    /// Unregisters the handler of a pattern; what is below it stays.
+    /// Unregisters the handler of a pattern.
     ///
-    /// - Returns: whether there was one.
+    /// Handlers of patterns below it stay registered.
+    ///
+    /// - Returns: whether the pattern had a handler.
     @discardableResult
     public func unregister(_ pattern: String) -> Bool {
         self.core.remove { [$0.remove(pattern)] } > 0
     }
 
-    /// Unregisters every handler of a scheme, written in any case, its connector, and the scheme itself: by
-    /// conventions that refuse schemes which are not registered, its URLs are `refused` from then on, even if
-    /// it is the default scheme.
+    /// Unregisters all handlers of a scheme, its connector, and the scheme itself.
     ///
-    /// - Returns: how many there were.
+    /// Some conventions refuse URLs whose scheme is not registered. With these conventions, the scheme's URLs
+    /// are `refused` from now on, even if the scheme is the default scheme.
+    ///
+    /// - Parameter scheme: the scheme, in upper or lower case.
+    /// - Returns: the number of handlers and connectors that were unregistered.
     @discardableResult
     public func unregister(scheme: String) -> Int {
         let scheme = scheme.lowercased()
@@ -25,40 +29,42 @@ extension MessageBus {
             }
     }
 
-    /// Whether a URL has a handler now whose event loop has not been shut down; nothing is run.
+    /// Returns whether a URL has a handler whose event loop has not been shut down.
     ///
-    /// If nothing but a connector takes the URL, it is asked: ``Connector/canRoute(_:)``.
+    /// No code of a handler is run.
+    ///
+    /// If only a connector accepts the URL, the connector is asked with ``Connector/canRoute(_:)``.
     public func canRoute(_ url: String) -> Bool { self.core.registry.reach(url).isPossible }
 
-    /// What is registered, in the order of registration; connectors have no pattern: see
-    /// ``connectedSchemes``.
+    /// The registered routes, in the order of registration.
+    ///
+    /// Connectors have no pattern and are not included: see ``connectedSchemes``.
     public var routes: [Route] {
         (try? self.core.registry.read { table throws(RoutingError) in table.routes }) ?? []
     }
 
-    /// What is registered, in the order of registration, with all that is known of it without running
-    /// anything.
+    /// The descriptions of all registered routes, in the order of registration.
     ///
-    /// A module's routes say their parameters, types and documentation; of a plain closure only the pattern
-    /// is known.
+    /// The description of a module's route contains parameters, types and documentation. A plain closure has
+    /// only a pattern.
     public var routeDescriptions: [RouteDescription] {
         self.core.describedRoutes.map(\.description)
     }
 
-    /// The same with the patterns as they were read.
+    /// The registered routes with their parsed patterns and their descriptions.
     package var describedRoutes: [(pattern: RoutePattern, description: RouteDescription)] {
         self.core.describedRoutes.map { ($0.route.pattern, $0.description) }
     }
 
-    /// Calls code after each change of routes and of what is exposed or shared.
+    /// Calls a closure after each change of the routes or of the exposed or shared patterns.
     ///
-    /// - Parameter observer: the code, which runs on the thread that made the change and must not wait.
-    /// - Returns: what ends it.
+    /// - Parameter observer: the closure, which runs on the thread that made the change and must not block.
+    /// - Returns: a closure that ends the observation.
     package func observeRoutes(_ observer: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         self.core.registry.observe(observer)
     }
 
-    /// The routes that peers see, with the patterns as they were read.
+    /// The routes that are visible to peers, with their parsed patterns and their descriptions.
     package var describedExposedRoutes: [(pattern: RoutePattern, description: RouteDescription)] {
         let table = self.core.exposures.visibleRoutes(of: self.core).table
         return table.routes.compactMap { route in table.handler(for: route.id).map { (route.pattern, $0) } }
@@ -66,7 +72,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// What is registered, in the order of registration, with all that is known of it.
+    /// The registered routes and their descriptions, in the order of registration.
     var describedRoutes: [(route: Route, description: RouteDescription)] {
         let routes = try? self.registry.read { table throws(RoutingError) in
             table.routes.map { route in
@@ -79,18 +85,18 @@ extension BusCore {
     }
 }
 
-/// What there is to know about a route without running it: for tables, documentation and checks.
+/// The facts about a route that are known without running it, for tables, documentation and checks.
 public struct RouteDescription: Sendable, Hashable {
     /// A parameter that a route reads.
     public struct Parameter: Sendable, Hashable {
-        /// The name under which the value is looked for.
+        /// The name of the parameter in a message.
         public let name: String
 
-        /// The type, as it is written in Swift.
+        /// The type, as Swift source text.
         public let type: String
 
-        /// The value that stands in for a missing one, as it is written in Swift; nil if the parameter has
-        /// none.
+        /// The default value for a missing parameter, as Swift source text; nil if the parameter has no
+        /// default.
         public let defaultValue: String?
 
         private let knownType: DescribedType
@@ -98,18 +104,18 @@ public struct RouteDescription: Sendable, Hashable {
         /// The type itself; nil if only its name is known.
         package var valueType: (any Any.Type)? { self.knownType.type }
 
-        /// Describes a parameter of which no document knows more than the name of its type.
+        /// Creates the description of a parameter of which only the type's name is known.
         public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
             self.init(name, type, DescribedType(nil), defaultValue)
         }
 
-        /// Describes a parameter whose type documents can look into, as `@Route` does.
+        /// Creates the description of a parameter whose type is known, as `@Route` does.
         ///
         /// - Parameters:
-        ///   - name: the name under which the value is looked for.
-        ///   - type: the type, as it is written in Swift.
-        ///   - valueType: the type itself: `Int.self`.
-        ///   - defaultValue: what stands in for a missing value, as it is written in Swift.
+        ///   - name: the name of the parameter in a message.
+        ///   - type: the type, as Swift source text.
+        ///   - valueType: the type itself, for example `Int.self`.
+        ///   - defaultValue: the default value for a missing parameter, as Swift source text.
         public init(
             _ name: String,
             _ type: String,
@@ -126,7 +132,7 @@ public struct RouteDescription: Sendable, Hashable {
             self.defaultValue = defaultValue
         }
 
-        /// The same parameter under another name.
+        /// Returns a copy of the parameter with another name.
         func named(_ name: String) -> Self { Self(name, self.type, self.knownType, self.defaultValue) }
 
         /// Whether a message without the parameter fails.
@@ -136,7 +142,9 @@ public struct RouteDescription: Sendable, Hashable {
 
         private var isOptional: Bool { self.type.hasSuffix("?") || self.type.hasPrefix("Optional<") }
 
-        /// A dictionary is written in the same brackets, with a colon inside.
+        /// Whether the type is an array.
+        ///
+        /// A dictionary has the same brackets, with a colon inside.
         private var isArray: Bool {
             if self.type.hasPrefix("Array<") { return true }
             guard self.type.hasPrefix("["), self.type.hasSuffix("]") else { return false }
@@ -150,7 +158,7 @@ public struct RouteDescription: Sendable, Hashable {
         }
     }
 
-    /// The pattern, as it is registered.
+    /// The registered pattern.
     public let pattern: String
 
     /// The name of the module, or nil for a plain closure.
@@ -159,10 +167,10 @@ public struct RouteDescription: Sendable, Hashable {
     /// The name of the method, or nil for a plain closure.
     public let action: String?
 
-    /// The parameters; of a plain closure those that the pattern names.
+    /// The parameters; for a plain closure, the parameters in its pattern.
     public let parameters: [Parameter]
 
-    /// The type of the value that comes back, as it is written in Swift; empty if it is not known.
+    /// The type of the reply's value, as Swift source text; empty if the type is not known.
     public let reply: String
 
     /// The documentation comment, without its markers.
@@ -171,15 +179,16 @@ public struct RouteDescription: Sendable, Hashable {
     /// The errors that the route declares for its callers.
     public private(set) var failures: [Failure] = []
 
-    /// Whether the method takes the whole message, and so whatever values that has.
+    /// Whether the method takes the whole message, and can therefore read any of its values.
     var takesMessage = false
 
     private let knownReply: DescribedType
 
-    /// The type of the value that comes back itself; nil if only its name is known, or nothing.
+    /// The type of the reply's value itself; nil if the handler returns nothing, or if only the type's name
+    /// is known.
     package var replyType: (any Any.Type)? { self.knownReply.type }
 
-    /// Describes a route.
+    /// Creates a description of a route.
     public init(
         pattern: String,
         module: String? = nil,
@@ -217,12 +226,12 @@ extension RouteDescription {
         public let name: String
         /// The kind of the error.
         public let code: String
-        /// The sentence of an example.
+        /// The sentence of an example error.
         public let message: String
-        /// The status over HTTP.
+        /// The HTTP status code.
         public let status: Int
 
-        /// Describes an error.
+        /// Creates a description of an error.
         public init(name: String, code: String, message: String, status: Int) {
             self.name = name
             self.code = code
@@ -240,7 +249,7 @@ extension RouteDescription {
         }
     }
 
-    /// The same route with the errors of a type, when the type declares any.
+    /// Returns a copy with the errors of a type if the type declares any, or the unchanged description.
     func throwing(_ type: any Error.Type) -> Self {
         guard let type = type as? any ModuleError.Type else { return self }
         var description = self
@@ -253,8 +262,9 @@ extension RouteDescription {
     }
 }
 
-/// A type that a description knows; it takes no part in comparing descriptions, which compare what is
-/// written.
+/// A type in a description, which all comparisons ignore.
+///
+/// Descriptions are compared by their texts alone.
 struct DescribedType: Sendable, Hashable {
     let type: (any Any.Type)?
 
@@ -266,7 +276,7 @@ struct DescribedType: Sendable, Hashable {
 }
 
 extension RouteDescription {
-    /// What is known of a plain closure, from its pattern and the type of what it returns.
+    /// Creates the description of a plain closure from its pattern and its reply type.
     init(of route: Route, reply: (any Any.Type)?) {
         self.init(
             route.pattern.text,
@@ -279,7 +289,7 @@ extension RouteDescription {
         )
     }
 
-    /// The same route under another pattern, without the parameters that a target's URL gives.
+    /// Returns the description for another pattern, without the parameters that a configured target supplies.
     func with(pattern: String, target: ConfiguredTarget?) -> Self {
         var parameters = self.parameters
         if case .values(let values) = target {

@@ -2,15 +2,16 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-// What of the conventions can change while the program runs.
+// The conventions that can change while the program runs.
 extension MessageBus {
-    /// Registers a scheme, for conventions that refuse URLs of other schemes.
+    /// Registers a scheme, for conventions that refuse URLs of unregistered schemes.
     ///
-    /// Registering a pattern registers its scheme. ``unregister(scheme:)`` takes it back: by such conventions
-    /// its URLs are `refused` then, and not unrouted. By others it changes nothing.
+    /// Registering a pattern also registers its scheme. After ``unregister(scheme:)``, these conventions
+    /// report the scheme's URLs as `refused` instead of unrouted. With other conventions, registering a
+    /// scheme has no effect.
     ///
-    /// - Parameter scheme: the scheme, without a colon, compared as the bus's conventions say.
-    /// - Throws: `invalidPattern` for a text that can be no scheme; `shutDown`.
+    /// - Parameter scheme: the scheme without a colon, which is compared according to the bus's conventions.
+    /// - Throws: `invalidPattern` for a text that is not a valid scheme, or `shutDown`.
     public func register(scheme: String) throws(RoutingError) {
         guard Address.isScheme(scheme) else { throw .noScheme(scheme) }
         guard self.core.phase.load(ordering: .sequentiallyConsistent) == .open else {
@@ -19,12 +20,14 @@ extension MessageBus {
         self.core.registry.change { table, _ in table.register(scheme: scheme) }
     }
 
-    /// The scheme of URLs and patterns that name none; the configuration's at first.
+    /// The scheme of URLs and patterns that name none.
     ///
-    /// To set it is seen by what is routed, sent, published, registered and subscribed afterwards, from any
-    /// thread. What is registered keeps its scheme: a pattern without one has the default scheme of the time
-    /// when it was registered. It takes as long as to register all routes again. A text that can be no scheme
-    /// changes nothing.
+    /// It is initially the configuration's default scheme.
+    ///
+    /// A new value applies to messages, registrations and subscriptions that follow, from any thread.
+    /// Existing registrations keep their scheme: a pattern without a scheme has the default scheme of the
+    /// time when it was registered. Setting this property takes as long as registering all routes again. A
+    /// value that is not a valid scheme is ignored.
     public var defaultScheme: String {
         get { self.core.currentConfiguration.defaultScheme }
         set {
@@ -33,11 +36,12 @@ extension MessageBus {
         }
     }
 
-    /// Whether a URL that matches nothing falls back to the handler of its longest registered prefix; the
-    /// configuration's choice at first (YFRouter's fallback).
+    /// Whether a URL that no pattern matches falls back to the handler of its longest registered prefix, as
+    /// in YFRouter.
     ///
-    /// To set it is seen by what is routed and sent afterwards, from any thread, and takes as long as to
-    /// register all routes again. Subscriptions do not fall back.
+    /// The initial value is the configuration's. A new value applies to messages that are routed and sent
+    /// afterwards, from any thread. Setting this property takes as long as registering all routes again.
+    /// Subscriptions do not fall back.
     public var fallsBack: Bool {
         get {
             let fallsBack = try? self.core.registry.read { table throws(RoutingError) in table.fallsBack }
@@ -48,7 +52,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// How URLs and patterns are read now.
+    /// The configuration with the current default scheme.
     var currentConfiguration: MessageBus.Configuration {
         guard let scheme = self.defaultScheme.withLock({ $0 }) else { return self.configuration }
         var configuration = self.configuration
@@ -57,7 +61,7 @@ extension BusCore {
     }
 
     fileprivate func setDefaultScheme(_ scheme: String) {
-        // Two threads that set it leave one scheme everywhere.
+        // When two threads set the default scheme, every table must end with the same one.
         self.defaultSchemeChange.withLock { _ in
             self.defaultScheme.withLock { $0 = scheme }
             self.registry.change { table, _ in table.defaultScheme = scheme }

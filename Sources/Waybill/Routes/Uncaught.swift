@@ -3,19 +3,23 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension MessageBus {
-    /// Sets the handler of every URL that no pattern matched; there is one such handler, the last one set.
+    /// Sets the handler for URLs that no pattern matches.
     ///
-    /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still gets its error. Without such a
-    /// handler, a message that no caller awaits is a warning in the log. It runs on the bus's loop, with what
-    /// could be read from the URL: where the beginning of the URL is registered, with the values of that.
+    /// It replaces an earlier uncaught handler.
     ///
-    /// ``shutDown(drainingUntil:)`` waits for its calls as for messages. Calls that have not begun when the
-    /// time is up are dropped and logged.
+    /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still receives the error. Without an
+    /// uncaught handler, an unmatched message that no caller awaits is logged as a warning.
+    ///
+    /// The handler runs on the bus's loop. Its message has the values that can be read from the URL. If a
+    /// pattern matches the beginning of the URL, the message has that pattern's values too.
+    ///
+    /// ``shutDown(drainingUntil:)`` waits for calls of the handler as it waits for messages. Calls that have
+    /// not begun when the time is up are dropped and logged.
     ///
     /// - Parameters:
-    ///   - includingPublished: whether it also sees what is published and has no subscriber, which is no
-    ///     failure of the publisher's.
-    ///   - handler: what runs.
+    ///   - includingPublished: whether the handler also receives publications without a subscriber, which are
+    ///     not failures of the publisher.
+    ///   - handler: the closure to call.
     public func setUncaughtHandler(
         includingPublished: Bool = false,
         _ handler: @escaping @Sendable (Message) -> Void
@@ -26,23 +30,25 @@ extension MessageBus {
     }
 }
 
-/// The handler of every URL that no pattern matched.
+/// The handler for URLs that no pattern matches.
 struct UncaughtHandler: Sendable {
-    /// Whether it also sees what is published and has no subscriber.
+    /// Whether the handler also receives publications without a subscriber.
     let includesPublished: Bool
     let body: @Sendable (Message) -> Void
 }
 
 extension BusCore {
-    /// Calls the uncaught handler, if there is one, for a URL that no pattern matched.
+    /// Calls the uncaught handler for a URL that no pattern matches.
     ///
-    /// Where the message is yet to be counted as ended, this comes first, so that a bus which is draining sees
-    /// either the message or the call.
+    /// Does nothing when no handler is set.
+    ///
+    /// A message that is not yet counted as ended must be passed to this method before it is counted. A bus
+    /// that is draining then always sees either the message or the call.
     ///
     /// - Parameters:
-    ///   - message: the message to that URL.
-    ///   - isPublished: whether it was published, and so has no return URL.
-    /// - Returns: whether there is an uncaught handler.
+    ///   - message: the unmatched message.
+    ///   - isPublished: whether the message was published and therefore has no return URL.
+    /// - Returns: whether an uncaught handler is set.
     @discardableResult
     func tellUncaught(_ message: Message, isPublished: Bool = false) -> Bool {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
@@ -62,9 +68,9 @@ extension BusCore {
         return true
     }
 
-    /// How many messages and calls of the uncaught handler have not ended.
+    /// The number of messages and calls of the uncaught handler that have not ended.
     var unended: Int {
-        // Messages first: a call is counted before its message has ended.
+        // Read the messages first: a call is counted before its message has ended.
         let inFlight = self.statistics.current.inFlight
         return max(0, inFlight) + self.uncaughtCalls.load(ordering: .sequentiallyConsistent)
     }

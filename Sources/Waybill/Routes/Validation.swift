@@ -2,35 +2,36 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Looks for what cannot work, without delivering anything: call it when everything is registered, before
-    /// the first message.
+    /// Checks the configuration of the bus without delivering a message, and returns all problems.
+    ///
+    /// Call this method when everything is registered, before the first message:
     ///
     /// ```swift
     /// let problems = bus.validate(urls: ["app://order/pay?total=1#home/receipt"])
     /// guard problems.isEmpty else { fatalError(problems.map(\.description).joined(separator: "\n")) }
     /// ```
     ///
-    /// It finds
-    /// - routes without a handler (`noHandler`): of a configuration whose target is not registered, or of a
-    ///   loop that has been shut down; also a target that its connector does not know;
-    /// - routes of a configuration that give a value under one name to an action that needs it under another
+    /// The method reports:
+    /// - routes without a handler (`noHandler`): configured routes whose target is not registered or is
+    ///   unknown to its connector, and routes whose loops have been shut down;
+    /// - configured routes that give a value under one name to an action that needs it under another name
     ///   (`missingParameter`, naming both);
-    /// - patterns that no URL reaches, because another takes all of them (`conflict`, naming the rival and a
-    ///   URL);
-    /// - services that the program needs and no module provides (`noHandler`), those whose methods have no
+    /// - patterns that no URL reaches, because another pattern matches all of their URLs (`conflict`, naming
+    ///   the other pattern and a URL);
+    /// - services that the program needs and no module provides (`noHandler`), services whose methods have no
     ///   route (`noRoute`), and adapters that need one another in a circle (`infiniteRecursion`, naming all
     ///   of them);
     /// - routes that are shared with other nodes of a cluster and declare values that are not `Codable`
     ///   (`notTransferable`), as far as their types are known;
-    /// - URLs that lead nowhere (`noRoute`, `invalidURL`): those that are passed, and their return URLs.
+    /// - URLs that lead nowhere (`noRoute`, `invalidURL`), among the given URLs and their return URLs.
     ///
-    /// Patterns are tried with made-up URLs, 16 each, so one that is reached by a very rare value only is
-    /// found to be in conflict.
+    /// Each pattern is tried with 16 generated URLs. A pattern that only a very rare value reaches is
+    /// therefore reported as a conflict.
     ///
     /// - Parameters:
-    ///   - urls: URLs that the program is known to route, or to give as return URLs.
-    ///   - services: the protocols that the program asks for: `(any TimeService).self`. One provider is
-    ///     enough, whatever its name.
+    ///   - urls: URLs that the program routes or uses as return URLs.
+    ///   - services: the protocols of the services that the program needs, for example
+    ///     `(any TimeService).self`. One provider with any name is sufficient.
     /// - Returns: the problems; empty if there are none.
     public func validate(urls: [String] = [], services: [any Any.Type] = []) -> [RoutingError] {
         self.core.routesWithoutHandler() + self.core.problemsWithTargets() + self.core.unreachablePatterns()
@@ -38,7 +39,8 @@ extension MessageBus {
             + urls.flatMap { self.core.problems(with: $0) }
     }
 
-    /// What is wrong with services that are known by the names of their protocols, each once.
+    /// Returns the problems with services that are given by the names of their protocols, at most one for
+    /// each service.
     package func validate(serviceNames: [String]) -> [RoutingError] {
         self.core.services.withLock { register in
             serviceNames.compactMap { register.problem(withServiceNamed: $0) }
@@ -47,7 +49,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// The routes without a handler.
+    /// Returns an error for each route without a handler.
     func routesWithoutHandler() -> [RoutingError] {
         let problems = try? self.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route -> RoutingError? in
@@ -70,7 +72,7 @@ extension BusCore {
         return problems ?? []
     }
 
-    /// The routes of the configuration whose targets cannot do anything with their messages.
+    /// Returns an error for each configured route whose target cannot handle its messages.
     func problemsWithTargets() -> [RoutingError] {
         let routes = self.configured.withLock { $0.boundRoutes }
         let problems = routes.compactMap { entry, bound -> RoutingError? in
@@ -84,10 +86,11 @@ extension BusCore {
         return problems.sorted { $0.url < $1.url }
     }
 
-    /// What an action needs that the pattern calls by another name.
+    /// Returns an error when an action needs a parameter that the pattern gives under another name.
     ///
-    /// A parameter that neither the pattern nor the target gives may come with the query, so that alone is no
-    /// problem; but a value that the pattern gives, and that the action does not read, is meant for it.
+    /// A parameter that neither the pattern nor the target gives may come with the query, so its absence
+    /// alone is not a problem. A value that the pattern gives and the action does not read was probably meant
+    /// for that parameter.
     private func missingParameters(
         of entry: RouteConfiguration.Entry,
         _ bound: Configured.Bound
@@ -109,7 +112,7 @@ extension BusCore {
         names.map { "`\($0)`" }.joined(separator: ", ")
     }
 
-    /// The patterns that others hide.
+    /// Returns an error for each pattern whose URLs are all matched by other patterns.
     func unreachablePatterns() -> [RoutingError] {
         let problems = try? self.registry.read { table throws(RoutingError) in
             table.shadowed().map { route, rival, url in
@@ -124,7 +127,7 @@ extension BusCore {
         return problems ?? []
     }
 
-    /// What is wrong with a URL that is going to be routed, and with its return URLs.
+    /// Returns the problems with a URL and with its return URLs.
     func problems(with url: String) -> [RoutingError] {
         var problems: [RoutingError] = []
         var next: String? = url
@@ -144,12 +147,12 @@ extension BusCore {
 }
 
 extension BusCore {
-    /// What is wrong with the registered services, and with those that the program needs.
+    /// Returns the problems with the registered services and with the services that the program needs.
     func problemsWithServices(_ needed: [any Any.Type]) -> [RoutingError] {
         let (problems, urls) = self.services.withLock { register in
             var problems = register.problemsWithAdapters()
             for service in needed {
-                // What an adapter of it needs is reported with the adapters.
+                // A service that its adapter needs is reported with the adapters.
                 guard let problem = register.problem(with: ServiceKey(service)),
                     !problems.contains(where: { $0.message == problem.message }),
                     problem.code != .infiniteRecursion || problems.isEmpty
