@@ -1,9 +1,9 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// The loop's side.
+// The dequeuing side, which runs on the loop.
 extension Mailbox {
-    /// Starts the queued messages, and lets the loop poll when the budget is used up.
+    /// Starts the queued messages until the budget is used up, and then lets the loop poll.
     func drain() {
         while self.heldLoop.consumeDeliveryBudget() {
             guard let entry = self.withQueue({ $0.next() }) else { return }
@@ -38,7 +38,7 @@ extension Mailbox {
         }
     }
 
-    /// Handles a message that no caller awaits in a task, which ends with the handler's registration.
+    /// Handles a message that no caller awaits in a task, which ends when the handler is unregistered.
     private func startTask(of envelope: consuming Envelope, handler: Handler?) {
         let (core, message) = (envelope.core, envelope.message)
         let interception = envelope.chain.map { chain in

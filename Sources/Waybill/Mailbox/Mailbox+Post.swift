@@ -4,24 +4,25 @@ internal import WaybillRouting
 
 // Messages that no caller awaits, from any thread.
 extension Mailbox {
-    /// Leaves a message, which waits in the queue even if its sender is on the loop; ends it if the queue does
-    /// not take it.
+    /// Enqueues a message that no caller awaits, even if its sender is on the loop.
+    ///
+    /// Ends the message if the queue rejects it.
     ///
     /// - Parameters:
     ///   - envelope: The message.
-    ///   - sender: Who learns that the queue has not taken the message.
-    /// - Returns: The reason that the queue has not taken the message, or nil.
+    ///   - sender: The recipient of the error if the queue rejects the message.
+    /// - Returns: The reason why the queue rejected the message, or nil.
     @inline(__always)
     @discardableResult
     nonisolated func post(_ envelope: consuming Envelope, for sender: Recipient = .nobody) -> RoutingError? {
         if self.heldLoop.isShutDown { return envelope.reject(for: sender, RoutingError.loopShutDown) }
-        // A closure cannot consume what it captures.
+        // A closure cannot consume a captured value.
         var rest: Envelope? = consume envelope
         if self.act(on: self.withQueue({ $0.send(&rest) })) { return nil }
         return rest.take()?.reject(for: sender) { .mailboxFull(url: $0, limit: self.limit) }
     }
 
-    /// Leaves a message whose sender has a slot for it.
+    /// Enqueues a message whose sender has already taken a slot for it.
     nonisolated func post(inSlot envelope: consuming Envelope) {
         var rest: Envelope? = consume envelope
         let effect = self.withQueue { queue in
@@ -31,32 +32,36 @@ extension Mailbox {
         _ = self.act(on: effect)
     }
 
-    /// Lets the loop run the queued messages, if a sender on that very loop finds the mailbox full: while it
-    /// sends, nothing else can make room.
+    /// Lets the loop run queued messages when a sender on this loop finds the mailbox full.
+    ///
+    /// Only the loop can make room, and it cannot do so while it runs the sender.
     nonisolated(nonsending) func makeRoom() async {
-        // More than once, if need be: the loop may have had to poll before it took the first, and then this comes
-        // first.
+        // Try several times: the loop may need to poll before it starts the first message, and the sender may
+        // resume before that.
         for _ in 0..<4 where self.heldLoop.isInEventLoop && self.queue.withLock({ $0.isFull }) {
             await self.eventLoop.yield()
         }
     }
 
-    /// Takes a slot, if there is one and no other sender waits for it.
+    /// Takes a slot.
+    ///
+    /// Returns false when no slot is free or other senders wait for one.
     nonisolated func takeSlot() -> Bool { self.withQueue { $0.takeSlot() } }
 
     /// Waits for a slot.
     ///
     /// - Parameters:
-    ///   - time: what the deadline goes by.
-    ///   - deadline: when the sender stops waiting.
-    /// - Returns: whether it has a slot; if not, check cancellation, deadline and handler again.
+    ///   - time: the source of the time for the deadline.
+    ///   - deadline: the time at which the sender stops waiting.
+    /// - Returns: whether the sender has a slot. If it has none, it must check its cancellation, its deadline
+    ///   and the handler again.
     nonisolated(nonsending) func waitForSlot(by time: TimeSource, until deadline: Deadline) async -> Bool {
         let sender = LoopContinuation<Bool>(on: .current)
         var watch: DeadlineWatch?
         defer { watch?.cancel() }
         return await sender.wait(isolation: #isolation) {
             if !self.withQueue({ $0.wait(sender) }) { sender.resume(returning: true) }
-            // Afterwards, or a deadline that passes meanwhile would not find the sender.
+            // Set the timer afterwards: a deadline that passes before the sender waits would not find it.
             if deadline.exists {
                 watch = DeadlineWatch(deadline, by: time, on: .current) { self.withdraw(sender) }
             }
@@ -76,15 +81,17 @@ extension Mailbox {
         while let sender = self.withQueue({ $0.grantSlot() }) { sender.resume(returning: true) }
     }
 
-    /// Whether a serial mailbox is busy with one of some messages: a handler of such a message that waits for
-    /// this mailbox would never be resumed.
+    /// Whether a serial mailbox is handling one of the given messages.
+    ///
+    /// A handler of that message that waits for this mailbox would never be resumed.
     nonisolated func isBusy(with messages: Set<CorrelationID>) -> Bool {
         guard self.isSerial, !messages.isEmpty else { return false }
         return self.withQueue { $0.inProgress }.map(messages.contains) ?? false
     }
 
-    /// Ends what waits for handlers that have been unregistered, and has the waiting senders check whether
-    /// their handlers are still registered.
+    /// Rejects the messages whose handlers have been unregistered.
+    ///
+    /// Resumes waiting senders so that they check whether their handlers are still registered.
     nonisolated func removeUnreachable() {
         for sender in self.withQueue({ $0.removeSenders() }) { sender.resume(returning: false) }
         var removed = self.withQueue { $0.removeUnreachable() }

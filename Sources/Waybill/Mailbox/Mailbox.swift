@@ -3,11 +3,11 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The bounded queue in front of a module, and the loop that its handlers are called on.
+/// The bounded queue in front of a module, and the loop on which the module's handlers are called.
 ///
-/// A message may run at once if its sender is on the loop and nothing waits. Everything else waits in one
-/// queue, in the order in which it comes: messages that no caller awaits, and the tasks of those that their
-/// callers await. Senders are on any thread; the loop drains.
+/// A message may run immediately if its sender is on the loop and no other message waits. All other messages
+/// wait in one queue in the order of arrival: messages that no caller awaits, and the tasks of messages that
+/// their callers await. Any thread may enqueue messages; only the loop dequeues them.
 actor Mailbox: LoopBound {
     nonisolated let eventLoop: EventLoop
     nonisolated let heldLoop: HeldEventLoop
@@ -16,25 +16,27 @@ actor Mailbox: LoopBound {
     nonisolated let whenFull: MailboxConfiguration.Overflow
     nonisolated let isSerial: Bool
 
-    /// The actor that the mailbox is in front of, if it is in front of one.
+    /// The identifier of the actor behind the mailbox, or nil for the mailbox of plain closures.
     nonisolated let owner: ObjectIdentifier?
     private nonisolated let ownerType: (any LoopBound.Type)?
 
-    /// The name of that actor's type.
+    /// The name of the actor's type.
     nonisolated var module: String? { self.ownerType.map { "\($0)" } }
 
     nonisolated let queue: Locked<MailboxQueue>
 
-    /// How many messages wait or are in progress, as the queue last said.
+    /// The number of messages that wait or are in progress, after the latest change of the queue.
     private nonisolated let occupancy = Atomic<Int>(0)
 
-    /// Keeps plain closures on the loop.
+    /// The executor that keeps plain closures on the loop.
     ///
-    /// A closure with a capture list is `@concurrent`, whatever the type that it is passed as says (Swift
-    /// 6.3): without a preference it would run on the global executor.
+    /// A closure with a capture list is `@concurrent`, whatever type its parameter has (Swift 6.3). Without
+    /// an executor preference it would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
 
-    /// The greatest limit; a configured limit beyond it is as good as none.
+    /// The greatest limit.
+    ///
+    /// A greater configured limit would have no effect in practice.
     private static let largestLimit = 1 << 31
 
     init(
@@ -46,7 +48,7 @@ actor Mailbox: LoopBound {
         self.eventLoop = eventLoop
         self.heldLoop = HeldEventLoop(eventLoop)
         let limit = min(configuration.limit ?? limit, Self.largestLimit)
-        // With a limit of 0, a mailbox that is not serial would take no message from another thread.
+        // With a limit of 0, a mailbox that is not serial would reject all messages from other threads.
         self.limit = max(limit, configuration.isSerial ? 0 : 1)
         self.whenFull = configuration.whenFull
         self.isSerial = configuration.isSerial
@@ -58,14 +60,16 @@ actor Mailbox: LoopBound {
         self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
     }
 
-    /// Whether a message that comes to the loop has to wait; for the loop's thread.
+    /// Whether a message that arrives on the loop must wait.
+    ///
+    /// Only the loop's thread may read this property.
     @inline(__always)
     nonisolated var isOccupied: Bool { self.occupancy.load(ordering: .relaxed) > 0 }
 
-    /// How many messages wait or are in progress.
+    /// The number of messages that wait or are in progress.
     nonisolated var waiting: Int { self.occupancy.load(ordering: .relaxed) }
 
-    /// Changes the queue.
+    /// Changes the queue under its lock.
     @inline(__always)
     nonisolated func withQueue<Result: ~Copyable & Sendable>(
         _ body: (inout MailboxQueue) -> Result
@@ -77,9 +81,9 @@ actor Mailbox: LoopBound {
         }
     }
 
-    /// Does what a change of the queue asks for.
+    /// Performs the effect of a change of the queue.
     ///
-    /// - Returns: whether the queue has taken the message.
+    /// - Returns: whether the queue has accepted the message.
     @inline(__always)
     nonisolated func act(on effect: consuming MailboxQueue.Effect) -> Bool {
         switch consume effect {
@@ -103,12 +107,13 @@ actor Mailbox: LoopBound {
 
 // Messages that their callers await.
 extension Mailbox {
-    /// Whether a message may be handled here and now: the calling thread runs the loop, and no message is
-    /// before it.
+    /// Whether a message may be handled immediately: the calling thread runs the loop, and no other message
+    /// is waiting or in progress.
     @inline(__always)
     nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
 
-    /// Runs a handler that may suspend in the calling task, which has taken the message through middlewares.
+    /// Runs a handler that may suspend in the calling task, in which the message has passed through
+    /// middlewares.
     ///
     /// - Parameters:
     ///   - message: The message.
@@ -121,17 +126,17 @@ extension Mailbox {
         }
         defer { if !hasWaited { self.endTurn() } }
         if let error = handler.rejection(of: message) { return .failed(error) }
-        // The caller may have given up meanwhile.
+        // The caller may have been cancelled while the message waited.
         if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
         let context = DeliveryContext.record(ContextRecord(message, inside: DeliveryContext.waiting))
         return await DeliveryContext.local.withValue(context.inherited) {
-            // Without a mention of the actor the closure would not be isolated to it.
+            // The closure is isolated to the actor only if it mentions the actor.
             _ = self
             return await handler.run(message, isolation: self)
         }
     }
 
-    /// Waits in the calling task until the turn of a message comes.
+    /// Waits in the calling task until it is the message's turn.
     ///
     /// - Returns: The failure of a message that is rejected, or `.replied`.
     private func waitForTurn(_ message: Message, _ handler: Handler) async -> Outcome {
@@ -146,7 +151,7 @@ extension Mailbox {
         if let error = self.enqueue(task) { return .failed(error) }
         await withTaskCancellationHandler(
             operation: {
-                // Without a mention of the actor the closure would not be isolated to it.
+                // The closure is isolated to the actor only if it mentions the actor.
                 _ = self
                 await task.wait()
             },
@@ -162,24 +167,26 @@ extension Mailbox {
     ) async throws -> any Sendable {
         guard let executor = self.taskExecutor else { return try await body(message) }
         return try await withTaskExecutorPreference(executor, isolation: self) {
-            // Without a mention of the actor the closure would not be isolated to it.
+            // The closure is isolated to the actor only if it mentions the actor.
             _ = self
             return try await body(message)
         }
     }
 
-    /// Takes a task that waits already into the queue, or rejects it; it may be gone when this returns.
+    /// Enqueues a task that is already waiting, or rejects it.
+    ///
+    /// The task may have ended when this method returns.
     nonisolated func enter(_ task: QueuedTask) {
         if let error = self.enqueue(task) { task.reject(error) }
     }
 
-    /// Puts a task into the queue.
+    /// Enqueues a task.
     ///
-    /// - Returns: The reason that the queue does not take it.
+    /// - Returns: The reason why the queue rejects the task, or nil.
     nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
-            // Checked under the lock: a handler's end, which removes its messages, comes before this or after
-            // it, and so does a cancellation.
+            // Checked under the lock: a handler that is unregistered, and a caller that is cancelled, either
+            // remove the message from the queue afterwards or are found here.
             task.handler.isGone || task.isCancelled ? .full : queue.wait(task)
         }
         if self.act(on: effect) { return nil }
@@ -188,7 +195,7 @@ extension Mailbox {
             ? .cancelled(url: task.url) : .mailboxFull(url: task.url, limit: self.limit)
     }
 
-    /// Frees the task of a message that has not begun.
+    /// Rejects a message that has not begun, which resumes its task.
     nonisolated func withdraw(_ task: QueuedTask) {
         guard self.withQueue({ $0.withdraw(task) }) else { return }
         task.reject(.cancelled(url: task.url))
@@ -197,8 +204,8 @@ extension Mailbox {
 
     /// Ends the message in progress of a serial mailbox.
     ///
-    /// This comes before the outcome is known: what is sent then, a return leg for example, finds the slot
-    /// free.
+    /// This method is called before the outcome is known, so that messages that are sent then, for example a
+    /// return leg, find the slot free.
     @inline(__always)
     nonisolated func endTurn() {
         guard self.isSerial else { return }

@@ -1,42 +1,49 @@
 public import WaybillEventLoop
 public import WaybillRouting
 
-/// How a module takes its messages: how many may wait, what happens to one more, and whether they may
+/// The configuration of a module's mailbox: its limit, its policy when full, and whether messages may
 /// interleave.
 ///
 /// ```swift
 /// try bus.configureMailbox(of: printer, .init(limit: 16, whenFull: .suspend, isSerial: true))
 /// ```
 public struct MailboxConfiguration: Sendable, Hashable {
-    /// What happens to a message that finds the mailbox full.
+    /// The policy for a message that arrives when the mailbox is full.
     public enum Overflow: Sendable, Hashable {
-        /// It fails with `mailboxFull`; the default.
-        case fail
-        /// Its sender waits, and is served in the order of arrival.
+        /// The message fails with `mailboxFull`.
         ///
-        /// A caller that awaits the reply waits anyway and takes no slot, so that only
-        /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for a slot. What cannot wait,
-        /// ``MessageBus/send(_:parameters:headers:)``, fails.
+        /// This is the default.
+        case fail
+        /// The sender is suspended until the message has a slot.
+        ///
+        /// Waiting senders are served in the order of arrival.
+        ///
+        /// A caller that awaits the reply is suspended anyway and takes no slot. Only
+        /// ``MessageBus/enqueue(_:parameters:headers:deadline:timeout:)`` waits for a slot.
+        /// ``MessageBus/send(_:parameters:headers:)`` cannot wait and fails.
         case suspend
-        /// The message that has waited longest is dropped with `mailboxFull`, and is a dead letter if no
-        /// caller awaits it.
+        /// The oldest waiting message is dropped with `mailboxFull`.
+        ///
+        /// It becomes a dead letter if no caller awaits it.
         case dropOldest
     }
 
-    /// How many messages may wait, at least 1, or 0 for a serial module; nil for the bus's own limit.
+    /// The maximum number of waiting messages, at least 1, or at least 0 for a serial module.
+    ///
+    /// Nil means the bus's limit.
     public var limit: Int?
 
-    /// What happens to one more.
+    /// The policy for a message that arrives when the mailbox is full.
     public var whenFull: Overflow
 
-    /// Whether a message is finished before the next one is started; by default handlers interleave where
-    /// they suspend, as actors do.
+    /// Whether a message is finished before the next one is started.
     ///
-    /// A serial module that routes to itself, directly or through others, would wait for itself for ever:
-    /// such a message fails with `deadlock`.
+    /// By default handlers interleave at their suspension points, as actor methods do. A serial module that
+    /// routes to itself, directly or through other modules, would wait for itself forever. The message that
+    /// it routes to itself therefore fails with `deadlock`.
     public var isSerial: Bool
 
-    /// Makes a configuration; everything has a default.
+    /// Creates a configuration in which every value has a default.
     public init(limit: Int? = nil, whenFull: Overflow = .fail, isSerial: Bool = false) {
         self.limit = limit
         self.whenFull = whenFull
@@ -45,16 +52,16 @@ public struct MailboxConfiguration: Sendable, Hashable {
 }
 
 extension MessageBus {
-    /// Sets up how a module takes its messages: how many may wait, what happens to one more, and whether they
-    /// may interleave.
+    /// Configures the mailbox of a module: its limit, its policy when full, and whether messages may
+    /// interleave.
     ///
-    /// Without it a module has a mailbox with the bus's limit that fails messages beyond it. The bus holds
-    /// the module from here on until its last handler is unregistered.
+    /// A module that is not configured has a mailbox with the bus's limit, which fails messages beyond the
+    /// limit. The bus holds the module from this call until the module's last handler is unregistered.
     ///
     /// - Parameters:
-    ///   - module: the module, before any of its handlers is registered.
-    ///   - configuration: how it takes its messages.
-    /// - Throws: `conflict` if the module has handlers already.
+    ///   - module: the module, none of whose handlers is registered yet.
+    ///   - configuration: the configuration of the mailbox.
+    /// - Throws: `conflict` if the module already has handlers.
     public func configureMailbox(
         of module: some LoopBound,
         _ configuration: MailboxConfiguration
@@ -64,21 +71,22 @@ extension MessageBus {
 
     /// Sends a message that no caller awaits, and waits until its module has a slot for it.
     ///
-    /// It is for a sender that is faster than a module with a mailbox that suspends
-    /// (``MailboxConfiguration``): the sender is slowed down, where ``send(_:parameters:headers:)`` would
-    /// lose messages. With any other mailbox it does not wait.
+    /// Use this method to send to a module whose mailbox suspends its senders (``MailboxConfiguration``). The
+    /// sender goes no faster than the module, whereas messages of ``send(_:parameters:headers:)`` fail when
+    /// the mailbox is full. With other mailboxes this method does not wait.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to give up, and when the message is not worth handling any more: its handler is not
-    ///     begun after that, or cancelled. Inside a handler, the deadline of its message holds too.
-    ///   - timeout: the same as a time from now on, by the bus's clock; of deadline and timeout the earlier
-    ///     one holds, and a timeout that is not positive is up at once.
-    /// - Throws: why the message did not get into a mailbox: `noRoute`, `mailboxFull`, `deadlineExceeded`,
-    ///   `cancelled` if the sender was cancelled while it waited, `deadlock` if a serial module would wait
-    ///   for a slot in its own full mailbox. What happens afterwards is not reported to the sender.
+    ///   - url: the destination. A URL without a scheme gets the default scheme.
+    ///   - parameters: values to pass with the call, which take precedence over values of the URL.
+    ///   - headers: text for the infrastructure, separate from the parameters.
+    ///   - deadline: the time at which to stop waiting, and after which the handler is not started, or is
+    ///     cancelled. Inside a handler, the deadline of its message applies too.
+    ///   - timeout: the duration until the deadline, by the bus's clock. The earlier of deadline and timeout
+    ///     applies. A timeout that is not positive expires at once.
+    /// - Throws: the reason why the message did not reach a mailbox: `noRoute`, `mailboxFull`,
+    ///   `deadlineExceeded`, `cancelled` if the sender was cancelled while it waited, or `deadlock` if a
+    ///   serial module would wait for a slot in its own full mailbox. Later failures are not reported to the
+    ///   sender.
     public nonisolated(nonsending) func enqueue(
         _ url: String,
         parameters: [String: any Sendable] = [:],
@@ -100,7 +108,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Sets up how a module takes its messages.
+    /// Configures the mailbox of a module.
     func configureMailbox(
         of module: some LoopBound,
         _ configuration: MailboxConfiguration
@@ -116,9 +124,9 @@ extension BusCore {
         }
     }
 
-    /// The mailbox in front of an actor.
+    /// Returns the mailbox in front of an actor, for a new handler.
     ///
-    /// The handler that is made with it gives it back with ``leave(_:)``.
+    /// The handler must release the mailbox with ``leave(_:)``.
     func mailbox(of actor: any LoopBound) -> Mailbox {
         let eventLoop = actor.checkedEventLoop
         self.watch(eventLoop)
@@ -132,13 +140,15 @@ extension BusCore {
         return mailbox
     }
 
-    /// Takes a mailbox once more; each call is balanced by one of ``leave(_:)``.
+    /// Adds a handler that uses a mailbox.
+    ///
+    /// Each call must be balanced by a call of ``leave(_:)``.
     func rejoin(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
         self.mailboxes.withLock { $0.rejoin(owner) }
     }
 
-    /// Gives a mailbox back.
+    /// Releases a mailbox on behalf of a handler.
     func leave(_ mailbox: Mailbox) {
         guard let owner = mailbox.owner else { return }
         self.mailboxes.withLock { $0.leave(owner) }
@@ -158,21 +168,20 @@ extension BusCore {
     }
 }
 
-/// The mailboxes of a bus, one in front of each module, however many handlers that has.
+/// The mailboxes of a bus, one in front of each module, whatever the number of its handlers.
 struct MailboxRegister {
     private var entries: [ObjectIdentifier: Entry] = [:]
 
     private struct Entry {
         let mailbox: Mailbox
         var users = 0
-        /// Kept until the first handler, which holds the module, so that the module's identifier stays its
-        /// own.
+        /// The module, held until its first handler holds it, so that no other object can get its identifier.
         var module: (any LoopBound)?
     }
 
-    /// Sets a module's mailbox up before it has handlers.
+    /// Adds the mailbox of a module that has no handlers yet.
     ///
-    /// - Returns: false if it has some.
+    /// - Returns: false if the module has handlers.
     mutating func add(_ mailbox: Mailbox, of module: any LoopBound) -> Bool {
         let owner = ObjectIdentifier(module)
         if let entry = self.entries[owner], entry.users > 0 { return false }
@@ -180,7 +189,7 @@ struct MailboxRegister {
         return true
     }
 
-    /// The mailbox of one more handler of a module.
+    /// Returns the mailbox of a module for one more handler, and creates it for the first one.
     mutating func join(_ module: any LoopBound, make: () -> Mailbox) -> Mailbox {
         let owner = ObjectIdentifier(module)
         var entry = self.entries[owner] ?? Entry(mailbox: make())
@@ -190,10 +199,12 @@ struct MailboxRegister {
         return entry.mailbox
     }
 
-    /// The same for a handler that shares the code of another one.
+    /// Counts one more handler of a module, for a handler that shares another handler's code.
     mutating func rejoin(_ owner: ObjectIdentifier) { self.entries[owner]?.users += 1 }
 
-    /// Gives a mailbox back; the last caller to do so still holds the module.
+    /// Counts one handler of a module less.
+    ///
+    /// The caller still holds the module.
     mutating func leave(_ owner: ObjectIdentifier) {
         guard let users = self.entries[owner]?.users else { return }
         if users > 1 { self.entries[owner]?.users = users - 1 } else { self.entries[owner] = nil }

@@ -3,26 +3,30 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A message that no caller awaits, where it goes, and the obligation to end it.
+/// A message that no caller awaits, with its target and the obligation to end it.
 ///
-/// It moves from its sender through the mailbox to the loop, and no reference in it is counted on the way.
+/// The envelope is moved from its sender through the mailbox to the loop, without reference counting on the
+/// way.
 struct Envelope: ~Copyable, Sendable {
     let message: Message
     let ticket: MessageTicket
-    /// The handler, or that there is none: the middlewares of the bus see such a message, too.
+    /// The target.
+    ///
+    /// Without a handler, the message still passes through the middlewares of the bus.
     let target: Target
     let core: BusCore
-    /// The middlewares that the message meets when its turn comes, if there are any.
+    /// The middlewares to call when the message's turn comes; nil if there are none.
     ///
-    /// They are not in the message: a middleware that keeps messages would keep itself.
+    /// The chain is not stored in the message, because a middleware that keeps messages would then keep
+    /// itself.
     var chain: MiddlewareChain?
 
-    /// Ends a message that its handler does not get.
+    /// Ends a message that does not reach its handler.
     ///
     /// - Parameters:
-    ///   - recipient: Who learns the reason.
-    ///   - reason: Makes the reason for the URL of the message.
-    /// - Returns: The reason, with the route of the handler.
+    ///   - recipient: The recipient of the error.
+    ///   - reason: A closure that makes the error for the URL of the message.
+    /// - Returns: The error, with the route of the handler.
     @inline(never)
     @discardableResult
     consuming func reject(
@@ -43,12 +47,12 @@ struct Envelope: ~Copyable, Sendable {
     }
 }
 
-/// What waits in a mailbox, oldest first.
+/// The waiting messages of a mailbox, oldest first.
 ///
-/// It decides and ``Mailbox`` acts, outside the lock that this is behind. Each message that waits has one of
-/// the slots that the mailbox's limit allows, and so has the message in progress of a serial mailbox. A
-/// message whose caller awaits it has none where the mailbox suspends its senders: its caller is suspended as
-/// it is.
+/// The queue decides, and ``Mailbox`` acts on the decision outside of the lock. The mailbox's limit is a
+/// number of slots. Each waiting message has a slot, and so has the message in progress of a serial mailbox.
+/// There is one exception: where the mailbox suspends its senders, an awaited message needs no slot, because
+/// its caller is already suspended.
 struct MailboxQueue: ~Copyable, Sendable {
     /// One message.
     enum Entry: ~Copyable, Sendable {
@@ -58,8 +62,8 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// A message that its caller awaits.
     ///
-    /// The numbers that the queue counts are copied here: reading memory that another core has just written
-    /// would stall the loop while it holds the lock.
+    /// The values that the queue counts are copied into this structure. Reading memory that another core has
+    /// just written would stall the loop while it holds the lock.
     struct AwaitedMessage: ~Copyable, Sendable {
         let task: QueuedTask
         let takesSlot: Bool
@@ -77,26 +81,26 @@ struct MailboxQueue: ~Copyable, Sendable {
     let isSerial: Bool
 
     private var entries = UniqueDeque<Entry>()
-    /// How many of the entries have a slot.
+    /// The number of entries that have a slot.
     private var slots = 0
-    /// How many of the entries have an exchange, which may end before their turn comes.
+    /// The number of entries that have an exchange, which may end before their turn comes.
     private var exchanges = 0
-    /// The message that a serial mailbox is busy with.
+    /// The message that a serial mailbox is handling.
     private(set) var inProgress: CorrelationID?
-    /// Whether the loop is going to look at the queue, or looks at it now.
+    /// Whether the loop drains the queue now or is scheduled to drain it.
     private var isDraining = false
     /// The tasks that wait for a slot in a mailbox that suspends its senders, in the order of arrival.
     private var senders: Deque<LoopContinuation<Bool>> = []
 
-    /// What the caller of a change has to do.
+    /// The action that a change of the queue requires from its caller.
     enum Effect: ~Copyable {
-        /// Nothing.
+        /// No action is required.
         case none
-        /// Have the loop drain the queue.
+        /// The loop must drain the queue.
         case drain
-        /// The message was not taken.
+        /// The message was rejected.
         case full
-        /// The message was taken in the place of the oldest one, which is dropped.
+        /// The message was enqueued in place of the oldest one, which is dropped.
         case dropped(Entry, isDue: Bool)
     }
 
@@ -106,19 +110,22 @@ struct MailboxQueue: ~Copyable, Sendable {
         self.isSerial = isSerial
     }
 
-    /// How many messages wait or are in progress: while there are none, a message may run at once.
+    /// The number of messages that wait or are in progress.
+    ///
+    /// A message may run immediately while it is 0.
     var occupancy: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
 
     /// Whether all slots are taken.
     ///
-    /// A serial mailbox has one more, for the message in progress or the first to come.
+    /// A serial mailbox has one additional slot, for the message in progress or the next message.
     var isFull: Bool {
         self.isSerial
             ? self.slots + (self.inProgress == nil ? 0 : 1) > self.limit : self.slots >= self.limit
     }
 
-    /// Takes a message that no caller awaits, unless all slots are taken; a message that is not taken stays
-    /// where it is.
+    /// Enqueues a message that no caller awaits, unless all slots are taken.
+    ///
+    /// In that case the envelope stays in the parameter.
     mutating func send(_ envelope: inout Envelope?) -> Effect {
         guard let effect = self.makeRoom() else { return .full }
         guard let taken = envelope.take() else { return effect }
@@ -127,13 +134,13 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: effect)
     }
 
-    /// Takes a message that no caller awaits and whose sender has a slot for it.
+    /// Enqueues a message that no caller awaits and whose sender has already taken a slot.
     mutating func send(inSlot envelope: consuming Envelope) -> Effect {
         self.entries.append(.sent(envelope))
         return self.drain(after: .none)
     }
 
-    /// Takes the task of an awaited message.
+    /// Enqueues the task of an awaited message.
     mutating func wait(_ task: QueuedTask) -> Effect {
         let awaited = AwaitedMessage(task)
         guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .full }
@@ -144,14 +151,15 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: effect)
     }
 
-    /// Starts an awaited message, if nothing is before it.
+    /// Starts an awaited message if no other message waits or is in progress.
     mutating func start(_ id: CorrelationID) -> Bool {
         guard self.occupancy == 0 else { return false }
         if self.isSerial { self.inProgress = id }
         return true
     }
 
-    /// The next message to start; nil if the loop need not look again before the next ``Effect/drain``.
+    /// Returns the next message to start, or nil when the loop need not drain again before the next
+    /// ``Effect/drain``.
     mutating func next() -> Entry? {
         guard self.inProgress == nil, let entry = self.entries.popFirst() else {
             self.isDraining = false
@@ -168,10 +176,12 @@ struct MailboxQueue: ~Copyable, Sendable {
         return self.drain(after: .none)
     }
 
-    /// Takes a task out that no longer waits; false if it is not in the queue any more.
+    /// Removes a task that no longer waits.
     ///
-    /// It is looked for from both ends: when many are taken out, it is in the order in which they came, or the
-    /// other way round.
+    /// Returns false when the task is no longer in the queue.
+    ///
+    /// The search proceeds from both ends. When many tasks are removed, they are removed in the order of
+    /// arrival or in the reverse order.
     mutating func withdraw(_ task: QueuedTask) -> Bool {
         guard task.hasEntered.load(ordering: .relaxed), !task.isResumed else { return false }
         var (first, last) = (0, self.entries.count - 1)
@@ -188,7 +198,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Takes the messages out whose handlers are no longer registered.
+    /// Removes the messages whose handlers are no longer registered.
     mutating func removeUnreachable() -> UniqueDeque<Entry> {
         var removed = UniqueDeque<Entry>()
         for _ in 0..<self.entries.count {
@@ -205,14 +215,14 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// Makes room for one more message.
     ///
-    /// - Returns: what that takes; nil if there is no room.
+    /// - Returns: the required action, or nil when the mailbox stays full.
     @inline(__always)
     private mutating func makeRoom() -> Effect? { self.isFull ? self.displace() : Effect.none }
 
     @inline(never)
     private mutating func displace() -> Effect? {
         guard self.whenFull == .dropOldest else { return nil }
-        // A message whose exchange is over makes room, and no other message is lost for it.
+        // Prefer a message whose exchange has already ended, so that no live message is dropped.
         if self.exchanges > 0, let index = self.firstOverInSlot { return self.drop(at: index) }
         for index in self.entries.indices where self.entries[index].takesSlot {
             return self.drop(at: index)
@@ -220,7 +230,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         return nil
     }
 
-    /// The oldest entry that counts against the limit although its exchange is over.
+    /// The oldest entry that has a slot although its exchange has ended.
     private var firstOverInSlot: Int? {
         for index in self.entries.indices where self.entries[index].takesSlot {
             if self.entries[index].task?.exchange?.isOver == true { return index }
@@ -234,13 +244,14 @@ struct MailboxQueue: ~Copyable, Sendable {
         return .dropped(entry, isDue: false)
     }
 
-    /// Counts an entry less.
+    /// Removes an entry from the counts.
     private mutating func forget(_ entry: borrowing Entry) {
         if entry.takesSlot { self.slots -= 1 }
         if entry.hasExchange { self.exchanges -= 1 }
     }
 
-    /// Has the loop drain the queue, if there is something to drain and it is not going to anyway.
+    /// Returns an effect that also drains the queue, unless the queue is empty or a drain is already
+    /// scheduled.
     private mutating func drain(after effect: consuming Effect) -> Effect {
         if self.isDraining || self.inProgress != nil || self.entries.isEmpty { return effect }
         self.isDraining = true
@@ -253,38 +264,44 @@ struct MailboxQueue: ~Copyable, Sendable {
 
 // Tasks that wait for a slot.
 extension MailboxQueue {
-    /// Takes a slot for a sender, unless others wait for one: a sender that is quick enough would take every
-    /// slot that becomes free.
+    /// Takes a slot for a sender.
+    ///
+    /// Returns false while others wait for one, because a fast sender could otherwise take every slot that
+    /// becomes free.
     mutating func takeSlot() -> Bool {
         guard self.senders.isEmpty, !self.isFull else { return false }
         self.slots += 1
         return true
     }
 
-    /// Has a sender wait for a slot.
+    /// Adds a sender that waits for a slot.
     ///
-    /// - Returns: false if it has one now.
+    /// - Returns: false if the sender has been given a slot immediately.
     mutating func wait(_ sender: LoopContinuation<Bool>) -> Bool {
         if self.takeSlot() { return false }
         self.senders.append(sender)
         return true
     }
 
-    /// Gives a free slot to the sender that has waited longest, if there is one of each.
+    /// Gives a free slot to the sender that has waited longest.
+    ///
+    /// Returns nil when the mailbox is full or no sender waits.
     mutating func grantSlot() -> LoopContinuation<Bool>? {
         guard !self.isFull, let sender = self.senders.popFirst() else { return nil }
         self.slots += 1
         return sender
     }
 
-    /// Takes a sender out that no longer waits; false if it is not in the queue any more.
+    /// Removes a sender that no longer waits.
+    ///
+    /// Returns false when the sender is no longer in the queue.
     mutating func withdraw(_ sender: LoopContinuation<Bool>) -> Bool {
         guard let index = self.senders.firstIndex(where: { $0 === sender }) else { return false }
         self.senders.remove(at: index)
         return true
     }
 
-    /// Takes all senders out: they have to check whether their handlers are still registered.
+    /// Removes all senders, which must then check whether their handlers are still registered.
     mutating func removeSenders() -> Deque<LoopContinuation<Bool>> {
         defer { self.senders = [] }
         return self.senders
@@ -313,7 +330,7 @@ extension MailboxQueue.Entry {
         }
     }
 
-    /// Whether it counts against the limit.
+    /// Whether the entry counts against the limit.
     var takesSlot: Bool {
         switch self {
         case .sent: true
@@ -321,7 +338,7 @@ extension MailboxQueue.Entry {
         }
     }
 
-    /// Whether it has an exchange, which may end before its turn comes.
+    /// Whether the entry has an exchange, which may end before its turn comes.
     var hasExchange: Bool {
         switch self {
         case .sent: false

@@ -2,34 +2,35 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A message that its caller awaits, as it waits in a mailbox, and the task that is going to handle it: the
-/// caller's own, or the handler's.
+/// An awaited message in a mailbox, and the task that will handle it, which is the caller's or the handler's.
 ///
-/// It is an actor that is its own executor, and keeps the rest of that task until the message's turn comes.
+/// It is an actor that is its own executor. It holds the suspended task's job until the message's turn comes.
 @usableFromInline
 actor QueuedTask: SerialExecutor {
     nonisolated let message: Message
     nonisolated let handler: Handler
-    /// The exchange with the message's caller; nil if this is the caller's own task.
+    /// The exchange with the message's caller, or nil when the caller's own task waits here.
     nonisolated let exchange: Exchange?
     /// Whether the message counts against the mailbox's limit.
     nonisolated let takesSlot: Bool
     private nonisolated let job: SuspendedJob
     private nonisolated let state: Locked<State>
     private nonisolated let hasBeenCancelled = Atomic<Bool>(false)
-    /// Whether the message is in the queue, or was; written under the lock of the queue.
+    /// Whether the message is or was in the queue.
+    ///
+    /// It is written under the lock of the queue.
     nonisolated let hasEntered = Atomic<Bool>(false)
 
     private struct State: ~Copyable {
-        /// The obligation to end the message, if no exchange and no middleware has it.
+        /// The obligation to end the message, or nil when an exchange or a middleware has it.
         var ticket: MessageTicket?
-        /// Whether the message gets into the queue when its task waits.
+        /// Whether the message is enqueued when its task suspends.
         var entersQueue = false
-        /// How the message ended, if it has.
+        /// The outcome of the message, or nil while it has none.
         var outcome: Outcome?
     }
 
-    /// Creates the place of a message in the mailbox of its handler.
+    /// Creates the queue entry of a message for the mailbox of its handler.
     ///
     /// - Parameters:
     ///   - message: The message.
@@ -60,43 +61,48 @@ actor QueuedTask: SerialExecutor {
     /// Whether the message ends without its handler.
     nonisolated var isRejected: Bool { self.state.withLock { $0.outcome != nil } }
 
-    /// Whether the task has left the queue for good: its turn has come, or the message is rejected.
+    /// Whether the task has left the queue for good, because its turn has come or the message was rejected.
     nonisolated var isResumed: Bool { self.job.isResumed }
 
     /// Whether the task that waits here was cancelled.
     nonisolated var isCancelled: Bool { self.hasBeenCancelled.load(ordering: .relaxed) }
 
-    /// Runs the task now, on the mailbox's loop; in a serial mailbox it is the message in progress.
+    /// Runs the task now, on the mailbox's loop.
     ///
-    /// This and ``reject(_:)`` are for a task that has been taken out of the queue, which happens once.
+    /// In a serial mailbox its message is then in progress.
+    ///
+    /// This method and ``reject(_:)`` are for a task that has been removed from the queue, which happens
+    /// once.
     nonisolated func resume() { self.job.resume(.inPlace) }
 
-    /// Resumes the task on another executor, with a failure in place of its turn.
+    /// Resumes the task on another executor, with a failure instead of its turn.
     nonisolated func reject(_ error: RoutingError) {
         self.state.withLock { $0.outcome = .failed(error) }
         self.job.resume(.elsewhere)
     }
 
-    /// Takes the message out of the queue, if it is there; the message is rejected then.
+    /// Removes the message from the queue and rejects it.
+    ///
+    /// Does nothing when the message is not in the queue.
     nonisolated func withdraw() { self.handler.mailbox.withdraw(self) }
 
-    /// Frees the caller, which is cancelled, if its message has not begun.
+    /// Resumes the cancelled caller if its message has not begun.
     ///
-    /// The message may not be in the queue yet. Either its way into the queue finds the flag or this finds the
-    /// message, since both take the queue's lock.
+    /// The message may not be in the queue yet. Both the code that enqueues it and this method take the
+    /// queue's lock. Either the former finds the flag, or this method finds the message.
     nonisolated func cancel() {
         self.hasBeenCancelled.store(true, ordering: .relaxed)
         self.withdraw()
     }
 
-    /// Has the message enter the queue with the job of the task that waits.
+    /// Requests that the message is enqueued when the waiting task's job arrives.
     nonisolated func enterQueueWithJob() { self.state.withLock { $0.entersQueue = true } }
 
     /// Suspends the calling task until its turn comes.
     @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
     func wait() { self.job.checkResumption() }
 
-    /// Suspends the calling task until its turn comes, and calls the handler then, which cannot suspend.
+    /// Suspends the calling task until its turn comes, and then calls the handler, which cannot suspend.
     @inline(never)
     func handleInTurn() {
         self.job.checkResumption()
@@ -108,7 +114,7 @@ actor QueuedTask: SerialExecutor {
         self.handler.mailbox.endTurn()
     }
 
-    /// Takes how the message ended.
+    /// Takes the outcome of the message.
     nonisolated func takeOutcome() -> Outcome {
         guard let outcome = self.state.withLock({ $0.outcome.take() }) else {
             preconditionFailure("a message is handled once")
@@ -116,7 +122,7 @@ actor QueuedTask: SerialExecutor {
         return outcome
     }
 
-    /// Starts a task that waits here, and runs code when its turn comes.
+    /// Starts a task that waits here, and runs a closure when its turn comes.
     nonisolated func startTask(
         _ body: @escaping @Sendable (isolated QueuedTask) async -> Void
     ) -> HandlerTask {
@@ -125,16 +131,19 @@ actor QueuedTask: SerialExecutor {
 
     private typealias Body = @Sendable (isolated QueuedTask) async -> Void
 
-    /// Starts a task that is isolated to a `QueuedTask` from its beginning, so that its first job waits there.
+    /// Starts a task that is isolated to a `QueuedTask` from its beginning, so that its first job waits in
+    /// the queue.
     private static let startTask: @Sendable (QueuedTask, @escaping Body) -> HandlerTask = {
         let start: @Sendable (isolated QueuedTask, @escaping Body) -> HandlerTask = { queued, body in
             Task { await body(queued) }
         }
-        // An isolated parameter is passed like any other, and the function touches nothing that is isolated.
+        // An isolated parameter is passed like any other, and the function uses no isolated state.
         return unsafe unsafeBitCast(start, to: (@Sendable (QueuedTask, @escaping Body) -> HandlerTask).self)
     }()
 
-    /// Checks, in the task that has waited here, whether the handler of an exchange may begin.
+    /// Returns whether the handler of an exchange may begin.
+    ///
+    /// It is called by the task that has waited here.
     ///
     /// - Returns: false when the exchange has ended.
     nonisolated func begin(_ exchange: Exchange) -> Bool {
@@ -151,7 +160,9 @@ actor QueuedTask: SerialExecutor {
         return true
     }
 
-    /// Takes the rest of the waiting task; the runtime calls this.
+    /// Takes the job of the waiting task.
+    ///
+    /// The runtime calls this method.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let entersQueue = self.state.withLock { state in
@@ -160,8 +171,8 @@ actor QueuedTask: SerialExecutor {
         }
         let mailbox = self.handler.mailbox
         self.job.enqueue(job)
-        // After its job, or the loop would find the message before the job and the next message would overtake
-        // it.
+        // Enqueue the message after its job. Otherwise the loop could find the message before the job, and
+        // the next message would overtake it.
         if entersQueue { mailbox.enter(self) }
     }
 
