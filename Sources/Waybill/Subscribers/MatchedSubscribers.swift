@@ -1,13 +1,13 @@
 internal import WaybillRouting
 
-/// The subscribers that one message is for, in the order of subscription.
+/// The subscribers of one message, in the order of subscription.
 struct MatchedSubscribers: Sendable {
     private(set) var subscribers: [Subscriber] = []
 
-    /// What the URL says to each pattern that matched.
+    /// The parameters of the URL for each pattern that matched.
     private(set) var parameters: [Parameters] = []
 
-    /// Which of ``parameters`` each subscriber gets; empty if there is only one pattern.
+    /// The index in ``parameters`` for each subscriber; empty if there is only one pattern.
     private(set) var patterns: [Int] = []
     private var ids: [Int] = []
 
@@ -27,16 +27,16 @@ struct MatchedSubscribers: Sendable {
         self.ids += ids
     }
 
-    /// Sorts the subscribers of several patterns.
+    /// Sorts the subscribers of several patterns in the order of subscription.
     mutating func sort() {
         guard self.parameters.count > 1 else { return }
-        // Each pattern's subscribers are in order, which the library's sort makes use of.
+        // The subscribers of each pattern are already in order, which makes the library's sort faster.
         let order = self.ids.indices.sorted { self.ids[$0] < self.ids[$1] }
         self.subscribers = order.map { self.subscribers[$0] }
         self.patterns = order.map { self.patterns[$0] }
     }
 
-    /// Which of ``parameters`` a subscriber gets.
+    /// Returns the index in ``parameters`` for a subscriber.
     @inline(__always)
     func pattern(of index: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[index] }
 }

@@ -3,12 +3,13 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Gives a request to every subscriber at once and counts those that took it.
+    /// Delivers a request to all subscribers at once, and returns the number of subscribers that accepted it.
     ///
     /// - Parameters:
-    ///   - request: what is published.
-    ///   - isExternal: whether a peer says so, which cannot pass another value for what the path says.
-    /// - Returns: how many took it.
+    ///   - request: the request to publish.
+    ///   - isExternal: whether a peer publishes the request. A peer's passed values cannot replace values of
+    ///     the path.
+    /// - Returns: the number of subscribers that accepted the request.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
     nonisolated(nonsending) func publish(
         _ request: consuming Request,
@@ -29,15 +30,15 @@ extension BusCore {
         }
         while !self.deliver(&publication) { await EventLoop.yieldIfDue() }
         if publication.isAwaited { return await self.taken(publication) }
-        // A publisher that never has to wait would hold a thread of the global pool for as long as it
-        // publishes.
+        // Yield even if no subscriber suspends. A publisher that publishes in a loop would otherwise hold a
+        // thread of the global pool.
         await self.yieldThread()
         return publication.taken
     }
 
-    /// Looks up what a request is published to, and publishes it to other nodes.
+    /// Finds the subscribers of a request, and publishes the request to other nodes.
     ///
-    /// - Returns: the publication to the subscribers of this process; nil if there are none.
+    /// - Returns: the publication to the subscribers of this process, or nil if it has none.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded`.
     @inline(__always)
     func beginPublishing(
@@ -64,7 +65,7 @@ extension BusCore {
         return Publication(request, for: matched, around: chain)
     }
 
-    /// Goes on with a publication that its publisher cannot end at once.
+    /// Continues a publication that its publisher could not finish at once.
     nonisolated(nonsending) func resume(_ publication: consuming Publication) async -> Int {
         var publication = publication
         while !publication.isDelivered {
@@ -74,7 +75,8 @@ extension BusCore {
         return await self.taken(publication)
     }
 
-    /// Waits for the subscribers that need time, and returns the number of subscribers that took the message.
+    /// Waits for the subscribers that have not finished, and returns the number of subscribers that accepted
+    /// the message.
     @inline(never)
     private nonisolated(nonsending) func taken(_ publication: consuming Publication) async -> Int {
         for exchange in publication.exchanges where await exchange.listen(noListener).isReply {
@@ -84,23 +86,26 @@ extension BusCore {
         return publication.taken
     }
 
-    /// The subscribers of a URL, and its address if it has none.
+    /// Returns the subscribers of a URL, and the URL's address if it has none.
     private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         if let shard = self.currentShard { return try shard.retained.matched(of: url) }
         let matched = try self.topics.matched(of: url)
         return (matched, matched.isEmpty ? try self.address(of: url) : nil)
     }
 
-    /// Gives the message to the subscribers, one after the other; none of them can suspend the caller.
+    /// Delivers the message to the subscribers, one after the other.
     ///
-    /// - Returns: whether all had their turn; if not, the loop has to poll first.
+    /// No subscriber can suspend the caller.
+    ///
+    /// - Returns: whether the message has been delivered to all subscribers. If not, the loop must poll
+    ///   first.
     func deliver(_ publication: inout Publication) -> Bool {
         guard let shard = self.currentShard else {
             self.deliverFromOutside(&publication)
             return true
         }
         let matched = publication.matched
-        // One message for all: only its ID differs.
+        // All subscribers receive the same message, which differs only in its ID.
         var pattern = matched.pattern(of: publication.next)
         var message = publication.message(to: pattern)
         while publication.next < matched.subscribers.count {
@@ -119,7 +124,7 @@ extension BusCore {
         return true
     }
 
-    /// Gives the message to one subscriber.
+    /// Delivers the message to one subscriber.
     private func deliver(
         _ subscriber: Subscriber,
         _ message: inout Message,
@@ -161,7 +166,7 @@ extension BusCore {
         }
     }
 
-    /// Gives the message to the subscribers, from a thread that is none of the bus's loops.
+    /// Delivers the message to the subscribers, from a thread that runs no loop of the bus.
     private func deliverFromOutside(_ publication: inout Publication) {
         while publication.next < publication.matched.subscribers.count {
             var message = publication.message(to: publication.matched.pattern(of: publication.next))
@@ -172,30 +177,32 @@ extension BusCore {
     }
 }
 
-/// One message on its way to its subscribers, and how many of them have had it.
+/// One message on its way to its subscribers, and the progress of its delivery.
 struct Publication: Sendable {
     let request: Request
     let matched: MatchedSubscribers
 
-    /// The middlewares around each subscriber's delivery; around a buffer's they stand where it is read.
+    /// The middlewares around each subscriber's delivery.
+    ///
+    /// For a buffer they are called when the message is read.
     let chain: MiddlewareChain?
 
-    /// The subscriber whose turn is next.
+    /// The index of the next subscriber.
     var next = 0
 
-    /// How many of them took it.
+    /// The number of subscribers that have accepted the message.
     var taken = 0
 
-    /// The exchanges with subscribers that need more than a call.
+    /// The exchanges with subscribers that could not be called in place.
     var exchanges: [Exchange] = []
 
-    /// The messages for which the publisher waits, since their buffers are full.
+    /// The messages whose buffers are full, for which the publisher waits.
     var queued: [QueuedMessage] = []
 
-    /// Whether every subscriber has had its turn.
+    /// Whether the message has been delivered to all subscribers.
     var isDelivered: Bool { self.next == self.matched.subscribers.count }
 
-    /// Whether its publisher waits for subscribers that have it.
+    /// Whether the publisher must wait for subscribers.
     var isAwaited: Bool { !self.exchanges.isEmpty || !self.queued.isEmpty }
 
     init(_ request: Request, for matched: MatchedSubscribers, around chain: MiddlewareChain?) {
@@ -204,7 +211,9 @@ struct Publication: Sendable {
         self.matched = matched
     }
 
-    /// The message for the subscribers of a pattern; each gets it with an ID of its own.
+    /// Returns the message for the subscribers of a pattern.
+    ///
+    /// Each subscriber receives it with its own ID.
     func message(to pattern: Int) -> Message {
         self.request.message(id: CorrelationID(rawValue: 0), parameters: self.matched.parameters[pattern])
     }

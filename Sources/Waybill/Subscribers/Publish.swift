@@ -3,12 +3,18 @@ public import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Subscribes a closure to a pattern; any number of subscribers may have the same one.
+    /// Subscribes a closure to a pattern.
     ///
-    /// It runs on the bus's loop, as a handler does.
+    /// A pattern may have any number of subscribers.
     ///
-    /// - Returns: what ends the subscription; it continues if this is dropped.
-    /// - Throws: `invalidPattern`.
+    /// The closure runs on the bus's loop, as a handler does.
+    ///
+    /// - Parameters:
+    ///   - pattern: the pattern of the URLs to subscribe to.
+    ///   - handler: the closure, which cannot suspend.
+    /// - Returns: a registration that can end the subscription. The subscription continues when the
+    ///   registration is dropped.
+    /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
     public func subscribe(
         _ pattern: String,
@@ -17,7 +23,7 @@ extension MessageBus {
         try self.core.subscribe(immediate: handler, self.core.homeMailbox, pattern)
     }
 
-    /// Subscribes a closure that may suspend.
+    /// Subscribes a closure that may suspend, on the bus's loop.
     @discardableResult
     public func subscribe(
         _ pattern: String,
@@ -26,7 +32,7 @@ extension MessageBus {
         try self.core.subscribe(suspending: handler, self.core.homeMailbox, pattern)
     }
 
-    /// Subscribes code of an actor that answers at once, on the actor's loop.
+    /// Subscribes code of an actor that cannot suspend, on the actor's loop.
     ///
     /// The bus holds the actor while it is subscribed.
     @discardableResult
@@ -35,7 +41,8 @@ extension MessageBus {
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Void
     ) throws(RoutingError) -> Registration {
-        // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
+        // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
+        // loop.
         try self.core.subscribe(
             immediate: unsafe IsolatedBody(handler).unisolated(module),
             self.core.mailbox(of: module),
@@ -58,7 +65,7 @@ extension MessageBus {
         )
     }
 
-    /// Subscribes to a pattern, to read what is published one message after the other.
+    /// Subscribes to a pattern, and returns the published messages as a sequence.
     ///
     /// ```swift
     /// for await message in try bus.subscription(to: "app://prices/:symbol", whenFull: .dropOldest) {
@@ -66,16 +73,19 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The reader may be anywhere, and be slower than the publishers. A message that waits to be read counts
-    /// as in flight, and ``publish(_:parameters:headers:deadline:timeout:)`` does not wait for it.
+    /// The reader may run on any thread, and may be slower than the publishers. A message that waits to be
+    /// read counts as in flight. ``publish(_:parameters:headers:deadline:timeout:)`` does not wait until it
+    /// is read.
     ///
     /// - Parameters:
-    ///   - pattern: what to subscribe to.
-    ///   - limit: how many messages may wait, at least one; nil for the bus's own limit for mailboxes.
-    ///   - whenFull: what happens to one more. With `fail`, this subscriber does not take it. With `suspend`,
-    ///     its publisher waits for room: so a reader that publishes to itself may wait for itself. With
-    ///     `dropOldest`, the message that has waited longest is a dead letter.
-    /// - Returns: the messages, from now on.
+    ///   - pattern: the pattern of the URLs to subscribe to.
+    ///   - limit: the maximum number of waiting messages, at least one. Nil means the bus's limit for
+    ///     mailboxes.
+    ///   - whenFull: the policy for a message that arrives when the buffer is full. With `fail`, this
+    ///     subscriber does not receive it. With `suspend`, its publisher waits for room, so a reader that
+    ///     publishes to its own subscription may wait for itself. With `dropOldest`, the oldest waiting
+    ///     message becomes a dead letter.
+    /// - Returns: the messages that are published after this call.
     /// - Throws: `invalidPattern`, or `shutDown`.
     public func subscription(
         to pattern: String,
@@ -87,22 +97,24 @@ extension MessageBus {
         return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: pattern))
     }
 
-    /// Gives a message to every subscriber of the URL, all at once, and waits until the last is done.
+    /// Publishes a message to all subscribers of a URL concurrently, and waits until the last one has
+    /// finished.
     ///
-    /// A subscriber that throws affects no other subscriber, and is a warning in the log. A fragment is left
-    /// to the subscribers: there is no single reply, and so no return leg.
+    /// A subscriber that throws does not affect the others, and its error is logged as a warning. A
+    /// publication has no single reply, so a fragment is not a return URL; the subscribers may read it.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - parameters: values that join those of the URL and win over them; anything `Sendable`, closures
-    ///     included.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when to stop waiting, and to cancel the subscribers that are not done; inside a handler,
-    ///     the deadline of its message holds too.
-    ///   - timeout: how long to wait, by the bus's clock; of deadline and timeout the earlier one holds, and
-    ///     a timeout that is not positive is up at once.
-    /// - Returns: how many subscribers took it.
-    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded` if its time is up before it begins.
+    ///   - url: the URL to publish to. A URL without a scheme gets the default scheme.
+    ///   - parameters: values to pass with the call, which take precedence over values of the URL. They may
+    ///     have any `Sendable` type, including closures.
+    ///   - headers: text for the infrastructure, separate from the parameters.
+    ///   - deadline: the time at which to stop waiting and to cancel the subscribers that have not finished.
+    ///     Inside a handler, the deadline of its message applies too.
+    ///   - timeout: the duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
+    ///     timeout that is not positive expires at once.
+    /// - Returns: the number of subscribers that accepted the message.
+    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded` if the deadline has passed before the
+    ///   publication begins.
     @discardableResult
     public nonisolated(nonsending) func publish(
         _ url: String,

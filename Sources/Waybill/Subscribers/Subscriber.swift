@@ -4,7 +4,7 @@ internal import WaybillRouting
 
 /// A subscriber: code, or a buffer that a sequence reads.
 final class Subscriber: Sendable {
-    /// Where the messages go.
+    /// The receiver of the messages.
     enum Receiver: Sendable {
         case handler(Handler)
         case buffer(SubscriptionBuffer)
@@ -21,11 +21,11 @@ final class Subscriber: Sendable {
         if case .handler(let handler) = self.receiver { handler } else { nil }
     }
 
-    /// Whether it takes no more messages.
+    /// Whether the subscriber accepts no more messages.
     @inline(__always)
     var isGone: Bool { self.isUnsubscribed.load(ordering: .acquiring) }
 
-    /// Ends the messages that wait in it, and takes no more.
+    /// Ends the messages that wait for the subscriber, and rejects later ones.
     func retire(with reason: @escaping @Sendable (String) -> RoutingError, exempting exempt: [Exchange] = [])
     {
         self.isUnsubscribed.store(true, ordering: .releasing)

@@ -1,15 +1,19 @@
 internal import DequeModule
 internal import WaybillRouting
 
-/// Decides what happens to the messages of a buffer; ``SubscriptionBuffer`` acts.
+/// The state of a buffer, which decides about its messages; ``SubscriptionBuffer`` carries the decisions out.
 struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow
 
     private var buffer: Deque<UnreadMessage> = []
-    /// The messages whose publishers wait; there are some only while the buffer is full.
+    /// The messages whose publishers wait.
+    ///
+    /// The queue is empty unless the buffer is full.
     private var publishers: Deque<QueuedMessage> = []
-    /// The readers that wait for a message; there are some only while the buffer is empty.
+    /// The readers that wait for a message.
+    ///
+    /// The queue is empty unless the buffer is empty.
     private var readers: Deque<SubscriptionBuffer.Reader> = []
     private var reason: (@Sendable (String) -> RoutingError)?
 
@@ -18,13 +22,13 @@ struct SubscriptionBufferState {
         self.whenFull = whenFull
     }
 
-    /// What happens to one more message.
+    /// The decision about a message that is offered to the buffer.
     enum Offer {
         case kept
         case read(by: SubscriptionBuffer.Reader)
-        /// It was kept, and the oldest was not.
+        /// The message is in the buffer, and the oldest message was removed.
         case replaced(UnreadMessage)
-        /// It is queued; its publisher waits.
+        /// The message is queued, and its publisher waits.
         case queued(QueuedMessage)
         case refused(RoutingError)
     }
@@ -49,9 +53,9 @@ struct SubscriptionBufferState {
         }
     }
 
-    /// What a reader gets.
+    /// The result of a read.
     enum Reading {
-        /// A message, and the one that took its place in the buffer.
+        /// A message, and the queued message that was moved into the buffer, or nil when none was queued.
         case message(UnreadMessage, QueuedMessage?)
         case end
         case none
@@ -64,21 +68,25 @@ struct SubscriptionBufferState {
         return .message(message, queued)
     }
 
-    /// The same for a reader that waits if there is nothing.
+    /// Reads a message.
+    ///
+    /// Adds the reader to the waiting readers when the buffer is empty and has not ended.
     mutating func read(_ reader: SubscriptionBuffer.Reader) -> Reading {
         let reading = self.read()
         if case .none = reading { self.readers.append(reader) }
         return reading
     }
 
-    /// Takes a message out of the queue; false if it is not in it any more.
+    /// Removes a message from the queue.
+    ///
+    /// Returns false when it is no longer in the queue.
     mutating func withdraw(_ queued: QueuedMessage) -> Bool {
         guard let index = self.publishers.firstIndex(where: { $0 === queued }) else { return false }
         self.publishers.remove(at: index)
         return true
     }
 
-    /// What is left in a buffer that ends.
+    /// The contents of a buffer when it ends.
     struct Leftovers {
         var messages: Deque<UnreadMessage> = []
         var publishers: Deque<QueuedMessage> = []

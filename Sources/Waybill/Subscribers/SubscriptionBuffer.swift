@@ -3,17 +3,17 @@ internal import Logging
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The messages between their publishers and one loop that reads them.
+/// The messages between their publishers and the loop that reads them.
 ///
-/// A message in it is in flight until it is read. What happens to each is decided by
-/// ``SubscriptionBufferState``; this class does it, outside the lock. A buffer belongs to no event loop: the
-/// publisher puts the message in.
+/// A message in the buffer is in flight until it is read. ``SubscriptionBufferState`` decides about each
+/// message, and this class carries the decision out, outside of the lock. A buffer belongs to no event loop:
+/// publishers add their messages on their own threads.
 final class SubscriptionBuffer: Sendable {
     typealias Reader = LoopContinuation<UnreadMessage?>
 
     let core: BusCore
     private let pattern: String
-    /// Whether the buffer is for messages to a URL; nil if it is for all.
+    /// A closure that returns whether the buffer accepts messages to a URL; nil if it accepts all.
     private let accepts: (@Sendable (String) -> Bool)?
     private let state: Locked<SubscriptionBufferState>
 
@@ -30,17 +30,21 @@ final class SubscriptionBuffer: Sendable {
         self.state = Locked(SubscriptionBufferState(limit: limit, whenFull: whenFull))
     }
 
-    /// Whether the buffer is for messages to a URL that its pattern matches.
+    /// Returns whether the buffer accepts messages to a URL that its pattern matches.
     func isFor(_ url: String) -> Bool { self.accepts?(url) ?? true }
 
-    /// Takes a message, or says why not.
+    /// Offers a message to the buffer, and returns the decision.
     func offer(_ message: UnreadMessage) -> SubscriptionBufferState.Offer {
         let offer = self.state.withLock { $0.offer(message, to: self) }
         if case .read(let reader) = offer { reader.resume(returning: message) }
         return offer
     }
 
-    /// The next message if there is one; `isOver` says whether there never will be.
+    /// Removes and returns the next message, or nil when the buffer is empty.
+    ///
+    /// The result's `isOver` is true when the buffer has ended.
+    ///
+    /// The result's `isOver` is true when the buffer has ended.
     func take() -> (message: UnreadMessage?, isOver: Bool) {
         switch self.state.withLock({ $0.read() }) {
         case .message(let message, let queued):
@@ -51,7 +55,7 @@ final class SubscriptionBuffer: Sendable {
         }
     }
 
-    /// Resumes a reader with the next message as soon as there is one, or with nil when there are no more.
+    /// Resumes a reader with the next message as soon as one arrives, or with nil when the buffer has ended.
     func read(_ reader: Reader) {
         switch self.state.withLock({ $0.read(reader) }) {
         case .message(let message, let queued):
@@ -62,16 +66,20 @@ final class SubscriptionBuffer: Sendable {
         }
     }
 
-    /// Takes a message out of the queue; false if it is not in it any more.
+    /// Removes a message from the queue.
+    ///
+    /// Returns false when it is no longer in the queue.
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
-    /// Ends a message that is not read.
+    /// Ends a message that will not be read.
     func drop(_ unread: UnreadMessage, _ error: RoutingError, isLogged: Bool = true) {
         let error = error.at(route: self.pattern, module: nil)
         self.core.settle(unread, as: .failed(error), for: .subscriber(isLogged: isLogged))
     }
 
-    /// Takes no more messages; those that have not been read are dead letters.
+    /// Ends the buffer, which rejects later messages.
+    ///
+    /// Messages that have not been read become dead letters.
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
         for unread in left.messages {
@@ -86,7 +94,7 @@ final class SubscriptionBuffer: Sendable {
 }
 
 extension BusCore {
-    /// Puts a message into a buffer, or its publisher into the queue.
+    /// Adds a message to a buffer, or to the queue of waiting publishers.
     func offer(
         _ message: inout Message,
         to buffer: SubscriptionBuffer,
@@ -127,7 +135,7 @@ extension BusCore {
         )
     }
 
-    /// Logs that messages were left unread, once for all of them: code that leaves a loop expects that.
+    /// Logs all unread messages of a buffer in one warning, because code that leaves a loop expects them.
     func logUnread(_ count: Int, from first: Message, _ reason: (String) -> RoutingError) {
         let url = first.parameters.url
         self.logger.warning(
@@ -138,7 +146,7 @@ extension BusCore {
 
     /// Waits until a message is in its buffer.
     ///
-    /// - Returns: false if its time is up, the publisher is cancelled or the buffer has ended.
+    /// - Returns: false if the deadline passes, the publisher is cancelled or the buffer ends.
     nonisolated(nonsending) func wait(for queued: QueuedMessage) async -> Bool {
         let message = queued.unread.message
         let url = message.parameters.url
@@ -164,7 +172,7 @@ extension BusCore {
 /// A message that has not been read, and the obligation to end it.
 final class UnreadMessage: Sendable {
     let message: Message
-    /// The middlewares that the message meets when it is read, if there are any.
+    /// The middlewares to call when the message is read, or nil when there are none.
     let chain: MiddlewareChain?
     private let ticket: Locked<MessageTicket?>
 
@@ -180,7 +188,7 @@ final class UnreadMessage: Sendable {
 
 /// A message whose publisher waits for room in a full buffer.
 final class QueuedMessage: Sendable {
-    /// How the wait ends.
+    /// The result of the wait.
     enum End: Sendable {
         /// The message is in the buffer.
         case placed
@@ -203,7 +211,9 @@ final class QueuedMessage: Sendable {
         self.buffer = buffer
     }
 
-    /// Ends the wait; called once, by the code that took the message out of the queue.
+    /// Ends the wait.
+    ///
+    /// The code that removed the message from the queue calls it once.
     func end(_ end: End) {
         let publisher = self.state.withLock { state in
             state.end = end

@@ -1,14 +1,16 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The messages that are published to a pattern, to be read one after the other.
+/// The messages that are published to a pattern, to be read one by one.
 ///
-/// The subscription begins when the sequence is made, and ends when the loop over it is left, its task is
-/// cancelled, the bus is shut down, or ``cancel()`` is called. What has not been read by then is a dead
-/// letter. It is for one loop: of several, each gets some of the messages, and the first that is left ends
-/// them all.
+/// The subscription begins when the sequence is created. It ends when the loop over the sequence is left, its
+/// task is cancelled, the bus is shut down, or ``cancel()`` is called. Messages that have not been read by
+/// then become dead letters.
+///
+/// Iterate over a sequence only once. Several loops would each receive some of the messages, and the first
+/// loop that is left would end all of them.
 public struct SubscriptionSequence: AsyncSequence, Sendable {
-    /// A subscription ends, and does not fail.
+    /// The sequence never fails: a subscription can only end.
     public typealias Failure = Never
 
     private let owner: SubscriptionReader
@@ -17,19 +19,21 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
         self.owner = SubscriptionReader(buffer, subscription)
     }
 
-    /// The pattern that was subscribed to.
+    /// The pattern of the subscription.
     public var pattern: String { self.owner.subscription.pattern }
 
-    /// Ends the subscription; doing so again changes nothing.
+    /// Ends the subscription.
+    ///
+    /// A second call has no effect.
     public func cancel() { self.owner.subscription.cancel() }
 
-    /// Begins to read.
+    /// Returns an iterator over the messages.
     public func makeAsyncIterator() -> Iterator { Iterator(self.owner) }
 
     /// One reader of the messages.
     public struct Iterator: AsyncIteratorProtocol {
         private let owner: SubscriptionReader
-        /// Ends the subscription with the iterator, although the sequence may still exist.
+        /// Ends the subscription when the iterator is released, even if the sequence still exists.
         private let end: SubscriptionReader
 
         init(_ owner: SubscriptionReader) {
@@ -37,17 +41,17 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
             self.end = SubscriptionReader(owner.buffer, owner.subscription)
         }
 
-        /// The next message, or nil when the subscription has ended.
+        /// Returns the next message, or nil when the subscription has ended.
         public mutating func next() async -> Message? { await self.owner.next() }
 
-        /// The next message, for a caller that is isolated to an actor.
+        /// Returns the next message to a caller that is isolated to an actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Message? {
             await self.owner.next()
         }
     }
 }
 
-/// Ends a subscription when all its sequences and iterators are released.
+/// The shared owner of a subscription, which ends it when all sequences and iterators are released.
 final class SubscriptionReader: Sendable {
     let buffer: SubscriptionBuffer
     let subscription: Registration
@@ -59,7 +63,7 @@ final class SubscriptionReader: Sendable {
 
     deinit { self.subscription.cancel() }
 
-    /// The next message, or nil when the subscription has ended.
+    /// Returns the next message, or nil when the subscription has ended.
     nonisolated(nonsending) func next() async -> Message? {
         while true {
             await EventLoop.yieldIfDue()
@@ -82,10 +86,10 @@ final class SubscriptionReader: Sendable {
         }
     }
 
-    /// Takes a message through the middlewares around its delivery, where the reader is.
+    /// Passes a message through the middlewares around its delivery, in the reader's isolation.
     ///
-    /// - Returns: The message as the last one passed it on; nil if one of them refused it, or answered in the
-    ///   reader's place.
+    /// - Returns: The message that the last middleware passed on. It is nil if a middleware refused the
+    ///   message or answered it instead of the reader.
     private nonisolated(nonsending) func pass(
         _ unread: UnreadMessage,
         through chain: MiddlewareChain
@@ -98,7 +102,7 @@ final class SubscriptionReader: Sendable {
             core: core
         )
         end.describe(as: .subscription(self.subscription.pattern))
-        // The deadline is not watched yet: a reader does not watch it.
+        // The interception has no deadline yet, because a reader does not watch the message's deadline.
         let interception = Interception(
             unread.message,
             by: chain,

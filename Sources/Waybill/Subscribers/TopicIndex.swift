@@ -1,12 +1,14 @@
 internal import WaybillRouting
 
-/// The subscribers by pattern; a value, as a route table is.
+/// The subscribers by pattern, as a value like a route table.
 ///
 /// A topic is a pattern with its subscribers. Topics whose patterns differ only in the names of their values
-/// share a shape, and a table has one route for each shape: it finds all shapes that match a URL in one walk,
-/// however many topics there are. A pattern with optional groups has a shape for each way to leave them out.
+/// share a shape, and a table has one route for each shape. The table finds all shapes that match a URL in
+/// one walk, independently of the number of topics. A pattern with optional groups has one shape for each
+/// combination of omitted groups.
 struct TopicIndex: Sendable {
-    /// One table, or one for each pattern where the conventions make a match depend on other patterns.
+    /// A single table, or one table for each pattern where the conventions make a match depend on other
+    /// patterns.
     private var tables: [RouteTable<Int>] = []
     private var shapes = NumberedValues<Shape>()
     private var topics = NumberedValues<Topic>()
@@ -17,7 +19,7 @@ struct TopicIndex: Sendable {
         var members: [Member] = []
     }
 
-    /// A topic as one of those that share a shape.
+    /// A topic as one of the topics that share a shape.
     private struct Member {
         let topic: Int
         let names: CaptureNames
@@ -43,13 +45,13 @@ struct TopicIndex: Sendable {
     /// All subscribers.
     var subscribers: [Subscriber] { self.topics.all.flatMap(\.subscribers) }
 
-    /// Adds a topic, which has no subscribers yet.
+    /// Adds a topic that has no subscribers yet.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the topic.
-    ///   - makeTable: Makes an empty table.
+    ///   - makeTable: A closure that makes an empty table.
     /// - Returns: The number of the topic.
-    /// - Throws: `invalidPattern` when there are too many.
+    /// - Throws: `invalidPattern` when there are too many topics.
     mutating func insert(
         _ pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
@@ -70,7 +72,7 @@ struct TopicIndex: Sendable {
         return topic
     }
 
-    /// The number of a pattern's shape, which is added when it is new.
+    /// Returns the number of a pattern's shape, and adds the shape if it is new.
     private mutating func shape(
         of pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
@@ -86,7 +88,7 @@ struct TopicIndex: Sendable {
         preconditionFailure("an empty table takes every pattern")
     }
 
-    /// Reads URLs by another default scheme.
+    /// Sets the default scheme of URLs.
     mutating func setDefaultScheme(_ scheme: String) {
         for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
     }
@@ -96,7 +98,9 @@ struct TopicIndex: Sendable {
         self.topics[topic].subscribers.append(subscriber)
     }
 
-    /// Takes a subscriber out; a topic without subscribers is removed with it.
+    /// Removes a subscriber.
+    ///
+    /// Removes the topic too when it has no more subscribers.
     mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, isLast: Bool)? {
         guard self.topics.has(topic), let index = self.index(of: id, in: topic) else { return nil }
         self.topics[topic].ids.remove(at: index)
@@ -116,7 +120,7 @@ struct TopicIndex: Sendable {
         _ = self.topics.remove(topic)
     }
 
-    /// Numbers grow, so an index is found by bisection.
+    /// Returns the index of a subscriber by binary search, because the IDs are in ascending order.
     private func index(of id: Int, in topic: Int) -> Int? {
         let ids = self.topics[topic].ids
         var (low, high) = (0, ids.count)
@@ -127,7 +131,7 @@ struct TopicIndex: Sendable {
         return low < ids.count && ids[low] == id ? low : nil
     }
 
-    /// The subscribers whose pattern matches a URL.
+    /// Returns the subscribers whose patterns match a URL.
     ///
     /// - Throws: `invalidURL`.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
@@ -149,7 +153,8 @@ struct TopicIndex: Sendable {
         return matched
     }
 
-    /// Keeps one hit of a topic that was reached through several shapes: the one with the most literal text.
+    /// Keeps one hit of each topic that was reached through several shapes, which is the hit with the most
+    /// literal segments.
     private func bestOfEachTopic(_ hits: [Hit]) -> [Hit] {
         guard hits.contains(where: { self.topics[$0.member.topic].shapes.count > 1 }) else { return hits }
         var best: [Int: Int] = [:]
@@ -162,7 +167,7 @@ struct TopicIndex: Sendable {
     }
 }
 
-/// Values under numbers that are used again.
+/// An array of values under numbers that are reused.
 private struct NumberedValues<Value: Sendable>: Sendable {
     private var values: [Value?] = []
     private var free: [Int] = []
@@ -171,7 +176,7 @@ private struct NumberedValues<Value: Sendable>: Sendable {
 
     var all: [Value] { self.values.compactMap(\.self) }
 
-    /// The number of the value that is inserted next.
+    /// The number of the next value that is inserted.
     var nextNumber: Int { self.free.last ?? self.values.count }
 
     func has(_ number: Int) -> Bool { self.values.indices.contains(number) && self.values[number] != nil }

@@ -2,16 +2,16 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The subscribers of a bus, and how its loops see them without a lock.
+/// The subscribers of a bus, which its loops read without a lock.
 ///
-/// It works as ``RouteRegistry`` does for routes: the index is a value behind a lock, and a loop reads a
-/// snapshot of it until ``generation`` says that there is a newer one.
+/// As in ``RouteRegistry``, the index is a value behind a lock. A loop reads a snapshot of it, and compares
+/// ``generation`` to detect a newer one.
 final class Topics: Sendable {
-    /// Increases with every change.
+    /// A number that increases with every change.
     let generation = Atomic<Int>(0)
     private let state: Locked<State>
 
-    /// A large index is copied when it has been read once for this many patterns in it.
+    /// The number of patterns in an index for each read under the lock before the index is copied.
     private static let patternsPerRead = 256
 
     private struct State {
@@ -23,14 +23,14 @@ final class Topics: Sendable {
         var lastID = 0
         var isClosed = false
 
-        /// What every change does.
+        /// Discards the snapshot, as every change must do.
         mutating func outdate() -> TopicSnapshot? {
             self.reads = 0
             return self.snapshot.take()
         }
     }
 
-    /// What a subscriber is found by.
+    /// The keys of a subscriber in the index.
     struct SubscriberID: Sendable {
         let topic: Int
         let id: Int
@@ -38,10 +38,10 @@ final class Topics: Sendable {
 
     init() { self.state = Locked(State()) }
 
-    /// What a loop begins with.
+    /// The snapshot with which a loop begins, which has no subscribers.
     static let empty = TopicSnapshot(TopicIndex(), generation: 0)
 
-    /// Adds a subscriber to a pattern; nil if the bus takes no more subscribers.
+    /// Adds a subscriber to a pattern, or returns nil when the bus accepts no more subscribers.
     func add(
         _ subscriber: Subscriber,
         to pattern: RoutePattern,
@@ -65,7 +65,7 @@ final class Topics: Sendable {
         }
     }
 
-    /// Takes a subscriber out; nil if it has been taken out already.
+    /// Removes a subscriber, or returns nil when it has been removed already.
     func remove(_ subscriber: SubscriberID) -> Subscriber? {
         self.state.withLock { state in
             guard let removed = state.index.remove(id: subscriber.id, from: subscriber.topic) else {
@@ -80,7 +80,9 @@ final class Topics: Sendable {
         }
     }
 
-    /// Reads URLs by another default scheme; patterns without a scheme keep the one that they had.
+    /// Sets the default scheme of URLs.
+    ///
+    /// Patterns without a scheme keep their earlier scheme.
     func setDefaultScheme(_ scheme: String) {
         self.state.withLock { state in
             _ = state.outdate()
@@ -89,7 +91,9 @@ final class Topics: Sendable {
         }
     }
 
-    /// Takes all subscribers out, for good.
+    /// Removes all subscribers.
+    ///
+    /// No subscriber can be added afterwards.
     func close() -> [Subscriber] {
         self.state.withLock { state in
             let subscribers = state.index.subscribers
@@ -100,18 +104,21 @@ final class Topics: Sendable {
         }
     }
 
-    /// The handlers of the subscribers that are code.
+    /// The handlers of the subscribers that are code and not buffers.
     var handlers: [Handler] {
         self.state.withLock { $0.index.subscribers }.compactMap(\.handler)
     }
 
-    /// The subscribers whose pattern matches a URL now, from any thread.
+    /// Returns the subscribers whose patterns currently match a URL.
+    ///
+    /// Any thread may call it.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         if let snapshot = self.snapshotIfWorthIt() { return try snapshot.matched(of: url) }
         return try self.state.withLock { state throws(RoutingError) in try state.index.matched(of: url) }
     }
 
-    /// The index as it is now, unless it has changed so recently that a copy costs more than the lock.
+    /// Returns a snapshot of the current index, or nil when the index has changed so recently that a copy
+    /// costs more than the lock.
     func snapshotIfWorthIt() -> TopicSnapshot? {
         self.state.withLock { state in
             if let snapshot = state.snapshot { return snapshot }
@@ -127,7 +134,7 @@ final class Topics: Sendable {
     }
 }
 
-/// The subscribers by pattern, as they were at one moment.
+/// The subscribers by pattern at one moment.
 final class TopicSnapshot: Sendable {
     private let index: TopicIndex
     let generation: Int
@@ -137,7 +144,7 @@ final class TopicSnapshot: Sendable {
         self.generation = generation
     }
 
-    /// Reads the index in place.
+    /// Returns the subscribers whose patterns match a URL.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
         try self.index.matched(of: url)
     }
