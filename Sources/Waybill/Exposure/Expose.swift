@@ -2,28 +2,30 @@ internal import Synchronization
 public import WaybillRouting
 
 extension MessageBus {
-    /// Lets peers reach the URLs of a pattern: other processes over sockets, and clients of an HTTP gateway.
+    /// Exposes the URLs of a pattern to peers: other processes over sockets, and clients of an HTTP gateway.
     ///
     /// ```swift
     /// try bus.expose("app://user/**", for: .calls)
     /// try bus.expose("app://prices/:symbol", for: [.subscribing])
     /// ```
     ///
-    /// Nothing is reachable from outside until it is exposed. What is not exposed is for a peer what does not
-    /// exist: it gets the same error, with suggestions over what is exposed, and finds it in no list. A
-    /// return URL that came from outside is held to the same rule. Code of this process is not concerned.
+    /// Peers can reach only exposed URLs. For a peer, a URL that is not exposed does not exist: the peer
+    /// receives the same error as for an unknown URL, with suggestions from exposed URLs only, and no list
+    /// contains the URL. A return URL that came from a peer must be exposed too. Code of this process is not
+    /// affected.
     ///
-    /// What is exposed are URLs, and not routes: `app://user/:id` exposes `app://user/me` too, although that
-    /// may have a route of its own, and also one that is registered later. What is exposed for a connector's
-    /// scheme reaches the connector. A URL with `.` or `..` as a segment is never exposed.
+    /// Exposure applies to URLs and not to routes. For example, `app://user/:id` also exposes
+    /// `app://user/me`, even if another route handles that URL or is registered for it later. An exposed URL
+    /// of a connector's scheme reaches the connector. A URL with the segment `.` or `..` is never exposed.
     ///
-    /// Exposing and taking it back takes effect for messages that arrive afterwards, and disturbs neither
-    /// routes nor messages on their way. It can be called from any thread.
+    /// Exposing a pattern and cancelling the exposure apply to messages that arrive afterwards. They affect
+    /// neither routes nor messages in flight. This method can be called from any thread.
     ///
     /// - Parameters:
-    ///   - pattern: the URLs, as for a route.
-    ///   - operations: what peers may do with them.
-    /// - Returns: what takes it back; it stays exposed if this is dropped.
+    ///   - pattern: the pattern of the URLs, as for a route.
+    ///   - operations: the operations that peers may perform.
+    /// - Returns: a registration that can end the exposure. The URLs stay exposed when the registration is
+    ///   dropped.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
     public func expose(
@@ -38,12 +40,14 @@ extension MessageBus {
         return Registration(pattern: pattern, core: self.core, target: .exposure(id))
     }
 
-    /// What a peer may do with a URL; nothing is run.
+    /// Returns the operations that a peer may perform on a URL.
     ///
-    /// Use it in tests of what a program exposes.
+    /// No code of a handler is run.
     ///
-    /// - Parameter url: the URL; nothing is exposed of a text that is no URL.
-    /// - Returns: what all patterns say that match it.
+    /// Use this method in tests of the URLs that a program exposes.
+    ///
+    /// - Parameter url: the URL. The result is empty for a text that is not a URL.
+    /// - Returns: the union of the operations of all matching patterns.
     public func exposedOperations(of url: String) -> ExposedOperations {
         (try? self.core.exposures.operations(at: url)) ?? []
     }

@@ -1,30 +1,33 @@
-/// What a peer may do with the URLs of a pattern that is exposed.
+/// The operations that a peer may perform on the URLs of an exposed pattern.
 ///
-/// A set is passed to ``MessageBus/expose(_:for:)``. Each operation is exposed apart: a peer that may call a
-/// URL can neither publish to it nor subscribe to it.
+/// A set of operations is passed to ``MessageBus/expose(_:for:)``. Each operation is exposed separately: a
+/// peer that may call a URL can neither publish to it nor subscribe to it unless those operations are exposed
+/// too.
 public struct ExposedOperations: OptionSet, Sendable, Hashable {
     /// The bits of the set.
     public let rawValue: UInt8
 
-    /// Makes a set from its bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Requests that a peer awaits the reply of, with progress replies; also values that go to a return URL.
+    /// Requests whose replies the peer awaits, including progress replies, and values that are sent to a
+    /// return URL.
     public static let calls = Self(rawValue: 1)
 
-    /// Messages that no caller awaits; also values that go to a return URL.
+    /// Messages that no caller awaits, and values that are sent to a return URL.
     public static let sends = Self(rawValue: 2)
 
-    /// Messages to every subscriber of a URL.
+    /// Messages to all subscribers of a URL.
     public static let publishing = Self(rawValue: 4)
 
-    /// Receiving the messages that are published to a URL.
+    /// Subscriptions to the messages that are published to a URL.
     public static let subscribing = Self(rawValue: 8)
 
-    /// Calls that change nothing, which includes ``calls``: an HTTP gateway answers them to GET, which
-    /// browsers, proxies and search engines repeat and follow at will.
+    /// Calls that change nothing, together with ``calls``.
     ///
-    /// It is a promise about the handlers of the pattern, so it is not part of ``all``.
+    /// An HTTP gateway accepts these calls with GET, and browsers, proxies and search engines may repeat and
+    /// prefetch GET requests freely. The operation is a promise about the handlers of the pattern, so it is
+    /// not part of ``all``.
     public static let reads = Self(rawValue: 16 | 1)
 
     /// Calls, sends, publishing and subscribing.

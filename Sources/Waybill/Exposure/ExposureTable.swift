@@ -1,18 +1,19 @@
 internal import WaybillRouting
 
-/// The patterns that are exposed, each with its operations; a value, as a route table is.
+/// The exposed patterns with their operations, as a value like a route table.
 ///
-/// It reads a URL with the same scanner and the same conventions as the routes do, so there is no spelling
-/// that means one thing here and another there. Only what makes the match of one pattern depend on other
-/// patterns is left out: a URL that a route takes as a fallback, for one, is exposed if it matches itself.
+/// The table reads URLs with the same scanner and the same conventions as the routes, so that no spelling of
+/// a URL is interpreted in two ways. It switches off the conventions that make the match of one pattern
+/// depend on other patterns. For example, a URL that reaches a route as a fallback is exposed only if the URL
+/// itself matches an exposed pattern.
 struct ExposureTable: Sendable {
-    /// An exposure that can be taken back.
+    /// The identifier of an exposure, with which it can be removed.
     struct ID: Sendable {
         fileprivate let table: Int
         fileprivate let route: RouteID
     }
 
-    // Of patterns of one shape, a table holds only one.
+    // A single table cannot hold two patterns of the same shape.
     private var tables: [RouteTable<ExposedOperations>] = []
     private var empty: RouteTable<ExposedOperations>
 
@@ -49,7 +50,7 @@ struct ExposureTable: Sendable {
         return ID(table: self.tables.count - 1, route: route)
     }
 
-    /// Reads URLs and further patterns by another default scheme.
+    /// Sets the default scheme of URLs and of patterns that are inserted later.
     mutating func setDefaultScheme(_ scheme: String) {
         self.empty.defaultScheme = scheme
         for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
@@ -57,7 +58,8 @@ struct ExposureTable: Sendable {
 
     mutating func remove(_ id: ID) { self.tables[id.table].remove(id.route) }
 
-    /// What a peer may do with a URL: all that the patterns that match it say.
+    /// Returns the operations that a peer may perform on a URL, which are the union of the operations of all
+    /// matching patterns.
     ///
     /// - Throws: `invalidURL`.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
@@ -71,7 +73,8 @@ struct ExposureTable: Sendable {
         return Self.leavesItsPath(try self.empty.address(of: url)) ? [] : operations
     }
 
-    /// Whether it is worth a look: most URLs have no byte that the others have to have.
+    /// Returns false if a URL certainly has no segment that leaves its path, because it has no byte that such
+    /// a segment needs.
     private static func mayLeaveItsPath(_ url: String) -> Bool {
         let bytes = url.utf8.span
         for index in bytes.indices
@@ -81,9 +84,10 @@ struct ExposureTable: Sendable {
         return false
     }
 
-    /// Whether `.` or `..` is a segment, or a part of one, in any encoding.
+    /// Returns whether a segment, or a part of one, is `.` or `..` in any encoding.
     ///
-    /// The routes take these as they are, but what is behind a route, a folder or another server, may not.
+    /// Routes treat these segments like any others. The resource behind a route, for example a folder or
+    /// another server, may interpret them as a change of folder.
     private static func leavesItsPath(_ address: Address) -> Bool {
         address.segments.contains { segment in
             segment.split { $0 == "/" || $0 == "\\" }.contains { $0 == "." || $0 == ".." }

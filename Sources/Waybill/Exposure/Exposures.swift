@@ -2,24 +2,24 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What of a bus is exposed to an ``Audience``, and what of its routes that therefore sees.
+/// The patterns that are exposed to an ``Audience``, and the routes that are visible to it.
 ///
-/// It is apart from the ``RouteRegistry``: a change of one does not disturb the other, and a message of this
-/// process does not come here.
+/// The exposures are separate from the ``RouteRegistry``: changing one does not affect the other, and
+/// messages of this process never read the exposures.
 final class Exposures: Sendable {
     private let state: Locked<State>
 
     private struct State {
         var table: ExposureTable
-        /// How often the table has changed.
+        /// The number of changes of the table.
         private(set) var generation = 0
         var visible: VisibleRoutes?
-        /// The patterns that are exposed for subscribing, once a peer has subscribed.
+        /// The patterns that are exposed for subscribing; nil until a peer subscribes.
         var subscribable: [RoutePattern]?
-        /// The URL that was looked up last: a peer publishes often to few of them.
+        /// The latest URL and its operations, cached because a peer often publishes to few URLs.
         var latest: (url: String, operations: ExposedOperations)?
 
-        /// What every change does.
+        /// Discards the cached values, as every change must do.
         mutating func outdate() {
             self.generation += 1
             self.visible = nil
@@ -54,7 +54,7 @@ final class Exposures: Sendable {
         }
     }
 
-    /// What a peer may do with a URL.
+    /// Returns the operations that a peer may perform on a URL.
     ///
     /// - Throws: `invalidURL`.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
@@ -66,7 +66,7 @@ final class Exposures: Sendable {
         }
     }
 
-    /// Whether a URL that matches a pattern may be exposed for subscribing.
+    /// Returns whether some URL that matches a pattern may be exposed for subscribing.
     func maySubscribe(to pattern: RoutePattern) -> Bool {
         let exposed = self.state.withLock { state in
             let exposed =
@@ -78,17 +78,17 @@ final class Exposures: Sendable {
         return exposed.contains { pattern.mayOverlap(with: $0) }
     }
 
-    /// The patterns, with their operations, as they are now.
+    /// The current patterns with their operations.
     var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {
         self.state.withLock { $0.table.patterns }
     }
 
-    /// The routes that peers see, as they are now.
+    /// Returns the routes that are currently visible to peers.
     func visibleRoutes(of core: BusCore) -> VisibleRoutes {
         let routes = core.registry.generation.load(ordering: .acquiring)
         let (table, generation, known) = self.state.withLock { ($0.table, $0.generation, $0.visible) }
         if let known, known.generation == routes { return known }
-        // Outside the lock, since it tries every route.
+        // Computed outside the lock, because it tries every route.
         let visible = VisibleRoutes(of: core, exposed: table, generation: routes)
         self.state.withLock { state in
             if state.generation == generation { state.visible = visible }
@@ -97,12 +97,13 @@ final class Exposures: Sendable {
     }
 }
 
-/// The routes that peers see: those of which every URL is exposed for calls or sends, and of the others the
-/// patterns that are exposed, where these lead to one route.
+/// The routes that are visible to peers.
 ///
-/// Patterns are compared by made-up URLs, 16 each, as ``MessageBus/validate(urls:services:)`` does.
+/// A route is visible if all of its URLs are exposed for calls or sends. For other routes, an exposed pattern
+/// is visible if all of its URLs lead to one route. Patterns are compared by 16 generated URLs each, as in
+/// ``MessageBus/validate(urls:services:)``.
 struct VisibleRoutes: Sendable {
-    /// The generation of the registry that they belong to.
+    /// The generation of the registry from which the routes were computed.
     let generation: Int
     private(set) var table: RouteTable<RouteDescription>
 
@@ -126,7 +127,7 @@ struct VisibleRoutes: Sendable {
         }
     }
 
-    /// What is known of them, in the order of registration.
+    /// The descriptions of the visible routes, in the order of registration.
     var descriptions: [RouteDescription] {
         self.table.routes.compactMap { self.table.handler(for: $0.id) }
     }
@@ -148,12 +149,12 @@ struct VisibleRoutes: Sendable {
 }
 
 extension ExposedOperations {
-    /// The operations that lead to a route's handler.
+    /// The operations that are delivered to a route's handler.
     static let answered: Self = [.calls, .sends]
 }
 
 extension BusCore {
-    /// The route that all of some URLs match.
+    /// Returns the route that all given URLs match, or nil if they do not match the same route.
     fileprivate func onlyRoute(of urls: [String]) -> RouteID? {
         let found = try? self.registry.read { table throws(RoutingError) in
             urls.map { url in ((try? table.match(url)) ?? nil)?.route }
@@ -164,20 +165,20 @@ extension BusCore {
         return route
     }
 
-    /// Whether a value may be sent to a return URL that a peer gave.
+    /// Returns whether a value may be sent to a return URL that a peer gave.
     func isExposedForReturns(_ url: String, to audience: Audience) -> Bool {
         let operations = (try? self.exposures(to: audience).operations(at: url)) ?? []
         return !operations.isDisjoint(with: .answered)
     }
 
-    /// The error of a URL that does not exist for peers: `noRoute`, or `invalidURL`.
+    /// Returns the error for a URL that does not exist for peers: `noRoute`, or `invalidURL`.
     func notExposed(_ url: String, to audience: Audience) -> RoutingError {
         self.exposures(to: audience).visibleRoutes(of: self).table.noRoute(for: url)
     }
 
-    /// The error as a peer may see it: suggestions are made over what is exposed.
+    /// Returns the error as a peer may receive it, with suggestions from exposed URLs only.
     func asSeenOutside(_ error: RoutingError, at url: String, by audience: Audience) -> RoutingError {
-        // An error with a route is a handler's own.
+        // An error with a route was thrown by a handler.
         error.code == .noRoute && error.route == nil ? self.notExposed(url, to: audience) : error
     }
 }

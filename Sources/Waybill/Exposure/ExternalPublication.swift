@@ -1,13 +1,13 @@
 internal import WaybillEventLoop
 package import WaybillRouting
 
-/// How far a peer's publication got without suspending.
+/// The progress of a peer's publication that was delivered without suspending.
 package enum ExternalPublication: Sendable {
-    /// All subscribers are done.
+    /// All subscribers have finished.
     case ended
     case pending(Rest)
 
-    /// What is left to do for a publication.
+    /// The remaining work of a publication.
     package struct Rest: Sendable {
         fileprivate enum Part: Sendable {
             case request(ExternalRequest)
@@ -18,12 +18,12 @@ package enum ExternalPublication: Sendable {
     }
 }
 
-// What a peer says to subscribers, and hears as one.
+// Publications and subscriptions of peers.
 extension MessageBus {
-    /// Publishes what a peer says to every subscriber.
+    /// Publishes a peer's message to all subscribers.
     ///
-    /// - Returns: how many subscribers took it; 0 for what is not exposed.
-    /// - Throws: what ``publish(_:parameters:headers:deadline:timeout:)`` throws.
+    /// - Returns: the number of subscribers that accepted the message; 0 if the URL is not exposed.
+    /// - Throws: the errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package nonisolated(nonsending) func publish(
         _ request: ExternalRequest
     ) async throws(RoutingError) -> Int {
@@ -36,15 +36,16 @@ extension MessageBus {
         return try await core.publish(request.content, isExternal: true)
     }
 
-    /// Publishes what a peer says as far as that goes without suspending.
+    /// Publishes a peer's message as far as possible without suspending.
     ///
-    /// Subscribers on the caller's loop that cannot suspend have had it then, and it has cost no task.
+    /// The message is delivered to subscribers on the caller's loop that cannot suspend, without creating a
+    /// task.
     ///
     /// - Parameters:
-    ///   - request: what the peer says.
-    ///   - isAdmitted: whether the caller has asked the loop's budget for it.
-    /// - Returns: whether all are done, or else what ``publish(_:)`` has to wait for.
-    /// - Throws: what ``publish(_:parameters:headers:deadline:timeout:)`` throws.
+    ///   - request: the peer's message.
+    ///   - isAdmitted: whether the caller has already charged the loop's budget for the publication.
+    /// - Returns: whether all subscribers have finished, or the remaining work for ``publish(_:)``.
+    /// - Throws: the errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,
         isAdmitted: Bool = false
@@ -66,7 +67,7 @@ extension MessageBus {
         return .ended
     }
 
-    /// Publishes what is left to publish to every subscriber, and waits until the last is done.
+    /// Completes a publication, and waits until the last subscriber has finished.
     package nonisolated(nonsending) func publish(
         _ rest: ExternalPublication.Rest
     ) async throws(RoutingError) {
@@ -76,10 +77,10 @@ extension MessageBus {
         }
     }
 
-    /// Subscribes for a peer, which gets the messages whose URL is exposed for subscribing.
+    /// Subscribes on behalf of a peer, which receives the messages whose URLs are exposed for subscribing.
     ///
-    /// The exposures of the moment decide whether the peer may subscribe, and those of a publication whether
-    /// the peer gets it.
+    /// The current exposures decide whether the peer may subscribe. The exposures at the time of a
+    /// publication decide whether the peer receives it.
     ///
     /// - Throws: `noRoute` when no exposed URL matches the pattern, `invalidPattern`, or `shutDown`.
     package func externalMessages(

@@ -2,36 +2,37 @@ internal import Synchronization
 package import WaybillEventLoop
 package import WaybillRouting
 
-/// What a peer asks of the bus.
+/// A peer's request to the bus.
 ///
-/// Parameters that are text, whole numbers, `Double`, `Bool` or nil are passed as they are, and what has no
-/// type before it is read as an `EncodedValue`.
+/// Parameters that are text, whole numbers, `Double`, `Bool` or nil are passed unchanged. Other values, whose
+/// type is known only to their reader, are passed as an `EncodedValue`.
 package struct ExternalRequest: Sendable {
-    /// Takes the values of replies on their way to a return URL of the scheme `caller`.
+    /// A closure that receives the values of replies to return URLs of the scheme `caller`.
     package typealias ReturnHandler =
         @Sendable (_ url: String, _ value: any Sendable, _ headers: [String: String]) -> Void
 
     package var url: String { self.content.url }
     package var origin: MessageOrigin { self.caller.origin }
-    /// What the URL is exposed for, if that has just been looked up; empty if it has not.
+    /// The operations that the URL is exposed for, if the caller has just looked them up; empty if it has
+    /// not.
     package var operations: ExposedOperations = []
     private let caller: ExternalCaller
     var audience: Audience { self.caller.audience }
     let content: Request
 
-    /// Who asks.
+    /// The sender of a request.
     package struct Peer: Sendable {
         fileprivate let caller: ExternalCaller
-        /// What most of its messages have beside their URL: itself.
+        /// The extras of most of the peer's messages, which contain only the peer.
         fileprivate let extras: MessageExtras
 
-        /// Describes a peer.
+        /// Creates a peer.
         ///
         /// - Parameters:
-        ///   - origin: the peer.
-        ///   - audience: which exposures it is held to.
-        ///   - returnHandler: takes the values for return URLs of the scheme `caller`, which are the peer's
-        ///     own.
+        ///   - origin: the origin of the peer's messages.
+        ///   - audience: the audience whose exposures apply to the peer.
+        ///   - returnHandler: a closure that receives values for return URLs of the scheme `caller`, which
+        ///     lead back to the peer.
         package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
         {
             self.caller = ExternalCaller(origin, audience, returnHandler)
@@ -39,19 +40,21 @@ package struct ExternalRequest: Sendable {
         }
     }
 
-    /// Describes what a peer asks for.
+    /// Creates a peer's request.
     ///
     /// - Parameters:
-    ///   - url: where to; without a scheme the default scheme is meant.
-    ///   - passed: values that join those of the URL; they win over those of the query, and not over those of
-    ///     the path.
-    ///   - headers: text for the infrastructure, beside the parameters.
-    ///   - deadline: when the peer stops waiting.
-    ///   - hops: how many routes led to the request in other processes; one that is negative counts as none.
-    ///   - payload: what the message carries, as one that is sent to a return URL does.
-    ///   - correlationID: the message that this one answers, if it does.
-    ///   - returnID: the message that the value for the return URL answers, where that is the peer's own.
-    ///   - peer: who asks.
+    ///   - url: the destination. A URL without a scheme gets the default scheme.
+    ///   - passed: values to pass with the call. They take precedence over values of the query, but not over
+    ///     values of the path.
+    ///   - headers: text for the infrastructure, separate from the parameters.
+    ///   - deadline: the time at which the peer stops waiting.
+    ///   - hops: the number of routes that led to the request in other processes. A negative number counts as
+    ///     0.
+    ///   - payload: the value that the message carries, as a message to a return URL does.
+    ///   - correlationID: the ID of the message that this message answers, or nil.
+    ///   - returnID: the ID of the message that the value for the return URL answers, when the return URL
+    ///     leads to the peer.
+    ///   - peer: the sender.
     package init(
         url: String,
         passed: PassedValues?,
@@ -76,13 +79,13 @@ package struct ExternalRequest: Sendable {
                     correlationID: correlationID,
                     external: self.caller
                 ),
-            // A message has a few bits fewer for the number; the limit of a bus is far below.
+            // A message has fewer bits for the number of hops, and the hop limit of a bus is far lower.
             hops: min(max(0, hops), Int(Int32.max)),
             expiry: Deadline(deadline)
         )
     }
 
-    /// Describes the same where the values are in a dictionary, and of a peer that asks once.
+    /// Creates a request from a dictionary of values, for a peer that sends only one request.
     package init(
         url: String,
         parameters: [String: any Sendable] = [:],
@@ -107,18 +110,19 @@ package struct ExternalRequest: Sendable {
 }
 
 extension ExternalRequest {
-    /// When the peer stops waiting.
+    /// The time at which the peer stops waiting.
     package var deadline: ContinuousClock.Instant? { self.content.expiry.instant }
 
     /// Whether the peer has stopped waiting.
     package var isOverdue: Bool { self.content.expiry.instant.map { $0 <= .now } ?? false }
 }
 
-/// The peer that a message came from, and what takes the values that go back to it.
+/// The peer that sent a message, and the closure that receives the values that are returned to the peer.
 final class ExternalCaller: Sendable {
     let origin: MessageOrigin
     let audience: Audience
-    /// What the value for a return URL answers, if it is not the message that the handler gets.
+    /// The ID of the message that the value for the return URL answers, or nil when it is the handler's
+    /// message.
     let returnID: CorrelationID?
     private let returnHandler: ExternalRequest.ReturnHandler?
 
@@ -137,14 +141,14 @@ final class ExternalCaller: Sendable {
         self.returnHandler = returnHandler
     }
 
-    /// The same for another message.
+    /// Returns a copy for another message.
     func with(returnID: CorrelationID) -> ExternalCaller {
         ExternalCaller(self.origin, self.audience, self.returnHandler, returnID: returnID)
     }
 
-    /// Gives a value to the peer, if its return URL says so.
+    /// Returns a value to the peer if the return URL leads to the peer.
     ///
-    /// - Returns: whether the URL is the peer's own.
+    /// - Returns: whether the URL leads to the peer.
     func take(_ value: any Sendable, at url: String, _ headers: [String: String]) -> Bool {
         guard let returnHandler, let address = try? Address(url), address.hasScheme,
             address.scheme == Self.scheme
@@ -154,13 +158,13 @@ final class ExternalCaller: Sendable {
     }
 }
 
-/// How far a peer's request got without suspending.
+/// The progress of a peer's request that was delivered without suspending.
 package enum ExternalAttempt: Sendable {
-    /// Its handler has returned a value for the message of this ID.
+    /// The handler has returned a value for the message with this ID.
     case replied(any Sendable, CorrelationID)
     case pending(Rest)
 
-    /// What is left to do for a request.
+    /// The remaining work of a request.
     package struct Rest: Sendable {
         fileprivate let url: String
         fileprivate let delivery: Delivery
@@ -169,13 +173,14 @@ package enum ExternalAttempt: Sendable {
 }
 
 extension MessageBus {
-    /// Routes what a peer asks for, and waits for the reply.
+    /// Routes a peer's request, and waits for the reply.
     ///
     /// - Parameters:
-    ///   - request: what the peer asks for.
-    ///   - onReply: sees a progress reply, and answers it; nil if the peer does not listen.
+    ///   - request: the peer's request.
+    ///   - onReply: a closure that receives each progress reply and returns the answer, or nil if the peer
+    ///     does not listen.
     /// - Returns: the last reply.
-    /// - Throws: what ``route(_:as:)`` throws; `noRoute` for what is not exposed.
+    /// - Throws: the errors of ``route(_:as:)``, and `noRoute` for a URL that is not exposed.
     package nonisolated(nonsending) func route(
         _ request: ExternalRequest,
         onReply: ((any Sendable) async throws -> any Sendable)? = nil
@@ -194,13 +199,13 @@ extension MessageBus {
         return try await self.reply(of: rest, onReply: onReply)
     }
 
-    /// Routes what a peer asks for as far as that goes without suspending.
+    /// Routes a peer's request as far as possible without suspending.
     ///
-    /// A handler on the caller's loop that cannot suspend has answered then, and has cost no task.
+    /// A handler on the caller's loop that cannot suspend replies immediately, without creating a task.
     ///
-    /// - Parameter request: what the peer asks for.
-    /// - Returns: the reply, or what ``reply(of:onReply:)`` waits for.
-    /// - Throws: `noRoute` for what is not exposed, and the other reasons not to take a request.
+    /// - Parameter request: the peer's request.
+    /// - Returns: the reply, or the remaining work for ``reply(of:onReply:)``.
+    /// - Throws: `noRoute` for a URL that is not exposed, and the other reasons to reject a request.
     package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
         let core = self.core
         if let error = core.rejection(of: request, .calls) { throw error }
@@ -214,7 +219,7 @@ extension MessageBus {
         )
     }
 
-    /// The loop where a peer's request is best begun: that of its handler, or the first one.
+    /// Returns the best loop to begin a peer's request on: the loop of its handler, or the bus's first loop.
     package func eventLoop(for request: ExternalRequest) -> EventLoop {
         let core = self.core
         guard !core.otherShards.isEmpty,
@@ -226,10 +231,11 @@ extension MessageBus {
     /// Waits for the reply of a request that has begun.
     ///
     /// - Parameters:
-    ///   - rest: what is left to do for it.
-    ///   - onReply: sees a progress reply, and answers it; nil if the peer does not listen.
+    ///   - rest: the remaining work of the request.
+    ///   - onReply: a closure that receives each progress reply and returns the answer, or nil if the peer
+    ///     does not listen.
     /// - Returns: the last reply.
-    /// - Throws: what ``route(_:as:)`` throws.
+    /// - Throws: the errors of ``route(_:as:)``.
     package nonisolated(nonsending) func reply(
         of rest: ExternalAttempt.Rest,
         onReply: ((any Sendable) async throws -> any Sendable)?
@@ -247,9 +253,9 @@ extension MessageBus {
         }
     }
 
-    /// Sends what no peer awaits.
+    /// Sends a peer's message that no caller awaits.
     ///
-    /// - Throws: the reason that the message is not in the mailbox of a handler; it is no dead letter then.
+    /// - Throws: the reason why the message did not reach a mailbox. In that case it is not a dead letter.
     package func send(_ request: ExternalRequest) throws(RoutingError) {
         let core = self.core
         if let error = core.rejection(of: request, .sends) { throw error }
@@ -265,12 +271,15 @@ extension BusCore {
         PeerAccess(audience: request.audience, operation: operation)
     }
 
-    /// Returns the reason to reject a peer's request, which counts as a message then, or nil to deliver it.
+    /// Returns the reason to reject a peer's request, or nil to deliver it.
+    ///
+    /// A rejected request is counted as a failed message.
     func rejection(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
         var access = self.access(of: request, operation)
         access.known = request.operations
         guard let error = self.rejection(of: request.content, by: access) else { return nil }
-        // No code of the program sees the message but observers. A publication is counted for each subscriber.
+        // Only observers see the rejected message. A rejected publication is not counted, because
+        // publications are counted for each subscriber.
         if operation != .publishing { self.fail(request.content, error, for: .peer(awaits: true)) }
         return error
     }
@@ -284,7 +293,9 @@ extension BusCore {
         }
     }
 
-    /// Whether a return URL that a peer gave may be used; one that a node gave may lead to another node.
+    /// Returns whether a return URL that a peer gave may be used.
+    ///
+    /// A return URL that a node gave may lead to another node.
     private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
         guard let handler = self.resolve(request, on: nil).target.handler else { return false }
         if audience == .nodes, handler === self.registry.connections.cluster?.connection.handler {

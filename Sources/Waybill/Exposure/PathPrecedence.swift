@@ -1,10 +1,11 @@
 internal import WaybillRouting
 
-// What is exposed are URLs: `app://user/1` alone, where the route is `app://user/:id`. Among callers of one
-// process a value that is passed with the call wins over the path; a peer could name another user that way.
+// Exposure applies to URLs, not to routes: `app://user/1` may be the only exposed URL of the route
+// `app://user/:id`. In one process, a value that is passed with the call takes precedence over the path. A
+// peer could use this to name another user, so its values must not replace values of the path.
 extension BusCore {
-    /// A peer's request in which nothing wins over what the path of its URL says, and the target of a
-    /// configured route.
+    /// Returns a peer's request without the passed values that would replace values of the path or of a
+    /// configured target.
     func keepingPath(_ request: Request) -> Request {
         guard self.mayOverridePath(request) else { return request }
         let found = try? self.registry.read { table throws(RoutingError) in
@@ -16,10 +17,12 @@ extension BusCore {
         return request.keeping(values, isPathFirst: self.isPathFirst)
     }
 
-    /// The same for a message to subscribers, with what its URL says to the pattern of each.
+    /// Returns a peer's publication without the passed values that would replace values of the path, for any
+    /// matched pattern.
     func keepingPath(_ request: Request, to matched: [Parameters]) -> Request {
         guard self.mayOverridePath(request) else { return request }
-        // Most patterns name nothing that is passed, and then no dictionary is made of what they name.
+        // Most patterns capture no name that is also passed. Checking this first avoids creating a dictionary
+        // of the captured values.
         if self.isPathFirst, let passed = request.passed,
             !matched.contains(where: { $0.pathHasName(in: passed) })
         {
@@ -39,8 +42,7 @@ extension BusCore {
     }
 }
 
-/// What the path of a URL says to a handler, and the names that the target of a configured route gives
-/// values.
+/// The values in the path of a URL, and the names to which a configured target gives values.
 private struct PathValues: Sendable {
     let path: [String: String]
     private var names: Set<String> = []
@@ -54,20 +56,21 @@ private struct PathValues: Sendable {
 
     func says(_ name: String) -> Bool { self.path[name] != nil || self.names.contains(name) }
 
-    /// Whether anything that is passed would win over the path.
+    /// Returns whether a passed value would take precedence over a value of the path or the target.
     func isHidden(by passed: PassedValues) -> Bool {
         self.path.keys.contains { passed[$0] != nil } || self.names.contains { passed[$0] != nil }
     }
 }
 
 extension Request {
-    /// The request without parameters of some names.
+    /// Returns the request without passed values that have the names of the given path values.
     fileprivate func keeping(_ values: PathValues, isPathFirst: Bool) -> Request {
-        // Most callers pass nothing that the path says.
+        // Most callers pass no value whose name is in the path.
         if isPathFirst, let passed = self.passed, !values.isHidden(by: passed) { return self }
         var request = self
         var parameters = (self.passed?.dictionary ?? [:]).filter { !values.says($0.key) }
-        // By such conventions the query wins over the path, and only what is passed wins over the query.
+        // With query-first conventions the query takes precedence over the path, so pass the path's values
+        // with the call.
         if !isPathFirst { parameters.merge(values.path) { passed, _ in passed } }
         request.passed = .make(parameters)
         return request

@@ -2,28 +2,31 @@ internal import Synchronization
 public import WaybillRouting
 
 extension MessageBus {
-    /// Lets the other nodes of a cluster reach the URLs of a pattern.
+    /// Shares the URLs of a pattern with the other nodes of a cluster.
     ///
     /// ```swift
     /// try bus.share("app://billing/**")
     /// ```
     ///
-    /// Nothing is reachable for other nodes until it is shared; what is shared is not exposed to sockets and
-    /// HTTP, and the reverse. The words and the rules are those of ``expose(_:for:)``: what is shared are
-    /// URLs, and what is not shared is for a node what does not exist. A node of the same cluster that routes
-    /// such a URL, and has no route of its own for it, has it handled here; one that publishes to it reaches
-    /// the subscribers of this bus, if it is shared for ``ExposedOperations/publishing``.
+    /// Other nodes can reach only shared URLs. A shared URL is not exposed to sockets and HTTP, and an
+    /// exposed URL is not shared. The operations and rules are the ones of ``expose(_:for:)``: sharing
+    /// applies to URLs, and a URL that is not shared does not exist for other nodes.
     ///
-    /// Values that cross to another node have to be `Encodable` where they are sent and `Decodable` where
-    /// they are read; ``validate(urls:services:)`` names the shared routes that declare others.
+    /// When a node routes a shared URL and has no route for it, this bus handles the message. When a node
+    /// publishes to a URL that is shared for ``ExposedOperations/publishing``, the message reaches the
+    /// subscribers of this bus.
     ///
-    /// It has no effect before the bus has joined a cluster, with `WaybillNATS`, and can be called before and
-    /// after that, from any thread.
+    /// Values that are sent to another node must be `Encodable` at the sender and `Decodable` at the reader.
+    /// ``validate(urls:services:)`` reports shared routes that declare other values.
+    ///
+    /// Sharing has no effect before the bus joins a cluster, with `WaybillNATS`. This method can be called
+    /// before and after that, from any thread.
     ///
     /// - Parameters:
-    ///   - pattern: the URLs, as for a route.
-    ///   - operations: what nodes may do with them.
-    /// - Returns: what takes it back; it stays shared if this is dropped.
+    ///   - pattern: the pattern of the URLs, as for a route.
+    ///   - operations: the operations that nodes may perform.
+    /// - Returns: a registration that can end the sharing. The URLs stay shared when the registration is
+    ///   dropped.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
     public func share(
@@ -38,19 +41,22 @@ extension MessageBus {
         return Registration(pattern: pattern, core: self.core, target: .share(id))
     }
 
-    /// What another node may do with a URL; nothing is run.
+    /// Returns the operations that another node may perform on a URL.
     ///
-    /// Use it in tests of what a program shares.
+    /// No code of a handler is run.
     ///
-    /// - Parameter url: the URL; nothing is shared of a text that is no URL.
-    /// - Returns: what all patterns say that match it.
+    /// Use this method in tests of the URLs that a program shares.
+    ///
+    /// - Parameter url: the URL. The result is empty for a text that is not a URL.
+    /// - Returns: the union of the operations of all matching patterns.
     public func sharedOperations(of url: String) -> ExposedOperations {
         (try? self.core.shares.operations(at: url)) ?? []
     }
 }
 
 extension BusCore {
-    /// The routes that are shared and whose values cannot cross to another node, as far as types are known.
+    /// Returns an error for each shared route whose values cannot be sent to another node, as far as types
+    /// are known.
     func problemsWithShares() -> [RoutingError] {
         let shared = Set(self.shares.visibleRoutes(of: self).descriptions.map(\.pattern))
         guard !shared.isEmpty else { return [] }
@@ -71,7 +77,7 @@ extension BusCore {
         return problems ?? []
     }
 
-    /// Whether values of a type can be sent to another node, or may turn out to be such values.
+    /// Returns whether values of a type can be sent to another node, or may have a dynamic type that can.
     private static func isTransferable(_ type: any Any.Type) -> Bool {
         if type == Void.self || type == (any Sendable).self || type is any EncodedValue.Type { return true }
         if type is any Encodable.Type || type is any CollectionOfAny.Type { return true }
@@ -80,7 +86,7 @@ extension BusCore {
     }
 }
 
-/// An optional type, whose values are transferable if what it wraps is.
+/// An optional type, whose values are transferable if the wrapped type is.
 private protocol OptionalType {
     static var wrapped: any Any.Type { get }
 }
@@ -89,7 +95,7 @@ extension Optional: OptionalType {
     fileprivate static var wrapped: any Any.Type { Wrapped.self }
 }
 
-/// Collections that are written element by element.
+/// A collection that is encoded element by element.
 private protocol CollectionOfAny {}
 
 extension [any Sendable]: CollectionOfAny {}
