@@ -1,13 +1,14 @@
 public import WaybillRouting
 
-/// Decides which messages pass, and sees which failed.
+/// A middleware that refuses messages by a predicate and reports failures.
 ///
 /// ```swift
 /// bus.use(FilterMiddleware { message in message.headers["user"] != nil })
 /// ```
 ///
-/// A message that does not pass fails with `refused`. This is also COCRouter's global filter, which sees
-/// every failure: that of a URL without a handler too, but not of text that is no URL.
+/// A message that does not pass fails with `refused`. The middleware corresponds to COCRouter's global
+/// filter, which receives every failure. It also receives the failure of a URL without a handler, but not the
+/// failure of text that is not a URL.
 ///
 /// ```swift
 /// bus.use(FilterMiddleware(onFailure: { message, error in print(message.address, error.code) }))
@@ -16,19 +17,20 @@ public struct FilterMiddleware: Middleware {
     private let passes: @Sendable (Message) throws -> Bool
     private let onFailure: @Sendable (Message, RoutingError) -> Void
 
-    /// Makes a middleware that lets all messages pass.
+    /// Creates a middleware that lets all messages pass and reports failures.
     ///
-    /// - Parameter onFailure: sees every message that did not end with a reply, and why.
+    /// - Parameter onFailure: a closure that receives each message that did not end with a reply, and the
+    ///   reason.
     public init(onFailure: @escaping @Sendable (Message, RoutingError) -> Void) {
         self.init({ _ in true }, onFailure: onFailure)
     }
 
-    /// Makes a middleware that lets messages pass or not.
+    /// Creates a middleware that refuses some messages.
     ///
     /// - Parameters:
-    ///   - passes: whether a message may pass; to say why not, it throws
+    ///   - passes: a closure that returns whether a message may pass. To give a reason, it throws
     ///     ``WaybillRouting/RoutingError/refused(_:cause:)``.
-    ///   - onFailure: sees every message that did not end with a reply, and why.
+    ///   - onFailure: a closure that receives each message that did not end with a reply, and the reason.
     public init(
         _ passes: @escaping @Sendable (Message) throws -> Bool,
         onFailure: @escaping @Sendable (Message, RoutingError) -> Void = { _, _ in }
@@ -37,7 +39,7 @@ public struct FilterMiddleware: Middleware {
         self.onFailure = onFailure
     }
 
-    /// Lets a message pass, or refuses it, and reports its failure.
+    /// Lets a message pass or refuses it, and reports its failure.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

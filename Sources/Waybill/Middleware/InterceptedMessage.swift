@@ -1,22 +1,22 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What observers see between a message and its last reply.
+/// An event between a message and its last reply, for observers.
 enum ProgressEvent: Sendable {
     /// The handler has sent a progress reply.
     case progress(any Sendable)
-    /// The caller has answered one.
+    /// The caller has answered a progress reply.
     case answer(any Sendable)
 }
 
-/// What a message carries that meets middlewares.
+/// The state of a message that passes through middlewares.
 final class InterceptionState: Sendable {
     /// The observers of progress replies.
     let observers: [@Sendable (ProgressEvent) -> Void]
 
     private let arrival: ArrivalHeaders
 
-    /// The headers with which a message reached its handler; its return leg has the same.
+    /// The headers with which a message reached its handler, which are also the headers of its return leg.
     private final class ArrivalHeaders: Sendable {
         let headers = Locked<[String: String]?>(nil)
     }
@@ -35,7 +35,7 @@ final class InterceptionState: Sendable {
         InterceptionState(self, observers: self.observers + [observer])
     }
 
-    /// The headers with which the message reached its handler, if it did.
+    /// The headers with which the message reached its handler, or nil if it has not reached it.
     var headers: [String: String]? {
         get { self.arrival.headers.withLock { $0 } }
         set { self.arrival.headers.withLock { $0 = newValue } }
@@ -43,24 +43,24 @@ final class InterceptionState: Sendable {
 }
 
 extension Message {
-    /// Has the middlewares look at a message that is sent, before its turn comes.
+    /// Passes a sent message to the `prepare` method of each middleware before the message's turn comes.
     ///
     /// - Parameters:
     ///   - chain: the middlewares.
-    ///   - provenance: how the message was given to the bus, if that is observed.
+    ///   - provenance: the provenance of the message, or nil if the bus is not observed.
     mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         self = chain.prepare(self)
         if let provenance { self = self.with(extras: (self.extras ?? .empty).with(provenance: provenance)) }
         self.keepHeaders()
     }
 
-    /// Has the headers kept that a message with a return URL will have when it reaches its handler.
+    /// Prepares a message with a return URL so that the headers with which it reaches its handler are kept.
     mutating func keepHeaders() {
         guard self.hasReturnURL else { return }
         self = self.with(extras: (self.extras ?? .empty).with(interception: InterceptionState()))
     }
 
-    /// Notes that the message reaches its handler as it is.
+    /// Records the headers with which the message reaches its handler.
     func arrive() {
         guard self.hasReturnURL, let interception = self.extras?.interception else { return }
         interception.headers = self.headers
@@ -69,7 +69,7 @@ extension Message {
     /// The headers of the return leg.
     var returnHeaders: [String: String] { self.extras?.interception?.headers ?? self.headers }
 
-    /// The message, with an observer of its progress replies.
+    /// Returns the message with an additional observer of its progress replies.
     func observed(by observer: @escaping @Sendable (ProgressEvent) -> Void) -> Message {
         guard self.exchange != nil else { return self }
         let extras = self.extras ?? .empty

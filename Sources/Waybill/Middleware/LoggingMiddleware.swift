@@ -1,28 +1,29 @@
 public import Logging
 internal import WaybillRouting
 
-/// Writes each delivery into a log: when it starts, if that is asked for, and how it ended after what time.
+/// A middleware that logs each delivery.
 ///
 /// ```swift
 /// bus.use(LoggingMiddleware(level: .info))
 /// ```
 ///
-/// Entries carry the message's ID, its URL, and its pattern, and at the end the duration and the code of the
-/// failure. Values are not logged: they may be large, or secret. URLs are, with their queries, in one line
-/// and cut at 200 characters (``SafeText``).
+/// It logs the end of each delivery, and the start if a start level is given. Entries contain the message's
+/// ID, URL and pattern; at the end also the duration and the code of a failure. Values are not logged,
+/// because they may be large or secret. URLs are logged with their queries, on one line and truncated to 200
+/// characters (``SafeText``).
 public struct LoggingMiddleware: Middleware {
     private let logger: Logger?
     private let level: Logger.Level
     private let failureLevel: Logger.Level
     private let startLevel: Logger.Level?
 
-    /// Makes a middleware that logs.
+    /// Creates a middleware that logs.
     ///
     /// - Parameters:
-    ///   - logger: where to; nil for the logger of the bus.
-    ///   - level: the level of a delivery that ended with a reply.
-    ///   - failureLevel: the level of one that did not.
-    ///   - startLevel: the level of a delivery that begins; nil to leave beginnings out.
+    ///   - logger: the logger, or nil for the logger of the bus.
+    ///   - level: the level of a delivery that ends with a reply.
+    ///   - failureLevel: the level of a delivery that fails.
+    ///   - startLevel: the level of a delivery that starts, or nil to omit starts.
     public init(
         logger: Logger? = nil,
         level: Logger.Level = .debug,
@@ -35,7 +36,7 @@ public struct LoggingMiddleware: Middleware {
         self.startLevel = startLevel
     }
 
-    /// Logs how a delivery ends, and that it begins if that is asked for.
+    /// Logs the end of a delivery, and its start if a start level is given.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,

@@ -2,7 +2,7 @@ public import Logging
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// Code around every delivery: it looks at a message, calls the rest, and looks at what came back.
+/// Code around every delivery, which can inspect, change, answer or refuse messages.
 ///
 /// ```swift
 /// struct Stopwatch: Middleware {
@@ -20,90 +20,91 @@ public import WaybillRouting
 /// bus.use(Stopwatch())
 /// ```
 ///
-/// A middleware answers by returning, with what the rest returned or with a value of its own. It refuses by
-/// throwing, for example ``WaybillRouting/RoutingError/refused(_:cause:)``. It changes a message by passing
-/// another one on. However often it calls the rest, the message counts once in the statistics, with the
-/// outcome that the outermost middleware returns or throws.
+/// A middleware answers a message by returning a value, which may be the value of `next` or a different one.
+/// It refuses a message by throwing, for example ``WaybillRouting/RoutingError/refused(_:cause:)``. It
+/// changes a message by passing a different message to `next`. However often a middleware calls `next`, the
+/// message counts once in the statistics, with the outcome that the outermost middleware returns or throws.
 public protocol Middleware: Sendable {
-    /// Handles a message: answers it, refuses it, or has the rest answer it.
+    /// Handles a message: answers it, refuses it, or passes it to the rest of the chain.
     ///
-    /// It runs after the handler was found and before the message gets into a mailbox. Task, isolation, and
-    /// when the caller is free depend on the message:
+    /// The bus calls this method after it has found the handler and before the message enters a mailbox. The
+    /// kind of message determines the task, the isolation, and when the caller resumes:
     ///
-    /// - To a handler that answers at once, without a deadline: in the caller's task, where the caller is
-    ///   isolated. The caller is free when this returns.
-    /// - To a handler that may suspend, or with a deadline: in a task of its own, on the caller's loop, or on
-    ///   the handler's loop if the caller is on none of the bus. The caller is free at once when it is
-    ///   cancelled, the deadline passes, or the handler is unregistered.
-    /// - That no caller awaits: in a task of its own, on the handler's loop, when its turn comes in the
-    ///   mailbox.
-    /// - That is read from a subscription's sequence: in the reader's task, where the reader is isolated,
-    ///   when it is read.
+    /// - A message without a deadline to a handler that cannot suspend: the method runs in the caller's task
+    ///   and isolation. The caller resumes when the method returns.
+    /// - A message to a handler that may suspend, or with a deadline: the method runs in its own task, on the
+    ///   caller's loop, or on the handler's loop if the caller is on no loop of the bus. The caller resumes
+    ///   immediately when it is cancelled, the deadline passes, or the handler is unregistered.
+    /// - A message that no caller awaits: the method runs in its own task, on the handler's loop, when the
+    ///   message's turn comes in the mailbox.
+    /// - A message that is read from a subscription's sequence: the method runs in the reader's task and
+    ///   isolation, when the message is read.
     ///
-    /// A message that is refused or answered on its way to a reader is not seen by the reader.
+    /// If a middleware refuses or answers a message on its way to a reader, the reader does not receive it.
     ///
-    /// A conformance in a module that does not have the upcoming feature `NonisolatedNonsendingByDefault`
-    /// should say `nonisolated(nonsending)`, as above, or every message makes a detour through the global
-    /// executor. One that suspends lets later messages of the same sender overtake.
+    /// Declare the method `nonisolated(nonsending)`, as above, in a module without the upcoming feature
+    /// `NonisolatedNonsendingByDefault`. Otherwise every message makes a detour through the global executor.
+    /// While a middleware is suspended, later messages of the same sender can overtake the message.
     ///
-    /// What it routes or sends itself inherits the message's deadline and hops where it runs in a task of its
-    /// own, and only there can it reply in advance. It passes through middlewares too: use one that routes
-    /// for a pattern that leaves those URLs out, or it may call itself for ever.
+    /// When the method runs in its own task, messages that it routes or sends inherit the message's deadline
+    /// and hops. Only then can it send progress replies. These messages pass through middlewares too. Use a
+    /// middleware that routes with a pattern that excludes the URLs it routes to, or it may call itself
+    /// endlessly.
     ///
     /// - Parameters:
-    ///   - message: the message, as the middleware before this one has passed it on.
-    ///   - context: the route that it leads to, and the bus's clock and logger.
-    ///   - next: the rest: the middlewares after this one, and the handler. Each call is an attempt to
-    ///     deliver.
+    ///   - message: the message, as the previous middleware has passed it on.
+    ///   - context: the matched pattern, and the bus's clock and logger.
+    ///   - next: the rest of the chain, that is, the middlewares after this one and the handler. Each call is
+    ///     an attempt to deliver.
     /// - Returns: the reply's value.
-    /// - Throws: the reason that there is none. A `RoutingError` about this message, or about no URL, passes
-    ///   as it is; anything else becomes `handlerFailed`, with the error as its cause.
+    /// - Throws: the reason why the message fails. A `RoutingError` about this message or without a URL is
+    ///   passed on. Any other error becomes the cause of a `handlerFailed` error.
     nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,
         next: borrowing Next
     ) async throws -> any Sendable
 
-    /// Looks at a message that no caller awaits when it is sent, before it waits in its mailbox.
+    /// Prepares a message that no caller awaits when it is sent, before it waits in its mailbox.
     ///
-    /// ``handle(_:context:next:)`` runs later and elsewhere, without the sender's task-local values: this is
-    /// the place to write the sender's context into the headers. It runs on the sender's thread, and most
+    /// ``handle(_:context:next:)`` runs later and in another task, without the sender's task-local values.
+    /// Use this method to write the sender's context into the headers. It runs on the sender's thread. Most
     /// middlewares do not need it.
     ///
-    /// - Parameter message: the message, as the middleware before this one has changed it.
-    /// - Returns: what is sent.
+    /// - Parameter message: the message, as the previous middleware has changed it.
+    /// - Returns: the message to send.
     func prepare(_ message: Message) -> Message
 }
 
 extension Middleware {
-    /// Changes nothing.
+    /// Returns the message unchanged.
     public func prepare(_ message: Message) -> Message { message }
 }
 
-/// What a middleware may know of a delivery beside the message: the route that it leads to, and the bus's
-/// clock and logger.
+/// The context of a delivery: the matched pattern, and the bus's clock and logger.
 ///
-/// It cannot be copied or kept: it ends with the delivery.
+/// The context cannot be copied or kept, because it ends with the delivery.
 public struct MiddlewareContext: ~Copyable, Sendable {
     private let interception: Interception
 
     init(_ interception: Interception) { self.interception = interception }
 
-    /// The pattern that the message has matched; nil if there is none, and so no handler.
+    /// The pattern that the message has matched, or nil if no pattern matches and the message has no handler.
     ///
-    /// There are as many patterns as there are routes, so a measurement may be split by it.
+    /// The number of different patterns is the number of routes, so a metric may have the pattern as a label.
     public var pattern: String? { self.interception.target.pattern }
 
-    /// The present instant, as the deadlines of the bus go by it: in a test that advances the time by hand,
-    /// its time.
+    /// The current instant of the clock that measures the bus's deadlines.
+    ///
+    /// In a test that advances the time by hand, this is the test's time.
     public var now: ContinuousClock.Instant { self.interception.core.time.instant }
 
-    /// Where the bus logs.
+    /// The logger of the bus.
     public var logger: Logger { self.interception.core.logger }
 
     /// Waits, by the bus's clock.
     ///
-    /// - Parameter duration: How long.
+    /// - Parameter duration: The duration.
     /// - Throws: `CancellationError` if the task is cancelled.
     public nonisolated(nonsending) func sleep(for duration: Duration) async throws {
         let core = self.interception.core
@@ -113,38 +114,42 @@ public struct MiddlewareContext: ~Copyable, Sendable {
 }
 
 extension MessageBus {
-    /// Puts a middleware around every delivery, inside of the present ones.
+    /// Adds a middleware around every delivery, inside the existing middlewares.
     ///
     /// ```swift
     /// bus.use(LoggingMiddleware())
     /// ```
     ///
-    /// Messages that are routed afterwards meet it: those that are awaited, sent, published, and return legs.
-    /// So does a message whose URL no pattern matches; its rest fails with `noRoute`. Text that is no URL
-    /// meets none.
+    /// The middleware intercepts all messages that are routed afterwards: awaited, sent and published
+    /// messages, and return legs. It also intercepts a message whose URL no pattern matches, for which `next`
+    /// fails with `noRoute`. Text that is not a URL reaches no middleware.
     ///
-    /// The bus holds a middleware until it is cancelled or the bus is released; one that holds the bus keeps
-    /// both for good.
+    /// The bus holds a middleware until its registration is cancelled or the bus is released. If the
+    /// middleware also holds the bus, neither is ever released.
     ///
-    /// - Returns: what removes it; it stays if this is dropped.
+    /// - Parameter middleware: the middleware.
+    /// - Returns: a registration that can remove the middleware. The middleware stays when the registration
+    ///   is dropped.
     @discardableResult
     @inlinable
     public func use(_ middleware: some Middleware) -> Registration {
         self.use(MiddlewareCode(middleware))
     }
 
-    /// Puts a middleware around the delivery of messages to some URLs, inside of the present ones.
+    /// Adds a middleware around the deliveries to some URLs, inside the existing middlewares.
     ///
     /// ```swift
     /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
     /// ```
     ///
-    /// It is the message's URL that is matched, for each message, and not the pattern of its handler.
+    /// The pattern is matched with the URL of each message, not with the pattern of its handler.
     ///
     /// - Parameters:
-    ///   - middleware: what is around them.
-    ///   - pattern: a pattern as handlers have it: `app://user/**` is everything below `app://user`.
-    /// - Returns: what removes it; it stays if this is dropped.
+    ///   - middleware: the middleware.
+    ///   - pattern: a pattern as for a handler. For example, `app://user/**` matches every URL below
+    ///     `app://user`.
+    /// - Returns: a registration that can remove the middleware. The middleware stays when the registration
+    ///   is dropped.
     /// - Throws: `invalidPattern`.
     @discardableResult
     @inlinable

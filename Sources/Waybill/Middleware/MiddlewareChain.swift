@@ -1,11 +1,11 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The middlewares of a bus as they were at one moment, outermost first; there is at least one.
+/// The middlewares of a bus at one moment, outermost first, with at least one element.
 final class MiddlewareChain: Sendable {
     let links: [MiddlewareLink]
 
-    /// Whether there are wiretaps, for which messages note their provenance.
+    /// Whether there are wiretaps, for which the provenance of messages is recorded.
     let isObserved: Bool
 
     init?(_ links: [MiddlewareLink], isObserved: Bool) {
@@ -14,7 +14,7 @@ final class MiddlewareChain: Sendable {
         self.links = links
     }
 
-    /// Returns the message as it is sent, when all middlewares of the chain have seen it.
+    /// Returns the message to send, after all middlewares of the chain have prepared it.
     func prepare(_ message: Message) -> Message {
         self.links.reduce(message) { message, link in
             link.intercepts(message) ? link.code.middleware.prepare(message) : message
@@ -22,11 +22,11 @@ final class MiddlewareChain: Sendable {
     }
 }
 
-/// A middleware's place in a chain.
+/// A middleware in a chain, with the URLs that it intercepts.
 struct MiddlewareLink: Sendable {
     let code: MiddlewareCode
 
-    /// A table with the pattern of the URLs that the middleware is around; nil when it is around every
+    /// A table with the pattern of the URLs that the middleware intercepts, or nil when it intercepts every
     /// delivery.
     private let scope: RouteTable<Void>?
 
@@ -35,7 +35,7 @@ struct MiddlewareLink: Sendable {
         self.scope = scope
     }
 
-    /// Whether the middleware is around the delivery of a message.
+    /// Returns whether the middleware intercepts a message.
     func intercepts(_ message: Message) -> Bool {
         guard let scope = self.scope else { return true }
         return scope.canRoute(message.parameters.url)
@@ -44,8 +44,8 @@ struct MiddlewareLink: Sendable {
 
 /// A middleware, and its method as a function.
 ///
-/// A call by way of `any Middleware` takes two asynchronous frames, the witness and the method. This function
-/// is made where the middleware's type is known, so the method is inlined into it.
+/// A call through `any Middleware` needs two asynchronous frames, one for the witness and one for the method.
+/// This function is created where the middleware's type is known, so the method is inlined into it.
 @usableFromInline
 struct MiddlewareCode: Sendable {
     /// ``Middleware/handle(_:context:next:)`` of the middleware.
@@ -80,19 +80,20 @@ struct MiddlewareRegistry: Sendable {
         let id: Int
         let code: MiddlewareCode
         var scope: RouteTable<Void>?
-        /// Ends the events of the listener.
+        /// Ends the events of the wiretap's listener.
         var end: @Sendable () -> Void = {}
     }
 
-    /// They see what the caller sees, so they come before all others.
+    /// The wiretaps, which come before all middlewares, because they must see the same messages as the
+    /// caller.
     private var wiretaps: [Entry] = []
     private var middlewares: [Entry] = []
     private var lastID = 0
     private var isClosed = false
 
-    /// Adds a middleware inside of the present ones.
+    /// Adds a middleware inside the existing ones.
     ///
-    /// - Returns: what it is removed by; nil if the bus takes no more middlewares.
+    /// - Returns: the ID for ``remove(_:)``, or nil if the bus accepts no more middlewares.
     mutating func add(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
@@ -100,7 +101,7 @@ struct MiddlewareRegistry: Sendable {
         return self.lastID
     }
 
-    /// Adds a wiretap inside of the present ones, and around all middlewares.
+    /// Adds a wiretap inside the existing wiretaps and around all middlewares.
     mutating func add(_ wiretap: Wiretap, scope: RouteTable<Void>?) -> Int? {
         guard !self.isClosed else { return nil }
         self.lastID += 1
@@ -114,21 +115,23 @@ struct MiddlewareRegistry: Sendable {
         self.middlewares.removeAll { $0.id == id }
     }
 
-    /// Reads URLs by another default scheme.
+    /// Sets the default scheme of URLs.
     mutating func setDefaultScheme(_ scheme: String) {
         for index in self.wiretaps.indices { self.wiretaps[index].scope?.defaultScheme = scheme }
         for index in self.middlewares.indices { self.middlewares[index].scope?.defaultScheme = scheme }
     }
 
-    /// Takes all middlewares out, for good.
+    /// Removes all middlewares.
     ///
-    /// - Returns: what ends the wiretaps, which messages on their way may still hold.
+    /// No middleware can be added afterwards.
+    ///
+    /// - Returns: closures that end the wiretaps, which messages in flight may still hold.
     mutating func close() -> [@Sendable () -> Void] {
         defer { (self.isClosed, self.wiretaps, self.middlewares) = (true, [], []) }
         return self.wiretaps.map(\.end)
     }
 
-    /// A chain of all; nil if there are none.
+    /// The chain of all wiretaps and middlewares, or nil if there are none.
     var chain: MiddlewareChain? {
         MiddlewareChain(
             (self.wiretaps + self.middlewares).map { MiddlewareLink($0.code, scope: $0.scope) },

@@ -1,13 +1,15 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The rest of a delivery: the middlewares that come after, and the handler.
+/// The rest of a delivery: the middlewares that follow, and the handler.
 ///
-/// Each call is one attempt to deliver: a middleware may call it never, once, or again. It cannot be copied
-/// or kept, so when the middleware has returned, nothing comes after it any more.
+/// Each call is one attempt to deliver. A middleware may call it never, once or several times. The value
+/// cannot be copied or kept, so no attempt can begin after the middleware has returned.
 public struct Next: ~Copyable, Sendable {
     let interception: Interception
-    /// Which middleware of the chain comes next; the handler does after the last one.
+    /// The index of the next middleware in the chain.
+    ///
+    /// The handler follows the last one.
     private let index: Int
 
     init(_ interception: Interception, at index: Int) {
@@ -15,18 +17,17 @@ public struct Next: ~Copyable, Sendable {
         self.index = index
     }
 
-    /// Delivers a message to the rest.
+    /// Delivers a message to the rest of the chain.
     ///
-    /// A message with an earlier deadline than before is bounded by it: the rest is cancelled, and no longer
-    /// waited for, when it passes.
+    /// If the message has an earlier deadline than before, that deadline bounds the attempt. When it passes,
+    /// the rest of the chain is cancelled, and this method returns without waiting for it.
     ///
-    /// - Parameter message: The message as it was given to the middleware, or one made from it.
+    /// - Parameter message: The message that the middleware received, or a message made from it.
     /// - Returns: The reply's value.
-    /// - Throws: A `RoutingError`, the reason that there is no reply; it is about this message's URL. The type
-    ///   is not in the signature, since Swift 6.3 does not compile a middleware then that may throw before it
-    ///   calls the rest.
+    /// - Throws: A `RoutingError` about this message's URL. The signature does not name the type, because
+    ///   Swift 6.3 then fails to compile a middleware that may throw before it calls `next`.
     public nonisolated(nonsending) func callAsFunction(_ message: Message) async throws -> any Sendable {
-        // Caught and thrown again for that reason as well.
+        // The error is caught and rethrown for the same reason.
         do throws(RoutingError) {
             return try await self.attempt(message)
         } catch {
@@ -34,7 +35,7 @@ public struct Next: ~Copyable, Sendable {
         }
     }
 
-    /// Delivers a message to the rest, for middlewares that look at the reason of a failure.
+    /// Delivers a message to the rest of the chain, for middlewares that need the typed error.
     package nonisolated(nonsending) func attempt(
         _ message: Message
     ) async throws(RoutingError) -> any Sendable {

@@ -1,14 +1,15 @@
 public import WaybillRouting
 
-/// Delivers a message again when it failed for a reason that may pass.
+/// A middleware that retries a delivery after a transient failure.
 ///
 /// ```swift
 /// bus.use(try RetryMiddleware(idempotent: ["app://account/balance", "app://catalog/**"], attempts: 4))
 /// ```
 ///
-/// Only routes that were declared idempotent are tried again: a handler that failed may have done half of its
-/// work. Between attempts it waits, longer each time; it does not wait past the deadline, and gives up with
-/// the failure that it has. However many attempts there are, the message counts once in the statistics.
+/// Only URLs that were declared idempotent are retried, because a failed handler may have done half of its
+/// work. The middleware waits between attempts, longer each time. If the next wait would not end before the
+/// deadline, the last failure is thrown. However many attempts are made, the message counts once in the
+/// statistics.
 public struct RetryMiddleware: Middleware {
     private let idempotent: RouteTable<Void>
     private let attempts: Int
@@ -16,19 +17,19 @@ public struct RetryMiddleware: Middleware {
     private let codes: Set<RoutingError.Code>
     private let clock: (any Clock<Duration>)?
 
-    /// The reasons that may pass: `unreachable`, `mailboxFull`, and `handlerFailed`.
+    /// The failures that may be transient: `unreachable`, `mailboxFull`, and `handlerFailed`.
     public static let passingReasons: Set<RoutingError.Code> = [.unreachable, .mailboxFull, .handlerFailed]
 
-    /// Makes a middleware that tries again.
+    /// Creates a middleware that retries deliveries.
     ///
     /// - Parameters:
-    ///   - idempotent: the patterns of the URLs for which a second delivery does no harm.
-    ///   - attempts: how many deliveries at the most, the first included.
-    ///   - backoff: how long to wait in between.
-    ///   - codes: the failures that are worth another attempt.
-    ///   - clock: what the waiting is measured with; nil for the time that the bus goes by.
-    ///   - conventions: how the bus reads URLs, if it was configured otherwise than by default.
-    ///   - defaultScheme: the scheme of a URL that has none, as the bus was configured.
+    ///   - idempotent: the patterns of the URLs that may be delivered more than once.
+    ///   - attempts: the maximum number of attempts, including the first.
+    ///   - backoff: the waits between attempts.
+    ///   - codes: the failures that are retried.
+    ///   - clock: the clock that measures the waits, or nil for the bus's clock.
+    ///   - conventions: the conventions of the bus, if they are not the default.
+    ///   - defaultScheme: the default scheme of the bus.
     /// - Throws: `invalidPattern`, or `conflict` if two patterns match the same URLs.
     public init(
         idempotent: [String],
@@ -48,7 +49,7 @@ public struct RetryMiddleware: Middleware {
         self.clock = clock
     }
 
-    /// Delivers a message, and again if that may help.
+    /// Delivers a message, and retries it after a transient failure.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,
@@ -76,23 +77,22 @@ public struct RetryMiddleware: Middleware {
     }
 }
 
-/// How long to wait before something is tried again: longer each time, up to a limit, and not all at the same
-/// moment.
+/// The waits between attempts, which grow up to a limit and are partly random.
 public struct Backoff: Sendable {
     /// The wait after the first attempt.
     public var first: Duration
 
-    /// What each wait is multiplied with for the next.
+    /// The factor by which each wait is multiplied to get the next.
     public var factor: Double
 
     /// The longest wait.
     public var longest: Duration
 
-    /// The part of a wait that is left to chance, from 0 to 1, so that messages that failed together are not
-    /// retried together.
+    /// The random part of a wait, from 0 to 1, so that messages that failed together are not retried
+    /// together.
     public var jitter: Double
 
-    /// Makes a backoff; everything has a default.
+    /// Creates a backoff in which every value has a default.
     public init(
         first: Duration = .milliseconds(50),
         factor: Double = 2,
@@ -105,10 +105,10 @@ public struct Backoff: Sendable {
         self.jitter = jitter
     }
 
-    /// How long to wait after some attempts, of which there is at least one.
+    /// Returns the wait after a number of attempts, which is at least one.
     public func delay(after attempts: Int) -> Duration {
         let first = self.first / .nanoseconds(1)
-        // Nothing stays nothing, even if the factor has grown beyond all numbers.
+        // A first wait of 0 stays 0, even if the power of the factor is infinite.
         let grown = first == 0 ? 0 : first * Self.power(self.factor, max(1, attempts) - 1)
         let longest = min(grown, self.longest / .nanoseconds(1), Self.century)
         let jitter = Double.random(in: 0...1) * min(max(self.jitter, 0), 1)
@@ -116,7 +116,8 @@ public struct Backoff: Sendable {
         return .nanoseconds(delay > 0 ? Int64(delay) : 0)
     }
 
-    /// In nanoseconds: longer than any caller waits, and a number that an instant still has room for.
+    /// A limit in nanoseconds that is longer than any caller waits and that can be added to an instant
+    /// without overflow.
     private static let century = 3.2e18
 
     private static func power(_ factor: Double, _ exponent: Int) -> Double {

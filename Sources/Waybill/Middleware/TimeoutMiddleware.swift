@@ -1,18 +1,19 @@
-/// Bounds each delivery: one that takes longer fails with `deadlineExceeded`, its handler is cancelled, and
-/// its caller is free.
+/// A middleware that limits the duration of each delivery.
 ///
 /// ```swift
 /// try bus.use(TimeoutMiddleware(.seconds(1)), for: "app://account/**")
 /// ```
 ///
-/// It bounds what comes after it: around a ``RetryMiddleware`` it bounds all attempts together, and inside of
-/// one each by itself. The caller's deadline holds as well, whichever is earlier.
+/// A delivery that takes longer fails with `deadlineExceeded`: its handler is cancelled, and its caller
+/// resumes. The limit applies to the rest of the chain. Around a ``RetryMiddleware`` it applies to all
+/// attempts together; inside one, it applies to each attempt separately. The earlier of this limit and the
+/// caller's deadline applies.
 public struct TimeoutMiddleware: Middleware {
     private let limit: Duration
 
-    /// Makes a middleware that bounds deliveries.
+    /// Creates a middleware that limits the duration of deliveries.
     ///
-    /// - Parameter limit: how long one may take.
+    /// - Parameter limit: the maximum duration.
     public init(_ limit: Duration) { self.limit = limit }
 
     /// Delivers a message with a deadline.
