@@ -1,11 +1,11 @@
 internal import WaybillEventLoop
 
-/// A method of a module that cannot suspend, as code that a service's route may call in place.
+/// A method of a module that cannot suspend, which a service's route may call in place.
 ///
-/// A service's methods are `async throws`, since a message takes time and may fail, but the actor that
-/// provides the service need not be: what it declares without `async` is called in place, as a route with
-/// such a method is. A protocol does not tell the two apart, so `@Module` writes one of these for each method
-/// of the actor's body that may belong to a service:
+/// A service's methods are `async throws`, because a message takes time and may fail. The actor that provides
+/// the service may declare them without `async`. The bus calls these methods in place, as it does for any
+/// route with a method that is not `async`. The protocol does not show which methods these are, so `@Module`
+/// generates a `ModuleMethod` for each method in the actor's body that may belong to a service:
 ///
 /// ```swift
 /// static var services: [ServiceRoutes<ClockModule>] {
@@ -19,23 +19,23 @@ internal import WaybillEventLoop
 /// ```
 public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     private let signature: ServiceSignature
-    /// A ``MethodCode`` for the type of what the method returns.
+    /// A ``MethodCode`` for the method's return type.
     private let code: any AnyObject & Sendable
 
-    /// Describes a method.
+    /// Creates a method.
     ///
     /// - Parameters:
-    ///   - name: its full name, with the labels of its arguments.
-    ///   - parameters: what it reads, with their types.
-    ///   - body: calls it, on the module's loop. What it returns need not be `Sendable`: the route of a
-    ///     service whose method returns the same type says that it is.
+    ///   - name: the full name, with the argument labels.
+    ///   - parameters: the parameters that the method reads, with their types.
+    ///   - body: a closure that calls the method, on the module's loop. The return type need not be
+    ///     `Sendable`, because the route of the service's method requires that its return type is.
     @inlinable
     public init<Value: ~Copyable>(
         _ name: String,
         parameters: [RouteDescription.Parameter] = [],
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        // It is called on the loop of the module's mailbox only, which is the actor's.
+        // The bus calls the code only on the loop of the module's mailbox, which is the actor's loop.
         self.init(
             name,
             parameters,
@@ -49,7 +49,7 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
         self.code = code
     }
 
-    /// What makes the code for a module, if this is the method with a signature, and returns that type.
+    /// Returns a function that makes the code for a module, if the method has this signature and return type.
     func code<Value: Sendable>(
         of signature: ServiceSignature,
         returning type: Value.Type
@@ -59,10 +59,10 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     }
 }
 
-/// The code of a method, which can be asked whether it returns a type.
+/// The code of a method, whose type shows the return type.
 ///
-/// It is made in the program, where both types are known: what is generic would call the method by way of
-/// four functions that convert its arguments.
+/// It is created in the program, where both types are known. Generic code would call the method through four
+/// functions that convert its arguments.
 @usableFromInline
 final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
     @usableFromInline let makeBody: @Sendable (Module) -> @Sendable (Message) throws -> Value
@@ -73,8 +73,9 @@ final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
     }
 }
 
-/// What a method of a service and the actor's method behind it have in common: full name, and the names and
-/// types of what they take.
+/// The common properties of a service's method and the actor's method behind it.
+///
+/// These are the full name, and the names and types of the parameters.
 struct ServiceSignature: Sendable, Equatable {
     private let name: String
     private let parameters: [String]

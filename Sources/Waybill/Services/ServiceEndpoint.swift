@@ -1,10 +1,10 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// Where the messages of a service's proxy go: a bus, and the URL that its methods are below.
+/// The destination of a service proxy's messages: a bus, and the base URL of the service's methods.
 ///
-/// ``MessageBus/service(_:named:timeout:)`` makes one for the proxy that it returns. Make one yourself for a
-/// service that no module of this process provides:
+/// ``MessageBus/service(_:named:timeout:)`` creates an endpoint for the proxy that it returns. Create one
+/// yourself for a service that no module of this process provides:
 ///
 /// ```swift
 /// let endpoint = ServiceEndpoint(bus: bus, url: "nats://time", timeout: .seconds(2))
@@ -13,33 +13,34 @@ public struct ServiceEndpoint: Sendable {
     /// The bus that carries the messages.
     public let bus: MessageBus
 
-    /// The URL that the methods are below.
+    /// The base URL of the methods.
     public let url: String
 
-    /// How long a call may take; nil for as long as its caller may.
+    /// The maximum duration of a call, or nil for no limit beyond the caller's deadline.
     public let timeout: Duration?
 
-    /// Makes an endpoint.
+    /// Creates an endpoint.
     ///
     /// - Parameters:
     ///   - bus: the bus that carries the messages.
-    ///   - url: the URL that the methods are below.
-    ///   - timeout: how long a call may take; nil for as long as its caller may.
+    ///   - url: the base URL of the methods.
+    ///   - timeout: the maximum duration of a call, or nil for no limit beyond the caller's deadline.
     public init(bus: MessageBus, url: String, timeout: Duration? = nil) {
         self.bus = bus
         self.url = url
         self.timeout = timeout
     }
 
-    /// Calls a method by a message.
+    /// Calls a method by routing a message.
     ///
     /// - Parameters:
     ///   - action: the method's name.
-    ///   - arguments: what it is called with, by name; what is nil is left out.
-    ///   - as: the type of what it returns.
-    /// - Returns: what the provider returned.
-    /// - Throws: what the provider threw, or the `RoutingError` that says why there is no answer. An error
-    ///   about another message of the provider's stays inside of its `handlerFailed`.
+    ///   - arguments: the arguments by name. Arguments that are nil are omitted.
+    ///   - as: the type of the result.
+    /// - Returns: the value that the provider returned.
+    /// - Throws: the error that the provider threw, or a `RoutingError` with the reason why there was no
+    ///   reply. If the provider throws a `RoutingError` about another message, it stays the cause of a
+    ///   `handlerFailed`.
     public nonisolated(nonsending) func call<Value: Sendable>(
         _ action: String,
         _ arguments: ServiceArguments,
@@ -48,9 +49,10 @@ public struct ServiceEndpoint: Sendable {
         try await self.methods(action).call(0, arguments, as: Value.self)
     }
 
-    /// The methods of a service here, for a proxy that calls them often: each call builds no URL.
+    /// Returns methods of the service, for a proxy that calls them often without building a URL for each
+    /// call.
     ///
-    /// - Parameter names: the names of the methods; ``ServiceMethods/call(_:_:as:)`` takes their numbers.
+    /// - Parameter names: the names of the methods. ``ServiceMethods/call(_:_:as:)`` takes their indices.
     /// - Returns: the methods.
     public func methods(_ names: String...) -> ServiceMethods {
         ServiceMethods(self, urls: names.map(self.url(of:)))
@@ -59,9 +61,9 @@ public struct ServiceEndpoint: Sendable {
     private func url(of action: String) -> String { "\(self.url)/\(Address.encode(action))" }
 }
 
-/// The methods of a service at an endpoint, each with its URL.
+/// Methods of a service at an endpoint, each with its URL.
 ///
-/// `@Service` writes proxies that hold them; ``ServiceEndpoint/methods(_:)`` makes them.
+/// ``ServiceEndpoint/methods(_:)`` creates them. The proxies that `@Service` generates hold them.
 public struct ServiceMethods: Sendable {
     @usableFromInline let endpoint: ServiceEndpoint
     @usableFromInline let urls: [String]
@@ -71,15 +73,16 @@ public struct ServiceMethods: Sendable {
         self.urls = urls
     }
 
-    /// Calls a method by a message.
+    /// Calls a method by routing a message.
     ///
     /// - Parameters:
-    ///   - index: which of the methods.
-    ///   - arguments: what it is called with, by name; what is nil is left out.
-    ///   - as: the type of what it returns.
-    /// - Returns: what the provider returned.
-    /// - Throws: what the provider threw, or the `RoutingError` that says why there is no answer. An error
-    ///   about another message of the provider's stays inside of its `handlerFailed`.
+    ///   - index: the index of the method.
+    ///   - arguments: the arguments by name. Arguments that are nil are omitted.
+    ///   - as: the type of the result.
+    /// - Returns: the value that the provider returned.
+    /// - Throws: the error that the provider threw, or a `RoutingError` with the reason why there was no
+    ///   reply. If the provider throws a `RoutingError` about another message, it stays the cause of a
+    ///   `handlerFailed`.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func call<Value: Sendable>(
@@ -99,14 +102,14 @@ public struct ServiceMethods: Sendable {
         }
     }
 
-    /// Calls a method by a message, whose result has a type that `@Service` has written down.
+    /// Calls a method by routing a message, with a result type that `@Service` has declared.
     ///
     /// - Parameters:
-    ///   - index: which of the methods.
-    ///   - arguments: what it is called with, by name; what is nil is left out.
-    ///   - reply: says the type of what it returns.
-    /// - Returns: what the provider returned.
-    /// - Throws: what ``call(_:_:as:)`` throws.
+    ///   - index: the index of the method.
+    ///   - arguments: the arguments by name. Arguments that are nil are omitted.
+    ///   - reply: the declaration of the result type.
+    /// - Returns: the value that the provider returned.
+    /// - Throws: the errors of ``call(_:_:as:)``.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func call<Reply: ServiceReply>(
@@ -117,55 +120,57 @@ public struct ServiceMethods: Sendable {
         try await self.call(index, arguments, as: Reply.Value.self)
     }
 
-    /// What a call throws that has failed: the provider's own error, if there is one.
+    /// Returns the error that a failed call throws, which is the provider's own error if it threw one.
     @usableFromInline
     @inline(never)
     func error(behind error: RoutingError) -> any Error {
         if error.code == .handlerFailed, let cause = error.cause, !(cause is RoutingError) { return cause }
         guard error.code == .noRoute, self.urls.contains(error.url) else { return error }
-        // Its suggestions are URLs that look like this one, and the caller has written none.
+        // The error's suggestions are URLs that resemble this one, but the caller has not written a URL.
         let message = "no module provides the service at \(self.endpoint.url), or not any more"
         return RoutingError(.noRoute, url: error.url, message: message)
     }
 }
 
-/// What a service's method is called with: its arguments by name, written as a dictionary or one by one.
+/// The arguments of a service's method by name, written as a dictionary or one by one.
 ///
 /// ```swift
 /// let endpoint = ServiceEndpoint(bus: bus, url: "app://time")
 /// let noon = try await endpoint.call("time", ["city": "Oslo", "offset": nil], as: String.self)
 /// ```
 ///
-/// Anything `Sendable` goes, closures included; what is nil is left out.
+/// Arguments may have any `Sendable` type, including closures. Arguments that are nil are omitted.
 public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
     @usableFromInline let values: PassedValues?
 
-    /// No arguments.
+    /// Creates an empty list of arguments.
     @inlinable
     public init() { self.init(nil) }
 
     @inlinable
     init(_ values: PassedValues?) { self.values = values }
 
-    /// Makes arguments of a literal; of several with one name the last one counts.
+    /// Creates arguments from a literal.
+    ///
+    /// The last argument of a name replaces earlier ones.
     public init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
         self = elements.reduce(Self()) { $0.with($1.0, $1.1) }
     }
 
-    /// Makes arguments of a dictionary, where they are not known beforehand.
+    /// Creates arguments from a dictionary, for names that are not known at compile time.
     public init(_ values: [String: any Sendable]) { self.init(.make(values)) }
 
     /// Returns the arguments with one more.
     @inlinable
     public func with<Argument: Sendable>(_ name: String, _ value: Argument) -> Self {
-        // Inlined, where the type is known, this is no cast.
+        // The compiler removes this cast where the function is inlined and the type is known.
         if Argument.self == Int.self, let number = value as? Int {
             return Self(PassedValues(name, number: number, over: self.values))
         }
         return Self(PassedValues(name, value, over: self.values))
     }
 
-    /// Returns the arguments with one more, unless it is nil.
+    /// Returns the arguments with one more, or unchanged if the value is nil.
     @inlinable
     public func with<Argument: Sendable>(_ name: String, _ value: Argument?) -> Self {
         guard let value else { return self }
@@ -173,12 +178,12 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// The type of what a service's method returns.
+/// The result type of a service's method.
 ///
-/// `@Service` writes one for each method whose result is not plainly `Sendable`, and uses it in the proxy and
-/// in the routes of the providers. If the type is not `Sendable`, this is the one place where the compiler
-/// says so.
+/// `@Service` generates a conforming type for each method whose result type is not obviously `Sendable`. It
+/// uses that type in the proxy and in the providers' routes. If the result type is not `Sendable`, the
+/// compiler reports the error only there.
 public protocol ServiceReply {
-    /// What the method returns.
+    /// The type of the method's result.
     associatedtype Value: Sendable
 }

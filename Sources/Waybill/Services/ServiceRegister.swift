@@ -12,10 +12,12 @@ struct ServiceRegister {
     private var entries: [ServiceKey: Entry] = [:]
     private var lastID = 0
 
-    /// Adds a service; the conventions say whether it may replace another one.
+    /// Adds a service.
     ///
-    /// - Returns: the ID that removes it.
-    /// - Throws: `conflict` naming the file and line of its provider.
+    /// With conventions that allow it, the service replaces another one.
+    ///
+    /// - Returns: the ID of the service.
+    /// - Throws: `conflict` naming the file and line of the existing provider.
     mutating func add(
         _ offer: ServiceOffer,
         _ fileID: String,
@@ -34,7 +36,7 @@ struct ServiceRegister {
         return self.lastID
     }
 
-    /// Removes a service.
+    /// Removes a service and returns it.
     mutating func remove(_ id: Int) -> ServiceOffer? {
         guard let key = self.entries.first(where: { $0.value.id == id })?.key else { return nil }
         return self.entries.removeValue(forKey: key)?.offer
@@ -45,7 +47,9 @@ struct ServiceRegister {
         return self.offers
     }
 
-    /// The provider of a service; an adapter provides it under any name.
+    /// Returns the provider of a service.
+    ///
+    /// An adapter provides its service under any name.
     func offer(for key: ServiceKey) -> ServiceOffer? {
         if let entry = self.entries[key] { return entry.offer }
         guard key.name != nil, let offer = self.entries[key.with(name: nil)]?.offer,
@@ -59,13 +63,13 @@ struct ServiceRegister {
 }
 
 extension ServiceRegister {
-    /// What is wrong with a service that is needed, under whatever name it is provided; nil if it can be
+    /// Returns the problem with a service that the program needs, under any name, or nil if it can be
     /// provided.
     func problem(with key: ServiceKey) -> RoutingError? {
         self.problem(with: key) { $0.isOfSameType(as: key) }
     }
 
-    /// The same for a service whose protocol has a name, as a command line may say it.
+    /// Returns the problem with a service whose protocol is given by name, as on a command line.
     func problem(withServiceNamed name: String) -> RoutingError? {
         self.problem(with: name) { $0.typeName == name || $0.typeName == "any \(name)" }
     }
@@ -76,19 +80,19 @@ extension ServiceRegister {
     ) -> RoutingError? {
         let ways = self.offers.filter { isMeant($0.key) }
         if ways.isEmpty { return .noService(key, provided: self.keys) }
-        // Of several providers one is enough, and the first that cannot be had says why none can.
+        // One provider is enough. If none can be made, the problem of the first provider is returned.
         let problems = ways.map { self.problem(along: [$0.key], at: $0) }
         return problems.contains { $0 == nil } ? nil : problems.first ?? nil
     }
 
-    /// What is wrong with the adapters, each once.
+    /// Returns the problems with the adapters, each once.
     func problemsWithAdapters() -> [RoutingError] {
         var seen: Set<ServiceKey> = []
         var problems: [RoutingError] = []
         for offer in self.offers where !seen.contains(offer.key) {
             guard let problem = self.problem(along: [offer.key], at: offer) else { continue }
             if problem.code == .infiniteRecursion { seen.formUnion(self.chain(from: offer)) }
-            // Adapters of adapters lack what those lack.
+            // An adapter of an adapter has the same problem as the inner one.
             if !problems.contains(where: { $0.message == problem.message }) { problems.append(problem) }
         }
         return problems
@@ -105,7 +109,7 @@ extension ServiceRegister {
         return self.problem(along: chain + [key], at: next)
     }
 
-    /// What an adapter leads to, until it leads back.
+    /// Returns the services that an adapter needs, up to the first repetition.
     private func chain(from offer: ServiceOffer) -> [ServiceKey] {
         var chain = [offer.key]
         var next: ServiceOffer? = offer
@@ -117,22 +121,24 @@ extension ServiceRegister {
     }
 }
 
-/// Adapts what makes a service on demand; nil if it makes another one.
+/// Adapts an object that makes a service on demand.
+///
+/// Returns nil if the object makes another service.
 typealias AdaptMaker = @Sendable (any AdaptableMaker) -> (any Sendable)?
 
-/// How a service is provided.
+/// The source of a service.
 struct ServiceOffer: Sendable {
     enum Source: Sendable {
         /// A ``ServiceMaker`` for the service's type.
         case maker(any Sendable)
-        /// A ``ServiceMaker`` that asks for another service first, of any name.
+        /// A ``ServiceMaker`` that first requests another service, of any name.
         case adapter(any Sendable, from: ServiceKey, adapt: AdaptMaker)
-        /// What another product makes the service with, each time that it is asked for.
+        /// An object of another product that makes the service each time that it is requested.
         case onDemand(any Sendable)
     }
 
     let key: ServiceKey
-    /// The URLs of its methods, as far as they are known.
+    /// The known URLs of the service's methods.
     let urls: [String]
     let source: Source
 
@@ -154,7 +160,7 @@ struct ServiceOffer: Sendable {
     }
 }
 
-/// What a service is found by: its protocol, and the name of a provider if there are several.
+/// The key of a service: its protocol, and the name of the provider if there are several.
 struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
     private let id: ObjectIdentifier
     let typeName: String
@@ -172,7 +178,7 @@ struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    /// The same protocol under another name.
+    /// Returns a key for the same protocol with another name.
     func with(name: String?) -> Self { Self(self.id, self.typeName, name) }
 
     func isOfSameType(as other: Self) -> Bool { self.id == other.id }
@@ -183,7 +189,7 @@ struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Makes what a caller gets that asks for a service.
+/// The factory of a service, which makes the object that a caller receives.
 final class ServiceMaker<Service: Sendable>: Sendable {
     typealias Make = @Sendable (BusCore, ServiceWish) throws(RoutingError) -> Service
 
@@ -191,7 +197,7 @@ final class ServiceMaker<Service: Sendable>: Sendable {
 
     init(_ make: @escaping Make) { self.make = make }
 
-    /// A proxy that sends messages to what is below a URL.
+    /// Returns a maker of a proxy that sends messages to the URLs below a base URL.
     static func proxy(
         at url: String,
         _ proxy: @escaping @Sendable (ServiceEndpoint) -> Service
@@ -202,18 +208,18 @@ final class ServiceMaker<Service: Sendable>: Sendable {
     }
 }
 
-/// A caller's request for a service, and the services that led to it.
+/// A caller's request for a service, and the services whose adapters led to it.
 struct ServiceWish: Sendable {
     let name: String?
     let timeout: Duration?
-    /// The services that were asked for so that this one is.
+    /// The services that led to this request.
     var chain: [ServiceKey] = []
 }
 
-// They name the service in place of a URL: an error without one would be taken for that of the message whose
-// handler asks.
+// These errors contain the service instead of a URL. An error without a URL would be attributed to the
+// message whose handler requested the service.
 extension RoutingError {
-    /// No module provides a service.
+    /// Returns the error for a service that no module provides.
     static func noService(
         _ key: some CustomStringConvertible,
         provided: [ServiceKey],
@@ -229,7 +235,7 @@ extension RoutingError {
         )
     }
 
-    /// A service is made on demand, and not by asking for it.
+    /// Returns the error for a service that is made on demand and cannot be requested directly.
     static func madeOnDemand(_ key: ServiceKey) -> Self {
         Self(
             .noHandler,
@@ -238,7 +244,7 @@ extension RoutingError {
         )
     }
 
-    /// The reverse: a service that is just there.
+    /// Returns the error for a service that is not made on demand.
     static func notMadeOnDemand(_ key: ServiceKey) -> Self {
         Self(
             .noHandler,
@@ -247,7 +253,7 @@ extension RoutingError {
         )
     }
 
-    /// An adapter that needs itself.
+    /// Returns the error for adapters that need one another.
     static func cycle(_ chain: [ServiceKey], _ key: ServiceKey) -> Self {
         let from = chain.firstIndex(of: key) ?? 0
         let names = (chain[from...] + [key]).map { "`\($0)`" }.joined(separator: " from ")

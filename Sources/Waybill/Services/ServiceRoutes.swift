@@ -1,10 +1,10 @@
 internal import WaybillRouting
 
-/// What a module handles that provides a service: the routes of the protocol's methods, and how the protocol
-/// is found.
+/// The routes of a service's methods in the module that provides the service, and the service's registration.
 ///
-/// `@Service` writes the function that makes one. A module that conforms to a service elsewhere than behind
-/// the actor's own colon names it here:
+/// `@Service` generates the function that creates a value of this type. `@Module` calls the function for the
+/// protocols that follow the colon of the actor's declaration. A module that conforms to a service in another
+/// place declares it:
 ///
 /// ```swift
 /// static var services: [ServiceRoutes<ClockModule>] {
@@ -14,16 +14,17 @@ internal import WaybillRouting
 public struct ServiceRoutes<Provider: Module>: Sendable {
     let url: String
     private(set) var routes: @Sendable (_ url: String) -> [ModuleRoute<Provider>]
-    /// What the bus remembers, once it is known where the routes are.
+    /// A closure that makes the bus's entry for the service, once the URL of the routes is known.
     let offer: @Sendable (_ name: String?, _ url: String) -> ServiceOffer
 
-    /// Describes the service that a module provides.
+    /// Creates the routes of a service that a module provides.
     ///
     /// - Parameters:
     ///   - service: the protocol.
-    ///   - url: the URL that its methods are below.
-    ///   - proxy: makes what callers get.
-    ///   - routes: the routes, below a URL that has the provider's name in it if it has one.
+    ///   - url: the base URL of the service's methods.
+    ///   - proxy: a closure that makes the proxy that callers receive.
+    ///   - routes: a closure that makes the routes below a URL, which contains the provider's name if it has
+    ///     one.
     public init<Service: Sendable>(
         _ service: Service.Type,
         at url: String,
@@ -38,9 +39,10 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         }
     }
 
-    /// The same service, whose routes call in place what the module has without `async`.
+    /// Returns a copy whose routes call methods of the module in place where the module declares them without
+    /// `async`.
     ///
-    /// - Parameter methods: methods of the module; those of which the service knows nothing do no harm.
+    /// - Parameter methods: methods of the module. Methods that do not belong to the service are ignored.
     /// - Returns: the service.
     public func calling(_ methods: [ModuleMethod<Provider>]) -> Self {
         var service = self
@@ -48,8 +50,9 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         return service
     }
 
-    /// The error about a module with `@Route` on a method that is a route by the service already; nil if it
-    /// has none.
+    /// Returns the error for a module with `@Route` on a method that the service already makes a route.
+    ///
+    /// Returns nil when the module has no method with two routes.
     func conflict(with own: [ModuleRoute<Provider>], named name: String?) -> RoutingError? {
         let url = self.url(named: name)
         let patterns = Set(self.routes(url).map(\.description.pattern))
@@ -65,16 +68,16 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         )
     }
 
-    /// The URL of a provider with a name.
+    /// Returns the base URL of a provider with a name.
     func url(named name: String?) -> String {
         name.map { "\(self.url)/\(Address.encode($0))" } ?? self.url
     }
 }
 
-/// What a type brings that is no service: nothing.
+/// Returns no services, for a type that is not a service.
 ///
-/// `@Module` calls it with each type that its actor names, and the overloads that `@Service` writes are
-/// preferred to this one.
+/// `@Module` calls this function with each type in the actor's inheritance clause. The compiler prefers the
+/// overloads that `@Service` generates.
 @_disfavoredOverload
 public func serviceRoutes<Service, Provider: Module>(
     of service: Service.Type,

@@ -3,24 +3,24 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Finds the provider of a service, by its protocol.
+    /// Returns a proxy for the provider of a service, which is found by its protocol.
     ///
     /// ```swift
     /// let clock = try bus.service((any TimeService).self)
     /// let noon = try await clock.time(in: "Oslo")
     /// ```
     ///
-    /// What is returned is a proxy: its calls are messages, which meet middlewares, deadlines and mailboxes,
-    /// and are counted. It costs next to nothing and may be kept, on any thread; once the provider is
-    /// uninstalled, calls fail with `noRoute`. It does not keep the bus.
+    /// Calls of the proxy are messages: they pass through middlewares and mailboxes, have deadlines, and are
+    /// counted. The proxy is cheap, and may be kept and used on any thread. Once the provider is uninstalled,
+    /// calls fail with `noRoute`. The proxy does not keep the bus alive.
     ///
     /// - Parameters:
     ///   - service: the protocol.
-    ///   - name: which provider, if there are several.
-    ///   - timeout: how long each call may take; nil for as long as its caller may.
-    /// - Returns: a proxy for the provider, or what an adapter made of one.
-    /// - Throws: `noHandler` that says which services there are, `infiniteRecursion` for adapters that need
-    ///   one another, `shutDown`.
+    ///   - name: the name of the provider, if the service has several.
+    ///   - timeout: the maximum duration of each call, or nil for no limit beyond the caller's deadline.
+    /// - Returns: a proxy for the provider, or the result of an adapter.
+    /// - Throws: `noHandler` naming the existing services, `infiniteRecursion` for adapters that need one
+    ///   another, or `shutDown`.
     public func service<Service: Sendable>(
         _ service: Service.Type,
         named name: String? = nil,
@@ -29,8 +29,8 @@ extension MessageBus {
         try self.core.service(service, ServiceWish(name: name, timeout: timeout))
     }
 
-    /// Says where a service is whose provider is no module of this bus: in another process, perhaps, behind a
-    /// connector.
+    /// Registers a service whose provider is not a module of this bus, for example in another process, behind
+    /// a connector.
     ///
     /// ```swift
     /// try bus.connect("memo", to: WorldClock())
@@ -39,13 +39,13 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - service: the protocol.
-    ///   - url: the URL that its methods are below.
-    ///   - name: which provider it is, if there are several.
-    ///   - fileID: where it is said, for the message of a conflict.
-    ///   - line: where it is said, for the message of a conflict.
-    ///   - proxy: makes what callers get.
-    /// - Returns: what removes the service.
-    /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
+    ///   - url: the base URL of the service's methods.
+    ///   - name: the name of the provider, if the service has several.
+    ///   - fileID: the source file of the registration, for the message of a conflict.
+    ///   - line: the source line of the registration, for the message of a conflict.
+    ///   - proxy: a closure that makes the proxy that callers receive.
+    /// - Returns: a registration that can remove the service.
+    /// - Throws: `conflict` if the protocol already has a provider of that name, or `shutDown`.
     @discardableResult
     public func provide<Service: Sendable>(
         _ service: Service.Type,
@@ -59,24 +59,27 @@ extension MessageBus {
         return try self.core.offer([offer], fileID, line)[0]
     }
 
-    /// Has one service answered by the provider of another, whose protocols know nothing of each other.
+    /// Provides one service by adapting the provider of another service.
+    ///
+    /// The two protocols need not know each other.
     ///
     /// ```swift
     /// try bus.adapt((any Clock).self, from: (any TimeService).self) { time in ClockAdapter(time) }
     /// ```
     ///
-    /// Adapters may be chained. One serves every name: asking for a provider by name returns the adapted one
-    /// of that name.
+    /// Adapters may be chained. An adapter serves all names: a request for a provider by name returns the
+    /// adapted provider of that name.
     ///
     /// - Parameters:
-    ///   - required: the protocol that callers ask for.
+    ///   - required: the protocol that callers request.
     ///   - provided: the protocol that a module provides, now or later.
-    ///   - fileID: where it is said, for the message of a conflict.
-    ///   - line: where it is said, for the message of a conflict.
-    ///   - adapter: makes the one of the other, each time that the service is asked for, where the caller is.
-    /// - Returns: what removes the adapter.
-    /// - Throws: `conflict` if the protocol has a provider already, `shutDown`. That adapters need one
-    ///   another is found when a service is asked for, and by ``validate(urls:services:)``.
+    ///   - fileID: the source file of the registration, for the message of a conflict.
+    ///   - line: the source line of the registration, for the message of a conflict.
+    ///   - adapter: a closure that makes a `Required` from a `Provided`, each time that the service is
+    ///     requested, on the caller's thread.
+    /// - Returns: a registration that can remove the adapter.
+    /// - Throws: `conflict` if the protocol already has a provider, or `shutDown`. Adapters that need one
+    ///   another are detected when a service is requested, and by ``validate(urls:services:)``.
     @discardableResult
     public func adapt<Required: Sendable, Provided: Sendable>(
         _ required: Required.Type,
@@ -97,7 +100,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Takes services in: all of them, or none.
+    /// Adds services: either all of them or none.
     func offer(
         _ offers: [ServiceOffer],
         _ fileID: String,
@@ -106,8 +109,8 @@ extension BusCore {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
         let ids = try self.services.withLock { register throws(RoutingError) in
-            // Checked under the lock: the shutdown that empties the register afterwards finds them, or they
-            // are not added.
+            // Check the phase under the lock. The services are then either rejected here, or found by the
+            // shutdown that empties the register afterwards.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: "")
             }
@@ -126,7 +129,8 @@ extension BusCore {
     }
 
     func withdraw(_ id: Int) {
-        // Released outside the lock: what an adapter holds may use the bus in its deinitializer.
+        // Release the offer outside the lock: the deinitializer of an object that an adapter holds may use
+        // the bus.
         let withdrawn = self.services.withLock { $0.remove(id) }
         _ = consume withdrawn
     }

@@ -1,17 +1,17 @@
 package import WaybillRouting
 
-// For the product that makes services when they are asked for, and takes them down again.
+// The interface for the product that makes services on demand and releases them again.
 extension MessageBus {
-    /// Says that a service is made on demand.
+    /// Registers a service that is made on demand.
     ///
     /// - Parameters:
     ///   - service: the protocol.
-    ///   - name: which provider it is, if there are several.
-    ///   - maker: makes the service; ``maker(of:named:as:)`` returns it.
-    ///   - fileID: where it is said, for the message of a conflict.
-    ///   - line: where it is said, for the message of a conflict.
-    /// - Returns: what removes the service.
-    /// - Throws: `conflict` if the protocol has a provider of that name, `shutDown`.
+    ///   - name: the name of the provider, if the service has several.
+    ///   - maker: the object that makes the service. ``maker(of:named:as:)`` returns it.
+    ///   - fileID: the source file of the registration, for the message of a conflict.
+    ///   - line: the source line of the registration, for the message of a conflict.
+    /// - Returns: a registration that can remove the service.
+    /// - Throws: `conflict` if the protocol already has a provider of that name, or `shutDown`.
     package func provideOnDemand<Service: Sendable>(
         _ service: Service.Type,
         named name: String?,
@@ -23,10 +23,10 @@ extension MessageBus {
         return try self.core.offer([offer], fileID, line)[0]
     }
 
-    /// What makes a service on demand, or what it is adapted from.
+    /// Returns the object that makes a service on demand, adapted if an adapter provides the service.
     ///
-    /// - Throws: `noHandler` if nothing does, `infiniteRecursion` for adapters that lead back to where they
-    ///   began.
+    /// - Throws: `noHandler` if no object makes the service, or `infiniteRecursion` for adapters that need
+    ///   one another.
     package func maker<Service: Sendable, Maker: Sendable>(
         of service: Service.Type,
         named name: String?,
@@ -38,9 +38,10 @@ extension MessageBus {
     }
 }
 
-/// What makes services on demand, and can be asked for what makes them as another protocol.
+/// An object that makes services on demand and can adapt them to another protocol.
 package protocol AdaptableMaker: Sendable {
-    /// What makes the same and adapts it; nil if this does not make `Provided`.
+    /// Returns an object that makes the same service and adapts it, or nil if this object does not make
+    /// `Provided`.
     func adapted<Provided: Sendable, Required: Sendable>(
         by adapter: @escaping @Sendable (Provided) -> Required
     ) -> (any Sendable)?
