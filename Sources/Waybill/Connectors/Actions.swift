@@ -1,6 +1,6 @@
 public import WaybillRouting
 
-/// Actions by target: what a ``NativeConnector`` looks URLs up in.
+/// Actions by target, in which a ``NativeConnector`` looks URLs up.
 ///
 /// ```swift
 /// var actions = Actions()
@@ -10,7 +10,7 @@ public import WaybillRouting
 /// try bus.connect("native", to: NativeConnector(actions))
 /// ```
 public struct Actions: Sendable {
-    /// A target's actions by name.
+    /// The actions of a target, by name.
     private struct Target {
         let name: String
         var actions: [String: [Action]] = [:]
@@ -18,19 +18,19 @@ public struct Actions: Sendable {
 
     private var targets: [String: Target] = [:]
 
-    /// Makes an empty list.
+    /// Creates an empty collection.
     public init() {}
 
     /// Declares an action.
     ///
     /// - Parameters:
-    ///   - name: its name, as URLs write it; an empty one is the target's default action, for a URL that
-    ///     names the target alone.
-    ///   - target: the target that it belongs to; its first letter may be in either case, the rest counts as
-    ///     it stands, without `Target_` before it and `Module` or `Controller` behind it.
-    ///   - values: whether it is called with values.
-    ///   - body: what it does; it runs on the bus's loop as a handler that may suspend.
-    /// - Throws: `conflict` if the target has that action already.
+    ///   - name: the name of the action in URLs. An empty name declares the target's default action, for a
+    ///     URL that names only the target.
+    ///   - target: the name of the target. Its first letter may be in either case; the other letters must
+    ///     match exactly. A prefix `Target_` and a suffix `Module` or `Controller` are ignored.
+    ///   - values: whether the action is called with values.
+    ///   - body: the closure, which runs on the bus's loop like a handler that may suspend.
+    /// - Throws: `conflict` if the target already has that action.
     public mutating func declare<Value: Sendable>(
         _ name: String,
         of target: String,
@@ -61,8 +61,10 @@ public struct Actions: Sendable {
             .sorted { ($0.target, $0.name) < ($1.target, $1.name) }
     }
 
-    /// The action that a URL names: its first segment is the target, or its scheme; its last one is the
-    /// action, and the default action is meant if it has no other.
+    /// Returns the action that a URL names.
+    ///
+    /// The first segment or the scheme is the target, and the last segment is the action. A URL without
+    /// another segment names the target's default action.
     ///
     /// - Throws: `noHandler`, naming both.
     func find(
@@ -121,7 +123,7 @@ public struct Actions: Sendable {
         RoutingError(.noHandler, url: address.text, message: advice.isEmpty ? what : "\(what); \(advice)")
     }
 
-    /// What could have been meant, or what there is.
+    /// Returns the nearest name as a suggestion, or the list of existing names.
     private static func advice(_ wanted: String, _ names: [String]) -> String {
         let typed = Array(wanted.utf8)
         let tolerance = min(max(2, typed.count / 3), 12)
@@ -140,33 +142,34 @@ public struct Actions: Sendable {
 }
 
 extension Actions {
-    /// Something that a target does, as a ``NativeConnector`` finds it.
+    /// An action of a target, which a ``NativeConnector`` calls.
     public struct Action: Sendable {
         /// Whether an action is called with values.
         ///
-        /// Two actions of one target may differ in nothing else: `app://user/log` and
-        /// `app://user/log?text=hi` may be two.
+        /// Two actions of one target may differ in this property alone. For example, `app://user/log` and
+        /// `app://user/log?text=hi` may call different actions.
         public enum Values: Sendable, Hashable {
-            /// It is called for URLs without values.
+            /// The action is called for URLs without values.
             case none
-            /// It is called for URLs with values, or with values passed by the caller.
+            /// The action is called for URLs with values, or with values that the caller passes.
             case needed
-            /// It is called for both, unless another action of the same name fits better.
+            /// The action is called with and without values, unless another action of the same name fits
+            /// better.
             case optional
         }
 
-        /// The name that a URL's last segment has to have, in its case.
+        /// The name, which must equal the last segment of a URL, including its case.
         public let name: String
 
-        /// The name of the target, as it was declared.
+        /// The declared name of the target.
         public let target: String
 
-        /// Whether it is called with values.
+        /// Whether the action is called with values.
         public let values: Values
 
         let body: @Sendable (Message) async throws -> any Sendable
 
-        /// How well it fits: less is better, nil if it does not.
+        /// Returns how well the action fits, where less is better, or nil if it does not fit.
         func distance(hasValues: Bool) -> Int? {
             switch (self.values, hasValues) {
             case (.needed, true), (.none, false): 0

@@ -2,39 +2,41 @@ internal import Synchronization
 internal import WaybillEventLoop
 package import WaybillRouting
 
-/// Carries the messages that no route of this process takes to other nodes.
+/// A connector that carries messages without a route in this process to other nodes.
 ///
-/// Locks of the bus may be held when ``canRoute(_:)`` and ``suggestions(for:)`` are called, so neither may
-/// call the bus.
+/// The bus may hold locks when it calls ``canRoute(_:)`` and ``suggestions(for:)``, so neither may call the
+/// bus.
 package protocol Cluster: Connector {
-    /// Patterns of other nodes that are like an address.
+    /// Returns patterns of other nodes that resemble an address.
     func suggestions(for address: Address) -> [String]
 
-    /// Publishes a message to the subscribers of other nodes; it must not block.
+    /// Publishes a message to the subscribers of other nodes.
     ///
-    /// - Returns: whether another node has subscribers that may take it.
+    /// The method must not block.
+    ///
+    /// - Returns: whether another node has subscribers that may accept the message.
     func publish(_ message: Message) -> Bool
 
-    /// The cluster as this node sees it now.
+    /// The current state of the cluster from the perspective of this node.
     var view: ClusterView { get }
 }
 
-/// Ends the notes of changes that a cluster gets.
+/// The observation of route changes on behalf of a cluster.
 private struct ClusterObservation: Sendable {
     let end: @Sendable () -> Void
 }
 
-/// A cluster as one of its nodes sees it.
+/// The state of a cluster from the perspective of a node.
 package struct ClusterView: Sendable {
     /// A node.
     package struct Member: Sendable {
         package let name: String
         package let id: String
-        /// The patterns that it shares.
+        /// The patterns that the node shares.
         package let patterns: [String]
-        /// How long it has said nothing.
+        /// The time since the node's last sign of life.
         package let silence: Duration
-        /// Whether it takes no more requests, and still answers those that it has.
+        /// Whether the node accepts no more requests, but still replies to earlier ones.
         package let isLeaving: Bool
 
         package init(name: String, id: String, patterns: [String], silence: Duration, isLeaving: Bool) {
@@ -47,9 +49,9 @@ package struct ClusterView: Sendable {
     }
 
     package let realm: String
-    /// This node.
+    /// The node itself.
     package let own: Member
-    /// The others, by name.
+    /// The other nodes, by name.
     package let others: [Member]
 
     package init(realm: String, own: Member, others: [Member]) {
@@ -60,13 +62,16 @@ package struct ClusterView: Sendable {
 }
 
 extension MessageBus {
-    /// Has a cluster take what neither a route nor the connector of its scheme takes.
+    /// Joins a cluster, which receives the messages that neither a route nor the connector of their scheme
+    /// handles.
     ///
     /// - Parameters:
-    ///   - cluster: carries the messages.
-    ///   - onChange: called after each change of routes and of what is shared, from any thread.
-    /// - Returns: what takes the cluster away; callers that wait for it fail with `noHandler` then.
-    /// - Throws: `shutDown`, or `conflict` if there is one.
+    ///   - cluster: the connector that carries the messages.
+    ///   - onChange: a closure that is called after each change of routes or shared patterns, from any
+    ///     thread.
+    /// - Returns: a registration that can leave the cluster. When it is cancelled, callers that wait for the
+    ///   cluster fail with `noHandler`.
+    /// - Throws: `shutDown`, or `conflict` if the bus has already joined a cluster.
     package func join(
         _ cluster: some Cluster,
         onChange: @escaping @Sendable () -> Void
@@ -74,7 +79,7 @@ extension MessageBus {
         try self.core.join(cluster, onChange)
     }
 
-    /// An empty table for the patterns of other nodes, which are read as this bus reads its own.
+    /// Returns an empty table for patterns of other nodes, which it reads with the conventions of this bus.
     package func clusterTable<Handler: Sendable>(
         of handler: Handler.Type = Handler.self
     ) -> RouteTable<Handler> {
@@ -84,7 +89,7 @@ extension MessageBus {
         return configuration.table()
     }
 
-    /// A pattern with its scheme, since another node may have another default scheme.
+    /// Returns a pattern with its scheme, because another node may have a different default scheme.
     package func withScheme(_ pattern: String) -> String {
         guard let scheme = (try? self.core.currentConfiguration.pattern(pattern))?.scheme else {
             return pattern
@@ -92,13 +97,14 @@ extension MessageBus {
         return self.core.complete(pattern, scheme: scheme)
     }
 
-    /// Notes that a published message has not reached the nodes that it was for: a dead letter, which counts
-    /// as a message of its own.
+    /// Records that a published message has not reached its nodes.
+    ///
+    /// The message is counted and becomes a dead letter.
     package func lose(_ message: Message, _ error: RoutingError) {
         self.lose(content: message, error)
     }
 
-    /// Notes the same of a message of which the URL alone is known.
+    /// Records that a published message of which only the URL is known has not reached its nodes.
     package func lose(_ url: String, _ error: RoutingError) {
         self.lose(content: Request(url: url), error)
     }
@@ -115,12 +121,13 @@ extension MessageBus {
         )
     }
 
-    /// Whether a route of this process takes a URL, whatever connectors may do.
+    /// Returns whether a route of this process matches a URL, without regard to connectors.
     package func hasOwnRoute(for url: String) -> Bool { self.core.matches(url) }
 }
 
 extension Message {
-    /// Whether another node has sent it on behalf of its own caller, so that it must not go on to a third.
+    /// Whether another node has sent the message on behalf of its caller, so that it must not be passed to a
+    /// third node.
     package var isFromNode: Bool {
         self.extras?.external?.audience == .nodes && self.extras?.isReturnOf == nil
     }
@@ -169,9 +176,9 @@ extension BusCore {
     /// Publishes a request to the subscribers of other nodes, unless it came from one.
     ///
     /// - Parameters:
-    ///   - request: what is published.
-    ///   - address: its address, if that is known.
-    /// - Returns: whether another node has subscribers that may take it.
+    ///   - request: the request to publish.
+    ///   - address: the address of the request, or nil if it is not known yet.
+    /// - Returns: whether another node has subscribers that may accept the message.
     @inline(never)
     func publishToNodes(_ request: Request, _ address: Address?) -> Bool {
         guard request.extras?.external?.audience != .nodes, let cluster = self.registry.cluster,

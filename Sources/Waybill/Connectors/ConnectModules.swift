@@ -2,8 +2,10 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Connects the schemes that installed modules are named for, each to a ``NativeConnector`` whose targets
-    /// are schemes: `order://detail?id=7` is `detail` of `OrderModule` or `OrderController`.
+    /// Connects a scheme for each installed module, named after the module.
+    ///
+    /// Each scheme is connected to a ``NativeConnector`` whose targets are schemes. For example,
+    /// `order://detail?id=7` calls `detail` of `OrderModule` or `OrderController`.
     ///
     /// ```swift
     /// try await bus.install { OrderController() }
@@ -12,9 +14,11 @@ extension MessageBus {
     /// let order: String = try await bus.route("order://detail?id=7")
     /// ```
     ///
-    /// A scheme that has a connector keeps it. Call it again when more modules have been installed.
+    /// A scheme that already has a connector keeps it. Call this method again when more modules have been
+    /// installed.
     ///
-    /// - Returns: the registrations of the connectors; the schemes stay connected when these are dropped.
+    /// - Returns: the registrations of the connectors. The schemes stay connected when the registrations are
+    ///   dropped.
     /// - Throws: `shutDown`.
     @discardableResult
     public func connectModules() throws(RoutingError) -> [Registration] {

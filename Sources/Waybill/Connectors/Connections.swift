@@ -1,42 +1,43 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The connectors of a bus by scheme; a value, as a route table is.
+/// The connectors of a bus by scheme, as a value like a route table.
 struct Connections: Sendable {
     private var connections: [String: Connection] = [:]
     private var lastID = 0
 
-    /// What takes the URLs that neither a route nor the connector of their scheme takes, if the bus has
-    /// joined a cluster, and the cluster itself.
+    /// The cluster that the bus has joined, with its connection, or nil.
+    ///
+    /// It receives the URLs that neither a route nor the connector of their scheme handles.
     var cluster: (connection: Connection, nodes: any Cluster)?
 
-    /// All of them, in the order of their making.
+    /// All connections, in the order of their creation.
     var all: [Connection] {
         (Array(self.connections.values) + (self.cluster.map { [$0.connection] } ?? [])).sorted {
             $0.id < $1.id
         }
     }
 
-    /// The schemes that are connected.
+    /// The schemes that have a connector.
     var schemes: some Sequence<String> { self.connections.keys }
 
     subscript(scheme: String) -> Connection? {
-        // Most buses have none: then there is nothing to hash.
+        // Most buses have no connectors, and then no hash is computed.
         self.connections.isEmpty ? nil : self.connections[scheme]
     }
 
-    /// A number for the next connection.
+    /// Returns the ID of the next connection.
     mutating func nextID() -> Int {
         self.lastID += 1
         return self.lastID
     }
 
-    /// Puts a connection in the place of the one that its scheme had, which is returned.
+    /// Adds a connection, and returns the earlier connection of its scheme.
     mutating func add(_ connection: Connection) -> Connection? {
         self.connections.updateValue(connection, forKey: connection.scheme)
     }
 
-    /// Takes some away, and returns them.
+    /// Removes connections and returns them.
     mutating func remove(where isMeant: (Connection) -> Bool) -> [Connection] {
         let removed = self.all.filter(isMeant)
         for connection in removed {
@@ -50,7 +51,7 @@ struct Connections: Sendable {
     }
 }
 
-/// A connector that is registered: it handles what no route of its scheme takes.
+/// A registered connector, which handles the URLs of its scheme that no route matches.
 struct Connection: Sendable {
     let id: Int
     let scheme: String
@@ -59,10 +60,10 @@ struct Connection: Sendable {
     let fileID: String
     let line: Int
 
-    /// What it is called where a route would show its pattern.
+    /// Returns the name of a connection where a route shows its pattern.
     static func pattern(of scheme: String) -> String { "\(scheme):" }
 
-    /// Its statistics, as a route has them.
+    /// The statistics of the connection, in the form of a route's statistics.
     var statistics: RouteStatistics {
         RouteStatistics(
             pattern: Self.pattern(of: self.scheme),
@@ -72,16 +73,16 @@ struct Connection: Sendable {
         )
     }
 
-    /// Whether an address of its scheme leads anywhere.
+    /// Returns whether the connection can deliver to an address of its scheme.
     func canReach(_ address: Address) -> Bool {
         self.handler.canBeReached && self.connector.canRoute(address)
     }
 }
 
-/// Where a URL would lead.
+/// Whether and how a URL can be reached.
 enum Reach: Sendable {
     case target(Target)
-    /// The connector has to be asked, which is done outside of locks.
+    /// The connector must be asked, outside of locks.
     case connection(Connection, Address)
     case unreachable
 
@@ -96,7 +97,7 @@ enum Reach: Sendable {
 }
 
 extension RouteTable where Handler == Target {
-    /// Whether a URL leads to a handler that can be reached, or to a connector, which is to be asked.
+    /// Returns whether a URL leads to a target or to a connector, which must then be asked.
     func reach(_ url: String, _ connections: Connections) -> Reach {
         var url = url
         if let match = (try? self.match(url)) ?? nil, let target = self[match] {
@@ -139,7 +140,7 @@ extension RouteTable where Handler == Target {
 }
 
 extension RoutingError {
-    /// The same with patterns of other nodes.
+    /// Returns the error with patterns of other nodes added to its message.
     fileprivate func suggesting(_ patterns: [String]) -> RoutingError {
         guard !patterns.isEmpty else { return self }
         let list = patterns.joined(separator: " or ")

@@ -2,8 +2,7 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// Carries the messages of one scheme to where they are handled: to another host, to a device, to code that
-/// no pattern can name.
+/// A handler for all messages of one scheme, which it carries to another host, a device or other code.
 ///
 /// ```swift
 /// struct Memos: Connector {
@@ -15,58 +14,64 @@ public import WaybillRouting
 /// try bus.connect("memo", to: Memos())
 /// ```
 ///
-/// A connector is the handler of every URL of its scheme that no registered pattern takes, and is treated
-/// like one: it runs on the bus's loop, in a task of its own; it is cancelled when its caller is, when the
-/// deadline passes, and when it is disconnected; its messages meet the middlewares and are counted. It may
-/// send progress replies with ``Message/reply(with:)``. The address of a message has the text of the URL as
-/// it was given.
+/// A connector handles every URL of its scheme that no registered pattern matches. It is treated like any
+/// other handler:
 ///
-/// Write one when URLs are not known beforehand. Where they are, routes do the same with patterns, and say
-/// what there is.
+/// - It runs on the bus's loop, in its own task.
+/// - It is cancelled when its caller is cancelled, when the deadline passes, or when the connector is
+///   disconnected.
+/// - Its messages pass through middlewares and are counted.
+/// - It may send progress replies with ``Message/reply(with:)``.
 ///
-/// What a connector throws is what its caller gets: a `RoutingError` about this message, or about no URL, as
-/// it is; anything else as `handlerFailed`, with the error as its cause. To say that the other side cannot be
-/// reached, throw `unreachable`.
+/// The address of a message contains the text of the URL exactly as the caller wrote it.
 ///
-/// A conformance in a module that does not have the upcoming feature `NonisolatedNonsendingByDefault` should
-/// say `nonisolated(nonsending)`, as above, or every message makes a detour through the global executor.
+/// Implement a connector for URLs that are not known in advance. For known URLs use routes, whose patterns
+/// also show which URLs exist.
+///
+/// A `RoutingError` about this message or without a URL is passed to the caller. Any other error becomes the
+/// cause of a `handlerFailed` error. If the other side cannot be reached, throw `unreachable`.
+///
+/// Declare the method `nonisolated(nonsending)`, as above, in a module without the upcoming feature
+/// `NonisolatedNonsendingByDefault`. Otherwise every message makes a detour through the global executor.
 public protocol Connector: Sendable {
-    /// Lets a message pass, or refuses it.
+    /// Accepts a message, or refuses it by throwing.
     ///
-    /// It is called before ``route(_:as:)``, which is not called if this throws, and may take its time. To
-    /// refuse it, throw ``WaybillRouting/RoutingError/refused(_:cause:)``, which callers can tell from every
-    /// other failure.
+    /// The bus calls this method before ``route(_:as:)``, which it does not call if this method throws. The
+    /// method may suspend. To refuse a message, throw ``WaybillRouting/RoutingError/refused(_:cause:)``,
+    /// which callers can distinguish from all other failures.
     ///
     /// - Parameter message: the message.
-    /// - Throws: the reason that the message may not pass.
+    /// - Throws: the reason to refuse the message.
     nonisolated(nonsending) func willRoute(_ message: Message) async throws
 
-    /// Carries a message to where it is handled, and brings the reply back.
+    /// Carries a message to its destination, and returns the reply.
     ///
-    /// - Parameter message: the message, with the parameters, headers and deadline that its caller gave.
-    /// - Returns: the reply's value; `()` if there is nothing to say.
-    /// - Throws: the reason that there is no reply.
+    /// - Parameter message: the message, with its caller's parameters, headers and deadline.
+    /// - Returns: the reply's value; `()` if there is nothing to return.
+    /// - Throws: the reason why the message fails.
     nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable
 
-    /// Whether a URL of the scheme leads anywhere, as far as that is known without a message.
+    /// Returns whether a URL of the scheme has a destination, as far as that is known without sending a
+    /// message.
     ///
-    /// It is what ``MessageBus/canRoute(_:)`` says, is called on the calling thread, and must not block.
+    /// ``MessageBus/canRoute(_:)`` returns this result. The method is called on the calling thread, and must
+    /// not block.
     ///
-    /// - Parameter address: the URL.
-    /// - Returns: whether a message to it may be answered.
+    /// - Parameter address: the address of the URL.
+    /// - Returns: whether a message to the URL may receive a reply.
     func canRoute(_ address: Address) -> Bool
 }
 
 extension Connector {
-    /// Lets every message pass.
+    /// Accepts every message.
     public nonisolated(nonsending) func willRoute(_ message: Message) async throws {}
 
-    /// Says yes to every URL of the scheme.
+    /// Returns true for every URL of the scheme.
     public func canRoute(_ address: Address) -> Bool { true }
 }
 
 extension Handler {
-    /// A connector as the handler of its messages.
+    /// Creates the handler of a connector's messages.
     convenience init(connector: any Connector, mailbox: Mailbox, core: BusCore) {
         self.init(
             boxed: { message in
@@ -81,26 +86,29 @@ extension Handler {
 }
 
 extension MessageBus {
-    /// Has the messages of a scheme carried by a connector, as far as no registered pattern takes them.
+    /// Connects a scheme to a connector, which handles the messages that no registered pattern matches.
     ///
     /// ```swift
     /// let registration = try bus.connect("memo", to: Memos())
     /// let text: String = try await bus.route("memo://shopping/list")
     /// ```
     ///
-    /// A scheme has one connector: another one takes its place, and callers that wait for the first fail at
-    /// once with `noHandler`. A pattern that is registered under the scheme is more specific and wins.
-    /// Messages that a pattern takes pay nothing for connectors.
+    /// A scheme has one connector. Another connector replaces it, and callers that wait for the first one
+    /// fail at once with `noHandler`. A registered pattern of the scheme takes precedence over the connector.
+    /// Connectors do not slow down messages that a pattern matches.
     ///
-    /// The bus holds the connector while it is connected, so one that routes on should hold the bus `weak`.
+    /// The bus holds the connector while it is connected, so a connector that routes messages should hold the
+    /// bus as `weak`.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme, without a colon, compared as the bus's conventions say.
-    ///   - connector: what carries the messages.
-    ///   - fileID: where it is connected, for statistics.
-    ///   - line: where it is connected, for statistics.
-    /// - Returns: what disconnects it; it stays connected if this is dropped.
-    /// - Throws: `invalidPattern` for a text that can be no scheme, as `https://` cannot; `shutDown`.
+    ///   - scheme: the scheme without a colon, which is compared according to the bus's conventions.
+    ///   - connector: the connector.
+    ///   - fileID: the source file of the connection, for statistics.
+    ///   - line: the source line of the connection, for statistics.
+    /// - Returns: a registration that can disconnect the connector. It stays connected when the registration
+    ///   is dropped.
+    /// - Throws: `invalidPattern` for a text that is not a valid scheme, for example `https://`, or
+    ///   `shutDown`.
     @discardableResult
     public func connect(
         _ scheme: String,
@@ -116,7 +124,7 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// Gives a scheme to a connector, and takes it from the one that had it.
+    /// Connects a scheme to a connector, and disconnects the scheme's earlier one.
     func connect(
         _ scheme: String,
         to connector: any Connector,
@@ -129,7 +137,7 @@ extension BusCore {
         handler.describe(as: .pattern(pattern))
         let folded = self.configuration.conventions.folded(scheme: scheme)
         let (id, replaced) = try self.registry.change { _, connections throws(RoutingError) in
-            // Seen under the lock, as in `register`.
+            // Checked under the lock, as in `register`.
             guard self.phase.load(ordering: .sequentiallyConsistent) == .open else {
                 throw .shutDown(url: pattern)
             }
@@ -148,7 +156,7 @@ extension BusCore {
         return Registration(pattern: pattern, core: self, target: .connection(id))
     }
 
-    /// Takes connectors away, and then fails the callers that wait for them.
+    /// Removes connectors, and then fails the callers that wait for them.
     @discardableResult
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
         let removed = self.registry.change { _, connections in connections.remove(where: isMeant) }

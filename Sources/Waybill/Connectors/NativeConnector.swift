@@ -2,53 +2,56 @@ internal import Synchronization
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// Target-action: `app://user/detail?uid=1` calls the action `detail` of the target `User`.
+/// A connector for target-action URLs: `app://user/detail?uid=1` calls the action `detail` of the target
+/// `User`.
 ///
 /// ```swift
 /// try bus.connect("native", to: NativeConnector(modulesOf: bus))
 /// ```
 ///
-/// The first segment names the target, with its first letter in either case; the last one names the action,
-/// in its case; what is between them plays no part. A URL with values, or with values passed by the caller,
-/// calls the action that takes some, one without the action that takes none. An action that returns nothing
-/// replies `Void`.
+/// The first segment names the target, and its first letter may be in either case. The last segment names the
+/// action, in its exact case. Segments between them are ignored. A URL with values, or with values that the
+/// caller passes, calls the action that takes values. A URL without values calls the action that takes none.
+/// An action that returns nothing replies with `Void`.
 ///
-/// A target or an action that does not exist is `noHandler`, with both names and what could have been meant.
+/// A target or an action that does not exist fails with `noHandler`, which contains both names and a
+/// suggestion.
 ///
-/// The idea is LiliCode's Router's. Its users keep their URLs with these choices of the bus's conventions:
-/// schemes in their own case (`schemeIgnoresCase = false`), no default scheme (`missingScheme = .isError`),
-/// and names without a value left out (`keepsQueryNamesWithoutValue = false`).
+/// The idea comes from LiliCode's Router. Its users keep their URLs with these choices of the bus's
+/// conventions: schemes in their own case (`schemeIgnoresCase = false`), no default scheme
+/// (`missingScheme = .isError`), and names without a value left out (`keepsQueryNamesWithoutValue = false`).
 public struct NativeConnector: Connector {
     private let source: Source
     private let target: Target
 
-    /// What of a URL names the target.
+    /// The part of a URL that names the target.
     @nonexhaustive
     public enum Target: Sendable, Hashable {
-        /// Its first segment: `native://order/detail` is `detail` of `Order`.
+        /// The first segment: `native://order/detail` calls `detail` of `Order`.
         case firstSegment
-        /// Its scheme, in any case: `order://detail` is `detail` of `Order`.
+        /// The scheme, in any case: `order://detail` calls `detail` of `Order`.
         case scheme
     }
 
-    /// Where the actions come from.
+    /// The source of the actions.
     private enum Source: Sendable {
         case fixed(Actions)
         case modules(ModuleActions)
     }
 
-    /// Makes a connector that finds its actions among the methods of the modules installed in a bus.
+    /// Creates a connector whose actions are the methods of the modules installed in a bus.
     ///
-    /// Their targets are the names of the modules, without `Module` or `Controller` at the end, and without
-    /// `Target_` at the beginning: `UserModule` is the target `User`. A route that is one segment and nothing
-    /// else, as that of `@Route("/")` is, is the default action of its module. A method with parameters takes
-    /// values, and needs some if one of its parameters is required; it reads them by name, from the query and
-    /// from the values that the caller passes. A method that takes a `Message` is called with values and
-    /// without. A method runs on its module's loop, in the order of the module's mailbox. Modules may be
-    /// installed and uninstalled at any time.
+    /// The targets are the names of the modules, without a prefix `Target_` and without a suffix `Module` or
+    /// `Controller`. For example, `UserModule` is the target `User`. A route with a pattern of one segment,
+    /// for example of `@Route("/")`, is the default action of its module.
     ///
-    /// With the scheme as the target, modules are reached by convention, with nothing configured for a URL
-    /// (COCRouter's way):
+    /// A method with parameters takes values, and needs them if one of its parameters is required. It reads
+    /// them by name, from the query and from the values that the caller passes. A method that takes a
+    /// `Message` is called with and without values. A method runs on its module's loop, in the order of the
+    /// module's mailbox. Modules may be installed and uninstalled at any time.
+    ///
+    /// When the scheme names the target, modules are reached by convention, without configuration for a URL,
+    /// as in COCRouter:
     ///
     /// ```swift
     /// try bus.connect("order", to: NativeConnector(modulesOf: bus, target: .scheme))
@@ -56,18 +59,18 @@ public struct NativeConnector: Connector {
     /// ```
     ///
     /// - Parameters:
-    ///   - bus: the bus; the connector does not keep it open.
-    ///   - target: what of a URL names the target.
+    ///   - bus: the bus, which the connector does not keep open.
+    ///   - target: the part of a URL that names the target.
     public init(modulesOf bus: MessageBus, target: Target = .firstSegment) {
         self.source = .modules(ModuleActions(bus.core))
         self.target = target
     }
 
-    /// Makes a connector.
+    /// Creates a connector with fixed actions.
     ///
     /// - Parameters:
-    ///   - actions: what URLs can name.
-    ///   - target: what of a URL names the target.
+    ///   - actions: the actions that URLs can name.
+    ///   - target: the part of a URL that names the target.
     public init(_ actions: Actions, target: Target = .firstSegment) {
         self.source = .fixed(actions)
         self.target = target
@@ -80,7 +83,7 @@ public struct NativeConnector: Connector {
         }
     }
 
-    /// Calls the action that the URL names.
+    /// Calls the action that the message's URL names.
     public nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
         let address = message.address
         let hasValues = !message.parameters.call.isEmpty || !address.queryItems.isEmpty
@@ -91,24 +94,24 @@ public struct NativeConnector: Connector {
         try self.actions.find(address, hasValues: hasValues, isSchemeTarget: self.target == .scheme)
     }
 
-    /// Whether there is an action for the URL as it stands, with nothing passed by a caller.
+    /// Returns whether the URL names an action, without values that a caller passes.
     public func canRoute(_ address: Address) -> Bool {
         (try? self.find(address, hasValues: !address.queryItems.isEmpty)) != nil
     }
 }
 
-/// The actions that the modules of a bus declare, as modules come and go.
+/// The actions that the installed modules of a bus declare.
 ///
-/// It knows the routes of modules by their IDs, so that it keeps no module which has been taken out.
+/// It stores the routes of modules by their IDs, so that it does not keep an uninstalled module alive.
 final class ModuleActions: Sendable {
     private let core: BusCore
     private let cache = Locked<(generation: Int, actions: Actions)?>(nil)
 
     init(_ core: BusCore) { self.core = core }
 
-    /// The actions as they are now.
+    /// The current actions.
     var current: Actions {
-        // Before they are read: if they change meanwhile, they are read again.
+        // Read the generation before the actions: if they change meanwhile, the next call reads them again.
         let generation = self.core.registry.generation.load(ordering: .acquiring)
         if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
         let actions = self.read()
@@ -139,7 +142,7 @@ final class ModuleActions: Sendable {
             let action = Actions.Action(name: name, target: target, values: description.values) { message in
                 try await core.act(id, message)
             }
-            // Of two that cannot be told apart the one that was registered first counts.
+            // If two actions cannot be distinguished, the one that was registered first is kept.
             try? actions.add(action)
         }
         return actions
@@ -147,7 +150,7 @@ final class ModuleActions: Sendable {
 }
 
 extension BusCore {
-    /// Has a route handle a message that another handler got.
+    /// Passes a message that another handler received to the handler of a route.
     fileprivate nonisolated(nonsending) func act(
         _ route: RouteID,
         _ message: Message
@@ -162,7 +165,7 @@ extension BusCore {
 }
 
 extension RouteDescription {
-    /// Whether it is what a URL leads to that names the module alone.
+    /// Whether the route is the default action, for a URL that names only the module.
     fileprivate var isDefaultAction: Bool {
         guard let pattern = try? RoutePattern(self.pattern), let address = try? Address(self.pattern) else {
             return false
@@ -170,7 +173,7 @@ extension RouteDescription {
         return pattern.parameters.isEmpty && address.segments.count == 1
     }
 
-    /// Whether the method needs values.
+    /// Whether the method is called with values.
     fileprivate var values: Actions.Action.Values {
         if self.parameters.isEmpty { return self.takesMessage ? .optional : .none }
         return self.parameters.contains(where: \.isRequired) ? .needed : .optional

@@ -1,6 +1,7 @@
 public import WaybillRouting
 
-/// Opens http and https URLs in what the program has for them: a browser, a web view, a list of links.
+/// A connector that opens http and https URLs in the program, for example in a browser, a web view or a list
+/// of links.
 ///
 /// ```swift
 /// try bus.register("app://browser/open") { message -> String in
@@ -10,22 +11,22 @@ public import WaybillRouting
 /// let text: String = try await bus.route("https://example.com/help#faq")
 /// ```
 ///
-/// The destination gets the whole URL, and its reply is the caller's. Without a destination every URL is
-/// `noHandler`, which says what is missing. To fetch what lies behind a URL is another connector's, the
-/// `WebConnector` of `WaybillWeb`.
+/// The destination receives the whole URL, and its reply is the caller's reply. Without a destination, every
+/// URL fails with a `noHandler` that names the missing destination. This connector does not fetch URLs; the
+/// `WebConnector` of `WaybillWeb` does.
 ///
-/// A fragment without a scheme is a place in a web page here, and no return URL.
+/// A fragment without a scheme is a place in a web page, and not a return URL.
 ///
-/// The idea is LiliCode's Router's.
+/// The idea comes from LiliCode's Router.
 public struct WebDestination: Connector {
     private let open: (@Sendable (Message) async throws -> any Sendable)?
 
-    /// Makes a connector that routes to a destination.
+    /// Creates a connector that routes to a destination.
     ///
     /// - Parameters:
-    ///   - url: where to, on the same bus; nil if there is no destination. A message to it has the parameter
-    ///     `url`, and what the caller passed beside; its headers and its deadline are those of the message.
-    ///   - bus: the bus; the connector does not keep it open.
+    ///   - url: the destination on the same bus, or nil if there is none. Its messages have the parameter
+    ///     `url` and the values that the caller passed, and they inherit the headers and the deadline.
+    ///   - bus: the bus, which the connector does not keep open.
     public init(_ url: String?, on bus: MessageBus) {
         guard let url else {
             self.open = nil
@@ -44,16 +45,17 @@ public struct WebDestination: Connector {
         }
     }
 
-    /// Makes a connector whose destination is a closure.
+    /// Creates a connector whose destination is a closure.
     ///
-    /// - Parameter open: gets the message, whose URL is `message.address.text`; runs on the bus's loop.
+    /// - Parameter open: a closure that receives the message, whose URL is `message.address.text`. It runs on
+    ///   the bus's loop.
     public init<Value: Sendable>(
         _ open: @escaping @Sendable (Message) async throws -> Value
     ) {
         self.open = { message in try await open(message) }
     }
 
-    /// Has the destination open the URL.
+    /// Opens the message's URL in the destination.
     public nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
         if message.address.fragmentIsPlace { message.declineReturn() }
         guard let open else {
@@ -67,12 +69,12 @@ public struct WebDestination: Connector {
         return try await open(message)
     }
 
-    /// Whether there is a destination.
+    /// Returns whether a destination is configured.
     public func canRoute(_ address: Address) -> Bool { self.open != nil }
 }
 
 extension Address {
-    /// Whether the fragment is a place in a web page, since it names no scheme.
+    /// Whether the fragment is a place in a web page, because it has no scheme.
     package var fragmentIsPlace: Bool {
         guard let fragment = self.fragment else { return false }
         return (try? Address(fragment))?.hasScheme != true
