@@ -2,8 +2,7 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Makes a module and registers what it handles: all of it, or, if one of its routes is in conflict,
-    /// nothing.
+    /// Creates a module and registers all of its routes, or none of them when one is in conflict.
     ///
     /// ```swift
     /// try await bus.install { UserModule() }
@@ -12,16 +11,18 @@ extension MessageBus {
     /// The module runs on the bus's loop, and the bus holds it until the installation is cancelled.
     ///
     /// - Parameters:
-    ///   - name: which provider of its services it is, if there are several; their routes are below the name
-    ///     then.
-    ///   - instances: how many to make, and which of them handles what; one by default.
-    ///   - mailbox: how the module takes its messages; the bus's defaults if nil.
-    ///   - fileID: where it is installed, for the message of a conflict.
-    ///   - line: where it is installed, for the message of a conflict.
-    ///   - make: makes the module, where the caller is; it is called once for each instance.
+    ///   - name: the name of the module as a provider of its services, if the services have several
+    ///     providers. The routes of the services are then below this name.
+    ///   - instances: the number of instances, and the rule that selects the instance for a message. The
+    ///     default is one instance.
+    ///   - mailbox: the configuration of the module's mailbox, or nil for the bus's defaults.
+    ///   - fileID: the source file of the installation, for the message of a conflict.
+    ///   - line: the source line of the installation, for the message of a conflict.
+    ///   - make: a closure that creates the module, in the caller's isolation. It is called once for each
+    ///     instance.
     /// - Returns: the module, and the registration that uninstalls it.
-    /// - Throws: `conflict` naming the rival, and the module if it is installed already, `invalidPattern`,
-    ///   `shutDown`, or what `make` throws.
+    /// - Throws: `conflict` naming the other route, and the module if it is already installed;
+    ///   `invalidPattern`; `shutDown`; or an error that `make` throws.
     @discardableResult
     public nonisolated(nonsending) func install<Module: Waybill.Module>(
         named name: String? = nil,
@@ -41,9 +42,9 @@ extension MessageBus {
         return try self.install(modules, name, instances, mailbox, fileID, line)
     }
 
-    /// Registers what an existing module handles, on the loop that it runs on.
+    /// Registers the routes of an existing module, on the loop on which the module runs.
     ///
-    /// Use it for a module that was not made for this bus, or that is installed again.
+    /// Use this method for a module that was not created for this bus, or that is installed again.
     @discardableResult
     public func install<Module: Waybill.Module>(
         _ module: Module,
@@ -81,7 +82,8 @@ extension MessageBus {
             let registrations = try self.core.register(targets, fileID, line)
             let provided: [Registration]
             do throws(RoutingError) {
-                // Last, since it may replace the service of another module, and cannot fail where it does.
+                // Services are added last, because they may replace the services of another module. If this
+                // step fails, no service has been replaced.
                 provided = try self.core.offer(offers, fileID, line)
             } catch {
                 for registration in registrations { registration.cancel() }
@@ -98,7 +100,9 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// The error of a module that is not installed; a conflict says so if the module is installed already.
+    /// Returns the error for a module that cannot be installed.
+    ///
+    /// A conflict mentions if the module is already installed.
     fileprivate func conflict<Module>(_ error: RoutingError, installing: Module.Type) -> RoutingError {
         guard error.code == .conflict else { return error }
         let name = "\(Module.self)"
@@ -111,7 +115,7 @@ extension BusCore {
     }
 }
 
-/// A module's place in a bus; keep it to take the module out again.
+/// A module that is installed in a bus; keep the value to uninstall the module later.
 public struct Installation<Module: Waybill.Module>: Sendable {
     /// The instances of the module, in the order of the bus's loops.
     public let modules: [Module]
@@ -119,14 +123,15 @@ public struct Installation<Module: Waybill.Module>: Sendable {
     /// The module, or its first instance.
     public var module: Module { self.modules[0] }
 
-    /// The registrations of its routes, in their order.
+    /// The registrations of the module's routes, in the order of the routes.
     public let registrations: [Registration]
 
-    /// The registrations of the services that it provides.
+    /// The registrations of the services that the module provides.
     let services: [Registration]
 
-    /// Unregisters all routes of the module, and its services: callers that wait for it fail at once with
-    /// `noHandler`.
+    /// Unregisters all routes and services of the module.
+    ///
+    /// Callers that wait for the module fail at once with `noHandler`.
     public func cancel() {
         for service in self.services { service.cancel() }
         for registration in self.registrations { registration.cancel() }

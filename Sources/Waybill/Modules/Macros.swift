@@ -1,6 +1,6 @@
 #if Macros
 
-/// Makes a module of an actor: its methods with ``Route()`` handle what is below a URL.
+/// Makes a module of an actor, whose methods with ``Route()`` handle the URLs below a base URL.
 ///
 /// ```swift
 /// @Module("app://user")
@@ -16,16 +16,20 @@
 /// let same = try await bus.route(UserModule.urls.detail(uid: 1, name: "Lili"))
 /// ```
 ///
-/// The macro writes what ``Module-protocol`` asks for, as a person would by hand: where the actor lives
-/// (unless the actor has a property `context` that is a ``ModuleContext``; if `context` is something else,
-/// the macro calls its own property `moduleContext`), its URL, its routes, and `urls`, a function for each
-/// route that makes a ``TypedURL`` whose parameters and reply the compiler checks. For each protocol with
-/// ``Service(_:)`` that the actor names behind its colon, it writes what provides that. <doc:Modules> shows
-/// all of it.
+/// The macro generates the requirements of ``Module-protocol``, as a person would write them by hand:
 ///
-/// Patterns are checked while they are compiled, under the conventions of `RoutingConventions.waybill`.
+/// - The context of the actor. The macro does not generate it if the actor has a property `context` of type
+///   ``ModuleContext``. If `context` has another type, the generated property is called `moduleContext`.
+/// - The URL and the routes.
+/// - `urls`, which has a function for each route that makes a ``TypedURL``. The compiler checks the
+///   parameters and the reply of the URL.
+/// - The services: one for each protocol with ``Service(_:)`` in the actor's inheritance clause.
 ///
-/// - Parameter url: what the paths of the routes are below, a literal without interpolation: `app://user`.
+/// <doc:Modules> shows all of the generated code. Patterns are checked at compile time, with the conventions
+/// of `RoutingConventions.waybill`.
+///
+/// - Parameter url: the base URL of the routes, for example `app://user`. It is a literal without
+///   interpolation.
 @attached(
     member,
     names: named(context),
@@ -42,23 +46,23 @@ public macro Module(_ url: String) = #externalMacro(module: "WaybillPlugin", typ
 @attached(member)
 public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMacro")
 
-/// Makes a route of a method of a ``Module(_:)``, whose path is the method's name.
+/// Makes a method of a ``Module(_:)`` a route, whose path is the method's name.
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
-/// parameter is read from the message by its name and type; of two names, as in `of uid: Int`, it is the
-/// second. A parameter of type ``Message`` gets the message itself. The method cannot be private: its URL is
-/// reached from everywhere.
+/// parameter is read from the message by its name and type. If a parameter has two names, as in
+/// `of uid: Int`, the second one is used. A parameter of type ``Message`` receives the message itself. The
+/// method cannot be private, because its URL can be reached from everywhere.
 ///
-/// What the method returns is the reply, and what it throws is the failure. A method that is not `async`
-/// answers at once, without a task of its own.
+/// The return value of the method is the reply, and an error that it throws is the failure. A method that is
+/// not `async` is called in place, without its own task.
 @attached(peer)
 public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
-/// Makes a route of a method of a ``Module(_:)``, with a path of its own.
+/// Makes a method of a ``Module(_:)`` a route with the given path.
 ///
-/// - Parameter path: a pattern below the module's URL, as `/:uid/avatar`; or a whole one, as `app://other/x`.
-///   It is a literal without interpolation. What it captures, the method has to read: by a parameter of that
-///   name, or by one of type ``Message``.
+/// - Parameter path: a pattern below the module's URL, for example `/:uid/avatar`, or a complete pattern, for
+///   example `app://other/x`. It is a literal without interpolation. The method must read all captured
+///   values, either with a parameter of that name or with a parameter of type ``Message``.
 @attached(peer)
 public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
@@ -66,8 +70,8 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 
 #if Macros
 
-/// Makes a service of a protocol: code that imports the protocol calls it, a module that conforms to it
-/// answers, and the calls travel as messages.
+/// Makes a protocol a service: a module that conforms to it handles its methods, and callers call them by
+/// messages.
 ///
 /// ```swift
 /// // In a target that all modules import.
@@ -88,11 +92,13 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 /// let noon = try await clock.time(in: "Oslo")              // a message to app://time/time
 /// ```
 ///
-/// The macro writes a proxy, `TimeServiceProxy` here, and an overload of ``serviceRoutes(of:in:)`` that
-/// `@Module` calls. A service inherits from `Sendable` alone, stands at file level, and has methods that are
-/// `async throws`, with a name each. <doc:Services> shows all of it.
+/// The macro generates a proxy, `TimeServiceProxy` in this example, and an overload of
+/// ``serviceRoutes(of:in:)`` that `@Module` calls. A service must inherit from `Sendable` alone and be
+/// declared at file level. Its methods must be `async throws` and have different names. <doc:Services> shows
+/// all of the generated code.
 ///
-/// - Parameter url: what the methods are below, a literal without interpolation and parameters: `app://time`.
+/// - Parameter url: the base URL of the methods, for example `app://time`. It is a literal without
+///   interpolation and without parameters.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))
 public macro Service(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")
 

@@ -1,8 +1,8 @@
 public import WaybillEventLoop
 
-/// An actor that owns a URL prefix and handles what is under it.
+/// An actor that owns a URL prefix and handles the messages to URLs below it.
 ///
-/// Write `@Module` on an actor and `@Route` on its methods, and the conformance is written for you:
+/// The macros `@Module` on an actor and `@Route` on its methods generate the conformance:
 ///
 /// ```swift
 /// @Module("app://user")
@@ -13,52 +13,53 @@ public import WaybillEventLoop
 /// try await bus.install { UserModule() }
 /// ```
 ///
-/// Everything that the macro writes can be written by hand: ``context`` as a stored property, and ``routes``.
+/// The conformance can also be written by hand, with ``context`` as a stored property, and ``routes``.
 ///
-/// A module runs on the loop of the bus that it is installed in. It reaches other modules through ``bus``.
+/// A module runs on the loop of the bus in which it is installed. It reaches other modules through ``bus``.
 public protocol Module: LoopBound {
-    /// The URL that the paths of the module's routes are below.
+    /// The base URL of the module's routes.
     static var url: String { get }
 
-    /// What the module handles.
+    /// The routes of the module.
     static var routes: [ModuleRoute<Self>] { get }
 
     /// The services that the module provides; none by default.
     ///
-    /// `@Module` writes it for those that the actor names behind its colon.
+    /// `@Module` generates this property for the services in the actor's inheritance clause.
     static var services: [ServiceRoutes<Self>] { get }
 
-    /// Where the module lives; a stored property that is ``ModuleContext/current`` from the beginning.
+    /// The bus and the loop of the module, in a stored property whose initial value is
+    /// ``ModuleContext/current``.
     nonisolated var context: ModuleContext { get }
 }
 
 extension Module {
-    /// No services.
+    /// An empty list of services.
     public static var services: [ServiceRoutes<Self>] { [] }
 
-    /// The loop that the module runs on: the first of the bus that it was made for.
+    /// The loop on which the module runs, from its ``context``.
     public nonisolated var eventLoop: EventLoop { self.context.eventLoop }
 
     /// The loop as the module's executor.
     ///
-    /// `LoopBound` has it too, but code that imports `Waybill` alone does not see that, and an actor that
-    /// sees none gets an executor of its own.
+    /// `LoopBound` declares this property too, but it is not visible to code that imports only `Waybill`. An
+    /// actor that sees no such property gets a default executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe self.eventLoop.asUnownedSerialExecutor()
     }
 
-    /// The bus that the module was made for.
+    /// The bus for which the module was created.
     ///
-    /// A module may keep it: a bus ends when its owner releases it, however many modules refer to it, and
-    /// what they route afterwards fails with `shutDown`.
+    /// A module may keep the bus. A bus ends when its owner releases it, however many modules refer to it.
+    /// Messages that modules route afterwards fail with `shutDown`.
     public nonisolated var bus: MessageBus { self.context.bus }
 }
 
-/// Where a module lives: its bus, and its loop.
+/// The bus and the loop of a module.
 ///
-/// ``MessageBus/install(named:instances:mailbox:fileID:line:_:)`` says it to the module that it makes. A
-/// module that is made outside of that, in a test perhaps, lives on the loop that makes it, or on a shared
-/// one, with a bus of its own on which nothing is registered.
+/// ``MessageBus/install(named:instances:mailbox:fileID:line:_:)`` provides the context of each module that it
+/// creates. A module that is created elsewhere, for example in a test, runs on the current loop or on a
+/// shared one. It has a separate bus on which nothing is registered.
 public struct ModuleContext: Sendable {
     /// The bus, which the module does not keep alive.
     public let bus: MessageBus
@@ -66,10 +67,10 @@ public struct ModuleContext: Sendable {
     /// The loop that the module runs on.
     public let eventLoop: EventLoop
 
-    /// What `install` says to the module that is being made.
+    /// The context that `install` provides to the module that is being created.
     @TaskLocal static var installing: ModuleContext?
 
-    /// The context for the module that is being made.
+    /// The context for the module that is being created.
     public static var current: Self { self.installing ?? self.standalone }
 
     private static var standalone: Self {
@@ -77,6 +78,6 @@ public struct ModuleContext: Sendable {
         return Self(bus: MessageBus(eventLoop: eventLoop), eventLoop: eventLoop)
     }
 
-    /// For modules that are not installed in a bus.
+    /// The loop of modules that are not installed in a bus.
     private static let shared = EventLoop(name: "modules")
 }

@@ -1,7 +1,8 @@
-/// The name of a module's type as schemes, targets and configurations write it: `order` for `OrderModule`,
-/// `OrderController` and `Target_Order`.
+/// The name of a module's type in schemes, targets and configurations.
+///
+/// The name is `order` for `OrderModule`, `OrderController` and `Target_Order`.
 package struct ModuleName {
-    /// The name without what says that it is a module.
+    /// The name without the prefix or suffix that marks a module.
     package let stem: String
 
     package init(_ type: String) {
@@ -15,9 +16,9 @@ package struct ModuleName {
         self.stem = String(name)
     }
 
-    /// What names of one module have in common: their first letter may be in either case.
+    /// The key that all names of one module share: the first letter may be in either case.
     var key: String { self.stem.prefix(1).lowercased() + self.stem.dropFirst() }
 
-    /// The same for a name that is a scheme, which has no case.
+    /// The key of a name that is a scheme, which may be in any case.
     package var schemeKey: String { self.stem.lowercased() }
 }

@@ -1,9 +1,9 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// One route of a module: what it is, and the code that handles it.
+/// A route of a module: its description, and the code that handles it.
 ///
-/// `@Route` writes one for each method. By hand:
+/// `@Route` generates one for each method. You can also write it by hand:
 ///
 /// ```swift
 /// static var routes: [ModuleRoute<Greeter>] {
@@ -16,23 +16,25 @@ internal import WaybillRouting
 /// }
 /// ```
 public struct ModuleRoute<Module: Waybill.Module>: Sendable {
-    /// What the route is.
+    /// The description of the route.
     public private(set) var description: RouteDescription
 
     let makeCode: @Sendable (Module) -> HandlerCode
 
-    /// The same route with code that answers at once, if one of these methods is the one that it calls.
+    /// A closure that returns the route with code that cannot suspend, or nil if the given methods do not
+    /// include the route's method.
     private var immediate: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
 
-    /// Makes a route whose code answers at once.
+    /// Creates a route whose code cannot suspend.
     ///
     /// - Parameters:
-    ///   - pattern: what URLs it handles.
+    ///   - pattern: the pattern of the URLs that it handles.
     ///   - action: the name of the method.
-    ///   - parameters: what it reads.
-    ///   - takesMessage: whether the method takes the whole message, and so whatever values a URL has.
-    ///   - documentation: what it is for.
-    ///   - body: turns a message into a value, on the module's loop.
+    ///   - parameters: the parameters that the method reads.
+    ///   - takesMessage: whether the method takes the whole message, and can therefore read any value of a
+    ///     URL.
+    ///   - documentation: the documentation of the route.
+    ///   - body: a closure that turns a message into a value, on the module's loop.
     @inlinable
     public init<Value: Sendable>(
         _ pattern: String,
@@ -42,16 +44,17 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        // A handler that cannot suspend is called on the loop of its mailbox only, which is the actor's.
+        // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
+        // loop.
         self.init(pattern, action, parameters, Value.self, documentation, takesMessage: takesMessage) {
             module in
             .immediate(ImmediateBody(unsafe IsolatedBody(body).unisolated(module)))
         }
     }
 
-    /// Makes a route whose code may suspend.
+    /// Creates a route whose code may suspend.
     ///
-    /// Parameters are those of a route whose code answers at once.
+    /// The parameters are described at the initializer for code that cannot suspend.
     @inlinable
     public init<Value: Sendable>(
         _ pattern: String,
@@ -67,10 +70,11 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         }
     }
 
-    /// Makes a route of a service's method, which is called in place if the actor's method cannot suspend.
+    /// Creates a route of a service's method, which is called in place if the actor's method cannot suspend.
     ///
-    /// `@Service` writes it. Parameters are those of a route whose code answers at once, and `method`: the
-    /// full name of the method, by which ``ServiceRoutes/calling(_:)`` finds the actor's.
+    /// `@Service` generates the call of this initializer. `method` is the full name of the method, by which
+    /// ``ServiceRoutes/calling(_:)`` finds the actor's method. The other parameters are described at the
+    /// initializer for code that cannot suspend.
     public init<Value: Sendable>(
         _ pattern: String,
         action: String,
@@ -90,10 +94,10 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         }
     }
 
-    /// Makes a route of a service's method, whose result has a type that `@Service` has written down.
+    /// Creates a route of a service's method, with a result type that `@Service` has declared.
     ///
-    /// Parameters are those of the route of a service's method, and `reply`, which says the type of what the
-    /// method returns.
+    /// `reply` is the declaration of the method's result type. The other parameters are described at the
+    /// initializer for a service's method.
     public init<Reply: ServiceReply>(
         _ pattern: String,
         action: String,
@@ -113,17 +117,17 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         )
     }
 
-    /// The same route with the errors that a type declares for callers, for documents.
+    /// Returns a copy with the errors that a type declares for callers, for use in documents.
     ///
-    /// `@Route` writes it for a method that says `throws(OrderError)`; a type that is not a
-    /// ``WaybillRouting/ModuleError`` changes nothing.
+    /// `@Route` generates the call for a method with a typed throws clause, for example `throws(OrderError)`.
+    /// A type that is not a ``WaybillRouting/ModuleError`` changes nothing.
     public func throwing(_ type: any Error.Type) -> Self {
         var route = self
         route.description = self.description.throwing(type)
         return route
     }
 
-    /// The route of a service's method, called in place if one of these methods is the one that it calls.
+    /// Returns the route with code that is called in place if one of the given methods is the route's method.
     func calling(_ methods: [ModuleMethod<Module>]) -> Self { self.immediate?(methods) ?? self }
 
     @usableFromInline
