@@ -1,17 +1,17 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// What waits for the messages in flight to end: callers of ``MessageBus/shutDown(drainingUntil:)``, and the
-/// end of the sequences of dead letters.
+/// The waiters for the end of the messages in flight.
 ///
-/// A bus that is open never looks here. Once it is shutting down, the code that ends a message calls
+/// The waiters are callers of ``MessageBus/shutDown(drainingUntil:)``, and the end of the sequences of dead
+/// letters. An open bus never checks them. Once the bus is shutting down, the code that ends a message calls
 /// ``BusCore/noteEnd()``.
 struct DrainWaiters {
-    /// What may still be in flight.
+    /// The exchanges that may still be in flight.
     enum Condition {
-        /// Nothing.
+        /// No exchange.
         case none
-        /// Exchanges that are exempt from draining.
+        /// Only exchanges that are exempt from draining.
         case butExempt
     }
 
@@ -34,14 +34,14 @@ struct DrainWaiters {
         self.waiters[id] = Waiter(condition: condition, resume: resume)
     }
 
-    /// Takes a waiter out: what resumes it, unless that has been taken already.
+    /// Removes a waiter and returns the closure that resumes it, or nil when it has been removed already.
     mutating func remove(_ id: Int) -> (@Sendable () -> Void)? {
         self.waiters.removeValue(forKey: id)?.resume
     }
 
-    /// Takes out all waiters of a condition.
+    /// Removes all waiters of a condition.
     ///
-    /// - Returns: what resumes them.
+    /// - Returns: the closures that resume them.
     mutating func remove(_ condition: Condition) -> [@Sendable () -> Void] {
         let met = self.waiters.filter { $0.value.condition == condition }
         for id in met.keys { self.waiters[id] = nil }
@@ -50,32 +50,37 @@ struct DrainWaiters {
 }
 
 extension BusCore {
-    /// Resumes what waits for the last message to end, if this was the last one; called where a message has
-    /// been counted as ended and the bus is not open.
+    /// Resumes the waiters for the end of the last message, if it has ended.
+    ///
+    /// It is called when a message has been counted as ended and the bus is not open.
     @inline(never)
     func noteEnd() {
-        // A waiter that is added later looks by itself. Of two calls at once, the one that takes the lock
-        // last sees what both have counted.
+        // A waiter that is added later checks the condition itself. When two threads call this method, the
+        // one that takes the lock last sees the counts of both.
         if self.drainWaiters.withLock({ $0.isEmpty }) { return }
         for condition in [DrainWaiters.Condition.none, .butExempt] where self.isDrained(condition) {
             for resume in self.drainWaiters.withLock({ $0.remove(condition) }) { resume() }
         }
     }
 
-    /// Looks for the last message now, and on each loop when it has finished what it is doing.
+    /// Checks now whether the last message has ended, and again on each loop when the loop has finished its
+    /// current job.
     ///
-    /// A handler that a loop was calling in place when the bus began to shut down is counted without a look
-    /// at the phase; it has ended when its loop comes to this job.
+    /// If a loop was calling a handler in place when the bus began to shut down, the end of that message is
+    /// counted without a check of the phase. The handler has returned when its loop runs this job.
     func noteEndsEverywhere() {
-        // What a thread without a loop has counted before it looked at the phase is seen below.
+        // After the fence, this thread sees the counts of a thread without a loop that read the phase before
+        // it changed.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         for eventLoop in self.eventLoops { eventLoop.execute { self.noteEnd() } }
         self.noteEnd()
     }
 
-    /// Whether nothing is in flight that a condition waits for.
+    /// Returns whether a condition is met: no message is in flight, except exempt ones where the condition
+    /// allows them.
     func isDrained(_ condition: DrainWaiters.Condition) -> Bool {
-        // What is in flight is counted first, or one that is exempt and ends in between would hide another.
+        // Read the count of messages first. Otherwise an exempt message that ends in between would hide
+        // another message.
         let inFlight = self.unended
         return switch condition {
         case .none: inFlight <= 0
@@ -83,13 +88,13 @@ extension BusCore {
         }
     }
 
-    /// Resumes a waiter whether its condition is met or not.
+    /// Resumes a waiter even if its condition is not met.
     func endWait(_ id: Int) { self.drainWaiters.withLock { $0.remove(id) }?() }
 
     /// Ends the sequences of dead letters when the last message has ended.
     ///
-    /// Queued messages end on their loops, which are not waited for: after a second by the bus's clock the
-    /// sequences end, or a blocked loop would keep their observers for ever.
+    /// Queued messages end on their loops. If a loop is blocked, the sequences end after one second by the
+    /// bus's clock, because otherwise their observers would be kept forever.
     func closeDeadLetters() {
         guard self.deadLetters.isWatched, !self.isDrained(.none) else { return self.deadLetters.close() }
         let id = self.drainWaiters.withLock { $0.nextID() }

@@ -19,12 +19,14 @@ public struct Readiness: Sendable {
     public var isReady: Bool { self.problems.isEmpty }
 }
 
-/// A check of whether a program can take requests, until it is cancelled.
+/// A condition for taking requests, which is checked until it is cancelled.
 public struct ReadinessCheck: Sendable {
     fileprivate let number: Int
     fileprivate let core: BusCore
 
-    /// Removes the check; doing so again changes nothing.
+    /// Removes the check.
+    ///
+    /// A second call has no effect.
     public func cancel() {
         self.core.readinessChecks.withLock { $0.checks.removeAll { $0.number == self.number } }
     }
@@ -45,20 +47,20 @@ struct ReadinessChecks {
 }
 
 extension MessageBus {
-    /// Adds a condition without which the program cannot take requests: a database answers, or a configuration
-    /// has been read.
+    /// Adds a condition for taking requests, for example that a database responds or that a configuration has
+    /// been read.
     ///
     /// ```swift
     /// bus.addReadinessCheck("database") { await database.isConnected ? nil : "no connection" }
     /// ```
     ///
-    /// A node of a cluster adds a check, which fails without a connection to a server. A gateway answers
-    /// with the checks at `ready`.
+    /// A node of a cluster adds a check that fails while it has no connection to a server. A gateway reports
+    /// the results of the checks at `ready`.
     ///
     /// - Parameters:
     ///   - name: the name of the check in a report.
-    ///   - check: returns the reason why the condition does not hold, or nil. It is called for each report, and
-    ///     its task is cancelled if it takes too long.
+    ///   - check: a closure that returns the reason why the condition does not hold, or nil. It is called for
+    ///     each report, and its task is cancelled if it takes too long.
     /// - Returns: the check, which may be cancelled.
     @discardableResult
     public func addReadinessCheck(
@@ -68,10 +70,11 @@ extension MessageBus {
         ReadinessCheck(number: self.core.readinessChecks.withLock { $0.add(name, check) }, core: self.core)
     }
 
-    /// Finds out whether the program can take requests: the bus has not been shut down, its loops turn, and
+    /// Returns whether the program can take requests: the bus is not shut down, its loops are responsive, and
     /// all checks succeed.
     ///
-    /// - Parameter limit: how long a loop or a check may take before it counts as failed; one second by default.
+    /// - Parameter limit: the duration after which a loop or a check counts as failed. The default is one
+    ///   second.
     /// - Returns: the conditions that do not hold.
     public func readiness(within limit: Duration = .seconds(1)) async -> Readiness {
         var checks = self.core.eventLoops.enumerated().map { index, loop in
@@ -103,7 +106,7 @@ extension MessageBus {
     }
 }
 
-/// The first answer to a question that may never be answered.
+/// The first answer to a request that may never be answered.
 private final class FirstAnswer<Value: Sendable>: Sendable {
     private struct State {
         var value: Value??
@@ -113,9 +116,9 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Asks, and waits for the answer.
+    /// Makes a request, and waits for the answer.
     ///
-    /// - Returns: nil if there is none in time.
+    /// - Returns: the answer, or nil if none arrives in time.
     static func within(_ limit: Duration, _ ask: (FirstAnswer) -> Void) async -> Value? {
         let answer = FirstAnswer()
         ask(answer)

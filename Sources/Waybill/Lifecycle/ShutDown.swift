@@ -3,36 +3,36 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension MessageBus {
-    /// Ends the bus: takes no new messages, lets those in flight end, and fails the rest.
+    /// Shuts the bus down: rejects new messages, lets messages in flight end, and fails the rest.
     ///
-    /// What a handler in flight routes or sends is still delivered, so that it can finish. Callers from
-    /// outside, and callers that still wait at the deadline, fail with `shutDown`. The event loop keeps
-    /// running for its other users. Shutting down again changes nothing.
+    /// Messages that a handler in flight routes or sends are still delivered, so that the handler can finish.
+    /// Callers outside of handlers, and callers that still wait at the deadline, fail with `shutDown`. The
+    /// event loop keeps running for its other users. A second call has no effect.
     ///
-    /// A handler may call this. Neither its own message nor that of a handler which waits for it is waited
-    /// for or counted: they have until the deadline to reply, and may not route any more once this has
-    /// returned.
+    /// A handler may call this method. The method neither waits for nor counts the handler's own message and
+    /// the messages of handlers that wait for it. These handlers may reply until the deadline, but they
+    /// cannot route messages after this method has returned.
     ///
-    /// - Parameter deadline: how long to wait for what is in flight, by the bus's clock.
-    /// - Returns: how many messages ended in time, and how many did not.
+    /// - Parameter deadline: the time until which to wait for messages in flight, by the bus's clock.
+    /// - Returns: the number of messages that ended in time, and the number of messages that did not.
     @discardableResult
     public func shutDown(drainingUntil deadline: ContinuousClock.Instant) async -> DrainSummary {
         await EventLoop.yieldIfDue()
         return await self.core.drain(until: Deadline(deadline))
     }
 
-    /// Ends the bus as ``shutDown(drainingUntil:)`` does, with a time instead of a deadline.
+    /// Shuts the bus down as ``shutDown(drainingUntil:)`` does, with a duration instead of a deadline.
     ///
-    /// - Parameter limit: how long to wait for what is in flight, by the bus's clock; by default what has not
-    ///   ended fails at once.
-    /// - Returns: how many messages ended in time, and how many did not.
+    /// - Parameter limit: the duration to wait for messages in flight, by the bus's clock. By default,
+    ///   messages in flight fail at once.
+    /// - Returns: the number of messages that ended in time, and the number of messages that did not.
     @discardableResult
     public func shutDown(drainingFor limit: Duration = .zero) async -> DrainSummary {
         await self.shutDown(drainingUntil: self.core.time.instant + limit)
     }
 }
 
-/// Runs code with a bus, and ends the bus on every path: when the code returns, throws or is cancelled.
+/// Calls a closure with a bus, and shuts the bus down when the closure returns, throws or is cancelled.
 ///
 /// ```swift
 /// let answer = try await withMessageBus(MessageBus()) { bus in
@@ -42,11 +42,11 @@ extension MessageBus {
 /// ```
 ///
 /// - Parameters:
-///   - bus: the bus; nothing can be delivered on it afterwards.
-///   - limit: how long what is still in flight may take to end.
-///   - body: runs where the caller is isolated.
-/// - Returns: what the code returns.
-/// - Throws: what the code throws.
+///   - bus: the bus, on which no message can be delivered afterwards.
+///   - limit: the duration to wait for messages in flight.
+///   - body: the closure, which runs in the caller's isolation.
+/// - Returns: the result of the closure.
+/// - Throws: the error that the closure throws.
 public nonisolated(nonsending) func withMessageBus<Result>(
     _ bus: MessageBus,
     drainingFor limit: Duration = .zero,
@@ -63,14 +63,17 @@ public nonisolated(nonsending) func withMessageBus<Result>(
     return result
 }
 
-/// How a bus ended.
+/// The result of shutting a bus down.
 public struct DrainSummary: Sendable, Equatable {
-    /// Messages that were in flight when the bus stopped taking new ones, and ended by themselves in time; a
-    /// call of the uncaught handler counts as one.
+    /// The number of messages that were in flight when the bus began to reject new ones, and that ended in
+    /// time.
+    ///
+    /// A call of the uncaught handler counts as a message.
     public let finished: Int
 
-    /// Messages that did not end in time, and failed with `shutDown`, and calls of the uncaught handler that
-    /// had not returned.
+    /// The number of messages that did not end in time and failed with `shutDown`.
+    ///
+    /// Calls of the uncaught handler that had not returned are included.
     public let abandoned: Int
 }
 
@@ -81,10 +84,10 @@ extension BusCore {
             desired: .draining,
             ordering: .sequentiallyConsistent
         )
-        // Called in a handler, this would wait for that handler, which waits for this call.
+        // In a handler, this method would wait for that handler, which waits for this method.
         let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []
         self.exempt.withLock { $0.add(own) }
-        // Another drain may have waited for these alone.
+        // Another drain may have been waiting for these exchanges alone.
         if !own.isEmpty { self.noteEnd() }
         let inFlight = self.unended
         await self.waitForEnds(until: deadline)
@@ -96,13 +99,12 @@ extension BusCore {
         return DrainSummary(finished: max(0, inFlight - left), abandoned: max(0, left - exempt.count))
     }
 
-    /// Suspends until all that is in flight is exempt from draining, the deadline has passed, or the task is
-    /// cancelled.
+    /// Suspends until only exempt messages are in flight, the deadline has passed, or the task is cancelled.
     private func waitForEnds(until deadline: Deadline) async {
         if deadline.hasPassed(by: self.time) || Task.isCancelled || self.isDrained(.butExempt) { return }
         let id = self.drainWaiters.withLock { $0.nextID() }
         let waiter = SuspendedTask(on: .current)
-        // Not on the caller's loop, which a handler may block.
+        // The timer is not on the caller's loop, which a handler may block.
         var watch: DeadlineWatch?
         await waiter.wait(isolation: #isolation) {
             self.drainWaiters.withLock { $0.add(id, .butExempt) { waiter.resume() } }
@@ -115,15 +117,15 @@ extension BusCore {
         watch?.cancel()
     }
 
-    /// Whether a message may end although its handler is no longer registered.
+    /// Returns whether a message may end although its handler is no longer registered.
     func isExempt(_ exchange: Exchange) -> Bool {
         self.exempt.withLock { $0.exchanges.contains { $0 === exchange } }
     }
 
-    /// Fails what has not ended when the bus's time is up.
+    /// Fails exchanges that have not ended at the deadline.
     private func fail(_ exchanges: [Exchange], at deadline: Deadline) {
         for exchange in exchanges {
-            // Waiting for the deadline must not keep the exchange, and so the core.
+            // The timer must not keep the exchange, because the exchange keeps the core.
             _ = DeadlineWatch(deadline, by: self.time, on: nil) { [weak exchange] in
                 guard let exchange else { return }
                 exchange.finish(.failed(.shutDown(url: exchange.url)))
@@ -140,7 +142,7 @@ struct DrainExemptions {
 
     private var entries: [Entry] = []
 
-    /// Those that have not ended yet.
+    /// The exempt exchanges that have not ended.
     var exchanges: [Exchange] { self.entries.compactMap(\.exchange).filter { !$0.isOver } }
 
     mutating func add(_ exchanges: [Exchange]) {
