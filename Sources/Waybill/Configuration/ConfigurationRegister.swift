@@ -1,13 +1,13 @@
 internal import WaybillRouting
 
-/// The configurations that a bus has loaded, in the order in which their names were loaded first.
+/// The configurations that a bus has loaded, in the order in which their names were first loaded.
 ///
-/// Each change binds the routes of all configurations anew: one configuration may lead to a route of another
-/// one, and hide it.
+/// Each change binds the routes of all configurations again, because a configuration may lead to a route of
+/// another configuration, or hide it.
 struct ConfigurationRegister: Sendable {
     private var configurations: [Configured] = []
-    /// Where routes in code are that configured routes have hidden once: the IDs that they have in the table
-    /// now, by the IDs that their registrations have.
+    /// The current IDs of routes in code that configured routes have hidden and later restored, by the IDs of
+    /// their registrations.
     private var restored: [RouteID: RouteID] = [:]
 
     /// Whether no configuration has been loaded.
@@ -18,10 +18,10 @@ struct ConfigurationRegister: Sendable {
         self.configurations.flatMap { Array($0.routes) }
     }
 
-    /// The targets of the routes in code that are hidden now.
+    /// The targets of the routes in code that are currently hidden.
     var hiddenTargets: [Target] { self.boundRoutes.flatMap { $0.value.hidden.map(\.target) } }
 
-    /// Puts a configuration in the place of the one with its name.
+    /// Adds a configuration, or replaces the configuration with the same name.
     mutating func put(_ next: Configured) {
         guard let index = self.configurations.firstIndex(where: { $0.name == next.name }) else {
             self.configurations.append(next)
@@ -34,13 +34,13 @@ struct ConfigurationRegister: Sendable {
 }
 
 extension ConfigurationRegister {
-    /// Binds the routes of all configurations, in the place of the routes that were bound before.
+    /// Binds the routes of all configurations, and removes the routes that were bound before.
     ///
     /// - Parameters:
     ///   - table: the routes of the bus.
     ///   - connections: the connectors of the bus.
-    ///   - core: makes handlers.
-    /// - Returns: the targets that have no route any more.
+    ///   - core: the core that makes handlers.
+    /// - Returns: the targets that no longer have a route.
     /// - Throws: `ConfigurationError` for an entry that cannot be bound.
     mutating func bind(
         in table: inout RouteTable<Target>,
@@ -74,9 +74,9 @@ extension ConfigurationRegister {
         return before.filter { !kept.contains($0.identity) } + dropped
     }
 
-    /// Takes the bound routes out of a table, and inserts the routes that they hid.
+    /// Removes the bound routes from a table, and inserts the routes that they hid.
     ///
-    /// - Returns: the targets of hidden routes that do not come back, since code has unregistered or
+    /// - Returns: the targets of hidden routes that are not restored, because code has unregistered or
     ///   replaced the route that hid them.
     /// - Throws: `ConfigurationError` if the table is full.
     private mutating func takeOut(
@@ -114,7 +114,9 @@ extension ConfigurationRegister {
         return dropped
     }
 
-    /// Inserts a route; by conventions that replace, the routes of its shape are hidden.
+    /// Inserts a route.
+    ///
+    /// With conventions that replace routes, the existing routes of its shape are hidden.
     private mutating func insert(
         _ target: Target,
         for entry: RouteConfiguration.Entry,
@@ -143,8 +145,9 @@ extension ConfigurationRegister {
         )
     }
 
-    /// Returns the routes in code that go out of sight with a route that has just been removed: the route
-    /// itself, or the routes that it hid when it is a configured route.
+    /// Returns the routes in code that are hidden when a route is removed.
+    ///
+    /// They are the route itself or, for a configured route, the routes that it hid.
     private mutating func hide(_ route: Route, _ target: Target) -> [HiddenRoute] {
         for index in self.configurations.indices {
             let bound = self.configurations[index].routes.first { $0.value.id == route.id }
@@ -157,12 +160,12 @@ extension ConfigurationRegister {
         return [HiddenRoute(id: registered ?? route.id, route: route, target: target)]
     }
 
-    /// Removes a route in code that is hidden, or was hidden once.
+    /// Removes a route in code that is hidden, or that was hidden and then restored.
     ///
     /// - Parameters:
-    ///   - id: the ID that its registration has.
+    ///   - id: the ID of its registration.
     ///   - table: the routes of the bus.
-    /// - Returns: its target; nil if there is no such route.
+    /// - Returns: the target, or nil if the route does not exist.
     mutating func removeHidden(_ id: RouteID, from table: inout RouteTable<Target>) -> Target? {
         if let present = self.restored.removeValue(forKey: id) { return table.remove(present) }
         for index in self.configurations.indices {
@@ -175,9 +178,9 @@ extension ConfigurationRegister {
     }
 }
 
-/// A route in code that a configured route has taken the place of.
+/// A route in code that a configured route has replaced.
 struct HiddenRoute: Sendable {
-    /// The ID that its registration has.
+    /// The ID of the route's registration.
     let id: RouteID
     let route: Route
     let target: Target

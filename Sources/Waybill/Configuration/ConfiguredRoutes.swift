@@ -4,12 +4,12 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Puts the routes of a configuration in the place of the routes of the one before with its name.
+    /// Replaces the routes of the configuration with the same name.
     func configure(_ next: Configured) throws(ConfigurationError) {
         try self.bindConfigurations { $0.put(next) }
     }
 
-    /// Resolves the targets of all configurations again, since modules have come or gone.
+    /// Resolves the targets of all configurations again, because modules have been installed or uninstalled.
     func reconfigure() {
         guard self.configured.withLock({ !$0.isEmpty }) else { return }
         do throws(ConfigurationError) {
@@ -19,7 +19,9 @@ extension BusCore {
         }
     }
 
-    /// Changes the configurations, and binds the routes of all of them: of none if one is wrong.
+    /// Changes the configurations, and binds the routes of all of them.
+    ///
+    /// If one entry is invalid, nothing changes.
     private func bindConfigurations(
         _ change: (inout ConfigurationRegister) -> Void
     ) throws(ConfigurationError) {
@@ -46,8 +48,8 @@ extension BusCore {
     ///
     /// - Parameters:
     ///   - entry: the route.
-    ///   - found: what it leads to; nil when that is not there.
-    ///   - old: how the route was bound before; its target is kept if it runs the same code.
+    ///   - found: the target to which it leads; nil when that does not exist.
+    ///   - old: the route's earlier binding. Its target is kept if it runs the same code.
     /// - Returns: the target.
     func target(
         of entry: RouteConfiguration.Entry,
@@ -69,24 +71,24 @@ extension BusCore {
         return route.map { .route($0) } ?? .pattern(entry.pattern)
     }
 
-    /// Fails every message, since the target of its route is not there.
+    /// Returns a handler that fails every message, for a route whose target is not registered.
     private func unbound(_ entry: RouteConfiguration.Entry) -> Handler {
         let fail: @Sendable (Message) throws -> Void = { _ in throw RoutingError.unbound(entry) }
         return Handler(immediate: fail, mailbox: self.homeMailbox, core: self)
     }
 }
 
-/// A configuration that is loaded, and what has become of it.
+/// A loaded configuration with its bound routes.
 struct Configured: Sendable {
     /// A route of the configuration.
     struct Bound: Sendable {
         let id: RouteID
         let target: Target
-        /// The target whose code it runs; nil if that is not registered.
+        /// The target whose code the route runs; nil if it is not registered.
         let source: Target?
-        /// The values that the configured URL gives to that code, if it gives any.
+        /// The values that the configured URL gives to that code, or nil.
         let configured: ConfiguredTarget?
-        /// The routes in code whose place it has taken, by conventions that replace, until it goes.
+        /// The routes in code that the route replaces until it is removed, with conventions that allow this.
         var hidden: [HiddenRoute]
     }
 
@@ -94,9 +96,9 @@ struct Configured: Sendable {
     let configuration: RouteConfiguration
     let destinations: [String: Handler]
     var routes: [RouteConfiguration.Entry: Bound] = [:]
-    /// The entries whose routes code has unregistered or replaced since the configuration was loaded.
+    /// The entries whose routes were unregistered or replaced by code after the configuration was loaded.
     var overridden: Set<RouteConfiguration.Entry> = []
-    /// Whether its routes have been bound since it was loaded.
+    /// Whether the routes have been bound after the configuration was loaded.
     var isBound = false
 
     init(
@@ -113,12 +115,12 @@ struct Configured: Sendable {
     }
 }
 
-/// What the targets of a configuration can name: the actions of modules, destinations, and URLs.
+/// The possible targets of configured routes: the actions of modules, destinations, and URLs.
 struct Targets {
-    /// What handles an entry's messages.
+    /// The target of an entry's messages.
     struct Found {
         let target: Target
-        /// The values that the configured URL gives, if it gives any.
+        /// The values that the configured URL gives, or nil.
         var configured: ConfiguredTarget?
     }
 
@@ -136,15 +138,15 @@ struct Targets {
         }
     }
 
-    /// Finds the handler of an entry's messages.
+    /// Returns the target of an entry's messages.
     ///
     /// - Parameters:
     ///   - entry: the route of a configuration.
     ///   - destinations: the destinations that were passed with the configuration, by name.
-    ///   - table: the routes, as far as they are bound.
+    ///   - table: the routes that have been bound so far.
     ///   - connections: the connectors.
-    /// - Returns: the handler; nil when the target is not there.
-    /// - Throws: `invalidPattern`, and `invalidURL` for a target that is a URL and cannot be read.
+    /// - Returns: the target; nil when it does not exist.
+    /// - Throws: `invalidPattern`, or `invalidURL` for a target that is a URL and cannot be read.
     func find(
         for entry: RouteConfiguration.Entry,
         among destinations: [String: Handler],
@@ -162,7 +164,7 @@ struct Targets {
         if let destination = destinations[entry.target] { return Found(target: .handler(destination)) }
         let pattern = try table.pattern(entry.pattern)
         if entry.isURL { return try Self.find(entry.target, pattern, in: table, connections) }
-        // Of a selector, `detail:` or `detail:in:`, the base name is the action's.
+        // A selector, for example `detail:` or `detail:in:`, refers to the action with its base name.
         let target = entry.target.prefix { $0 != ":" }
         let names = target.split(separator: ".", omittingEmptySubsequences: false)
         let action =
@@ -195,12 +197,12 @@ struct Targets {
 }
 
 extension RouteConfiguration.Entry {
-    /// Whether the target is a URL, and not a name.
+    /// Whether the target is a URL and not a name.
     var isURL: Bool { self.target.contains("://") }
 }
 
 extension RoutingError {
-    /// The failure of a message to a route of a configuration whose target is not registered.
+    /// Returns the failure of a message to a configured route whose target is not registered.
     static func unbound(_ entry: RouteConfiguration.Entry) -> Self {
         let target = "its target `\(entry.target.onShortLine)`"
         let message =

@@ -1,31 +1,36 @@
 internal import WaybillRouting
 
-/// What the URL of a configured target says to the handler that it leads to.
+/// The part of a configured target's URL that applies to messages.
 ///
-/// A message to `app://kettle` that is configured to lead to `app://catalog/product/copper-kettle` keeps its
-/// own URL; what the target's URL says is added to its parameters.
+/// For example, `app://kettle` may be configured to lead to `app://catalog/product/copper-kettle`. A message
+/// to `app://kettle` keeps its own URL, and the values in the target's URL are added to its parameters.
 enum ConfiguredTarget: Sendable {
     case values(Values)
-    /// A URL that a connector takes: connectors read the address, so the message gets this one.
+    /// A URL that a connector handles.
+    ///
+    /// Connectors read the address, so the message gets this URL.
     case connected(String)
 
-    /// The values of a target that a route takes.
+    /// The values of a target that a route handles.
     struct Values: Sendable {
-        /// What the URL says, by the target's names; an array for a query item that is repeated.
+        /// The values in the target's URL, by the target's names.
+        ///
+        /// The value of a repeated query item is an array.
         var fixed: [String: any Sendable] = [:]
-        /// Placeholders in the target, `app://catalog/product/:sku`: the target's names, and the names of the
-        /// pattern.
+        /// The placeholders in the target's URL, for example in `app://catalog/product/:sku`.
+        ///
+        /// They map the target's names to the names in the configured pattern.
         var renamed: [String: String] = [:]
 
         var isEmpty: Bool { self.fixed.isEmpty && self.renamed.isEmpty }
     }
 
-    /// The values in a target's URL, which has just been matched.
+    /// Returns the values in a target's URL, which has just been matched.
     ///
     /// - Parameters:
-    ///   - match: what the target's URL says.
-    ///   - names: the names that the configured pattern gives its values.
-    /// - Returns: what the target says, by the names of the route that it leads to.
+    ///   - match: the parameters of the target's URL.
+    ///   - names: the names of the values in the configured pattern.
+    /// - Returns: the values, by the names of the route to which the target leads.
     static func values(in match: Parameters, names: Set<String>) -> Values {
         var values = Values()
         for name in Set(match.path.keys).union(match.address.queryItems.map(\.name)) {
@@ -42,7 +47,7 @@ enum ConfiguredTarget: Sendable {
         return values
     }
 
-    /// The name in `:name`, `<name>` and `{name}`.
+    /// Returns the name in `:name`, `<name>` or `{name}`, or nil for other text.
     private static func placeholder(_ text: String) -> String? {
         if text.hasPrefix(":") { return String(text.dropFirst()) }
         guard text.hasPrefix("<") && text.hasSuffix(">") || text.hasPrefix("{") && text.hasSuffix("}") else {
@@ -51,13 +56,14 @@ enum ConfiguredTarget: Sendable {
         return String(text.dropFirst().dropLast())
     }
 
-    /// The URL that a connector takes, if it is one.
+    /// The URL that a connector handles, or nil when the target has values.
     var connectedURL: String? {
         if case .connected(let url) = self { return url }
         return nil
     }
 
-    /// What the handler reads: the parameters of a message's URL, and what the target says, which wins.
+    /// Returns the parameters that the handler reads: the parameters of a message's URL, and the values of
+    /// the target, which take precedence.
     func applied(to parameters: Parameters, _ core: BusCore) -> Parameters {
         switch self {
         case .values(let values):
@@ -66,7 +72,8 @@ enum ConfiguredTarget: Sendable {
             parameters.pass(renamed.merging(values.fixed) { _, fixed in fixed })
             return parameters
         case .connected(let url):
-            // The return URL is the message's, and no part of where it goes: it has the message's scheme.
+            // The return URL belongs to the message and not to the destination, so it gets the message's
+            // scheme.
             let fragment = parameters.address.fragment.map {
                 "#\(Self.isPath($0, core) ? core.complete($0, scheme: parameters.address.scheme) : $0)"
             }
@@ -75,14 +82,15 @@ enum ConfiguredTarget: Sendable {
         }
     }
 
-    /// Whether a fragment has the form of a URL without a scheme; routes may be locked here, and are not
-    /// asked.
+    /// Returns whether a fragment has the form of a URL without a scheme.
+    ///
+    /// It reads no routes, because they may be locked here.
     private static func isPath(_ fragment: String, _ core: BusCore) -> Bool {
         let address = try? Address(fragment, conventions: core.configuration.conventions)
         return address.map { !$0.hasScheme && $0.segments.count > 1 } ?? false
     }
 
-    /// The same behind another target, whose own values win.
+    /// Returns this target combined with a second target that it leads to, whose values take precedence.
     func before(_ other: ConfiguredTarget?) -> ConfiguredTarget {
         guard let other else { return self }
         guard case .values(let values) = self, case .values(var merged) = other else { return other }

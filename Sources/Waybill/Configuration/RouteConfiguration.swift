@@ -1,6 +1,6 @@
 public import WaybillRouting
 
-/// Routes that are written beside the code: which pattern leads to which module's action.
+/// Routes outside of the code, which map patterns to actions of modules.
 ///
 /// ```swift
 /// let configuration: RouteConfiguration = [
@@ -10,24 +10,29 @@ public import WaybillRouting
 /// try bus.load(configuration)
 /// ```
 ///
-/// The product `WaybillConfiguration` reads one from files: `RouteConfiguration(contentsOf:)`.
+/// The product `WaybillConfiguration` reads configurations from files, with
+/// `RouteConfiguration(contentsOf:)`.
 ///
-/// A target is the action of a module (`Catalog.product`, or `product` alone where the scheme of the pattern
-/// names the module, as `catalog://…` names `Catalog`, `CatalogModule` or `CatalogController`), the URL of
-/// another route, or the name of a destination that is passed to ``MessageBus/load(_:named:destinations:)``.
+/// The following targets are possible:
+///
+/// - The action of a module, for example `Catalog.product`. The action alone is sufficient where the scheme
+///   of the pattern names the module. For example, `catalog://…` names `Catalog`, `CatalogModule` or
+///   `CatalogController`.
+/// - The URL of another route.
+/// - The name of a destination that is passed to ``MessageBus/load(_:named:destinations:)``.
 public struct RouteConfiguration: Sendable, Hashable {
-    /// One pattern and where it leads.
+    /// A pattern and its target.
     public struct Entry: Sendable, Hashable {
-        /// What URLs it is for.
+        /// The pattern of the URLs.
         public let pattern: String
 
-        /// The name of what handles them.
+        /// The name of the target that handles the URLs.
         public let target: String
 
-        /// Where it is written.
+        /// The position of the entry in a file or in code.
         public let source: Source
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(pattern: String, target: String, source: Source = Source()) {
             self.pattern = pattern
             self.target = target
@@ -35,18 +40,18 @@ public struct RouteConfiguration: Sendable, Hashable {
         }
     }
 
-    /// Where an entry is written.
+    /// The position of an entry in a file or in code.
     public struct Source: Sendable, Hashable {
-        /// The file, as it was named; empty for an entry that is written in code.
+        /// The name of the file; empty for an entry in code.
         public let file: String
 
-        /// The line in the file, from 1, if it is known.
+        /// The line in the file, from 1, or nil if it is not known.
         public let line: Int?
 
-        /// The key under which it stands.
+        /// The key of the entry.
         public let key: String
 
-        /// Makes a source.
+        /// Creates a source.
         public init(file: String = "", line: Int? = nil, key: String = "") {
             self.file = file
             self.line = line
@@ -54,22 +59,22 @@ public struct RouteConfiguration: Sendable, Hashable {
         }
     }
 
-    /// What is written, in its order.
+    /// The entries, in the order in which they are written.
     public var entries: [Entry]
 
-    /// Makes a configuration.
+    /// Creates a configuration.
     public init(_ entries: [Entry] = []) { self.entries = entries }
 }
 
 extension RouteConfiguration: ExpressibleByDictionaryLiteral {
-    /// Patterns and their targets.
+    /// Creates a configuration from patterns and their targets.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(elements.map { Entry(pattern: $0, target: $1, source: Source(key: $0)) })
     }
 }
 
 extension RouteConfiguration.Source: CustomStringConvertible {
-    /// `order.yaml:7: detail`, as far as it is known.
+    /// The known parts of the position, for example `order.yaml:7: detail`.
     public var description: String {
         var place = self.file
         if let line = self.line { place += ":\(line)" }
@@ -78,50 +83,57 @@ extension RouteConfiguration.Source: CustomStringConvertible {
     }
 }
 
-/// What is wrong with a configuration, and where.
+/// The problem with a configuration, and its position.
 public struct ConfigurationError: Error, CustomStringConvertible {
-    /// The place: file, line and key.
+    /// The position of the problem: file, line and key.
     public let source: RouteConfiguration.Source
 
-    /// What is wrong, in one sentence for a person.
+    /// The problem, in one sentence for a person.
     public let message: String
 
-    /// The error underneath: `invalidPattern` or `conflict`, if it is the pattern that cannot be registered.
+    /// The error of the pattern, `invalidPattern` or `conflict`, if the pattern cannot be registered.
     public let cause: RoutingError?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ source: RouteConfiguration.Source, _ message: String, cause: RoutingError? = nil) {
         self.source = source
         self.message = message
         self.cause = cause
     }
 
-    /// One readable line: place and sentence.
+    /// One readable line with the position and the message.
     public var description: String { "\(self.source): \(self.message)".onOneLine }
 }
 
 extension MessageBus {
-    /// Code that a configuration names as a target; it runs on the bus's loop.
+    /// A closure that a configuration names as a target.
+    ///
+    /// It runs on the bus's loop.
     public typealias Destination = @Sendable (Message) async throws -> any Sendable
 
-    /// Registers the routes of a configuration, in place of the routes of the one before with the same name:
-    /// all of them at once, or, if something is wrong, none, and those from before stay.
+    /// Registers the routes of a configuration, and removes the routes of an earlier configuration with the
+    /// same name.
     ///
-    /// Configurations of different names add up, so that each component brings its own; load one again to
-    /// change it while the program runs, and an empty one to take it away. A route that is in both with the
-    /// same target is not disturbed: callers that wait for it continue to wait.
+    /// All routes change at once. If an entry is invalid, no route changes, and the earlier routes stay
+    /// registered.
     ///
-    /// Routes that were registered in code stay as they are. By conventions that replace routes of the same
-    /// shape, as FTRouter's, a configured route hides such a route until its configuration goes, and a route
-    /// that code registers later replaces the configured one until its configuration is loaded again.
+    /// Configurations with different names complement one another, so that each component can bring its own.
+    /// To change a configuration while the program runs, load it again; to remove it, load an empty one. A
+    /// route that is in the old and the new configuration with the same target is not affected: callers that
+    /// wait for it continue to wait.
     ///
-    /// A target that is not registered yet is not an error: its routes fail with `noHandler` until the module
-    /// is installed, and ``validate(urls:)`` names them.
+    /// Routes that were registered in code are not changed. Some conventions, such as FTRouter's, replace
+    /// routes of the same shape. With these conventions, a configured route hides a route in code until the
+    /// configuration is removed. A route that code registers later replaces the configured route until the
+    /// configuration is loaded again.
+    ///
+    /// A target that is not registered yet is not an error. Its routes fail with `noHandler` until the module
+    /// is installed, and ``validate(urls:)`` reports them.
     ///
     /// - Parameters:
-    ///   - configuration: what to register.
-    ///   - name: the name of the configuration; the empty name is one as any other.
-    ///   - destinations: targets that are not actions of modules, by their names.
+    ///   - configuration: the configuration to register.
+    ///   - name: the name of the configuration. The empty name is a valid name.
+    ///   - destinations: the targets that are not actions of modules, by name.
     /// - Throws: ``ConfigurationError``, for a pattern that cannot be read or is in conflict.
     public func load(
         _ configuration: RouteConfiguration,
