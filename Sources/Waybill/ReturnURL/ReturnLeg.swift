@@ -1,49 +1,52 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// What became of a reply's value on its way to the return URL: the trace that a ``Reply`` keeps of it.
+/// The delivery of a reply's value to the return URL, as the ``Reply`` records it.
 ///
-/// The leg begins when the handler has replied, so its end comes after the reply; a caller can wait for it:
+/// The leg begins when the handler has replied, so it ends after the reply. A caller can wait for its
+/// outcome:
 ///
 /// ```swift
 /// let reply = try await bus.route("app://order/pay?total=42#home/receipt")
 /// if case .failed(let error) = await reply.returnLeg?.outcome { print("the receipt is lost:", error) }
 /// ```
 ///
-/// A leg that fails is a dead letter too, and never a failure of the request that it belongs to.
+/// A failed leg becomes a dead letter. It never fails the request to which it belongs.
 public struct ReturnLeg: Sendable {
     let path: ReturnPath
 
-    /// Where the value went, or would have gone if the handler had not declined it.
+    /// The destination of the value, even if the handler has declined to send it.
     public var url: String { self.path.url }
 
-    /// The ID that the message on the return URL carries: that of the request, as the reply has it.
+    /// The correlation ID of the message on the return URL, which is the ID of the request and also the
+    /// reply's.
     public var correlationID: CorrelationID { self.path.correlationID }
 
-    /// What became of the value.
+    /// The outcome of the leg.
     @nonexhaustive
     public enum Outcome: Sendable {
-        /// Nothing yet.
+        /// The leg has not ended.
         case underway
-        /// The handler of the return URL took it and returned.
+        /// The handler of the return URL has received the value and returned.
         case delivered
-        /// It is a dead letter, with the reason.
+        /// The leg failed and became a dead letter.
         case failed(RoutingError)
-        /// The handler of the request has declined it.
+        /// The handler of the request has declined to send the value.
         case declined
-        /// Another node of a cluster has the request, and sends its value there by itself: what becomes of it
-        /// is known there.
+        /// Another node of a cluster handles the request and sends the value.
+        ///
+        /// Only that node knows the outcome.
         case forwarded
     }
 
-    /// What has become of the value so far.
+    /// The outcome so far.
     public var current: Outcome { self.path.outcome }
 
-    /// What became of the value in the end.
+    /// The final outcome of the leg.
     ///
-    /// The caller waits where it is isolated, until the handler of the return URL is done. A return URL of
-    /// that URL is a leg of its own, and not waited for. A caller that is cancelled gets
-    /// ``Outcome/underway``.
+    /// The caller waits in its own isolation until the handler of the return URL has returned. The return URL
+    /// may have a return URL itself. That one is a separate leg, and this property does not wait for it. A
+    /// caller that is cancelled receives ``Outcome/underway``.
     public var outcome: Outcome {
         get async {
             await EventLoop.yieldIfDue()
@@ -65,7 +68,7 @@ extension ReturnPath {
     }
 }
 
-/// Where the value of one reply goes beside its caller, and how it ends there.
+/// The path of a reply's value to the return URL, and its outcome.
 ///
 /// Only a message with a return URL has one. The value is sent once: by the handler, or when the handler has
 /// replied.
@@ -84,12 +87,13 @@ final class ReturnPath: Sendable {
         /// The peer that gave the URL; nil for a URL of this process.
         var external: ExternalCaller?
         var outcome = ReturnLeg.Outcome.underway
-        /// The core that can send the value, until it has been sent or declined: a reply that is kept must
-        /// not keep the bus.
+        /// The core that can send the value, until the value has been sent or declined.
+        ///
+        /// A reply that is kept must not keep the bus.
         var sender: BusCore?
         var waiting: [Int: Waiter] = [:]
         var lastNumber = 0
-        /// Whether the end of the handler sends nothing.
+        /// Whether nothing is sent when the handler returns.
         var isHeld = false
     }
 
@@ -107,21 +111,22 @@ final class ReturnPath: Sendable {
         self.state = Locked(State(url: url, external: external, sender: sender))
     }
 
-    /// Where the value goes, has gone, or would have gone.
+    /// The destination of the value, even if the value has been sent or declined.
     var url: String { self.state.withLock { $0.url } }
 
-    /// Where the value will go, if it has not been sent or declined.
+    /// The destination of the value, or nil when the value has been sent or declined.
     var pendingURL: String? { self.state.withLock { $0.sender == nil ? nil : $0.url } }
 
     var outcome: ReturnLeg.Outcome { self.state.withLock { $0.outcome } }
 
-    /// Whether the value is sent later than the handler ends.
+    /// Whether the value is sent later than when the handler returns.
     var isHeld: Bool { self.state.withLock { $0.isHeld } }
 
     func hold() { self.state.withLock { $0.isHeld = true } }
 
-    /// Sends a value, with the headers of the message that it answers, unless one has been sent already, or
-    /// none shall be.
+    /// Sends a value with the headers of the message that it answers.
+    ///
+    /// Does nothing when a value has been sent or declined before.
     @discardableResult
     func send(_ value: any Sendable, headers: [String: String]) -> Bool {
         let (sender, url, external) = self.state.withLock { ($0.sender.take(), $0.url, $0.external) }
@@ -133,7 +138,8 @@ final class ReturnPath: Sendable {
             isReturnOf: self,
             external: external
         )
-        // No caller waits for it, so it does not have the deadline of the caller that waited for the reply.
+        // No caller waits for this message, so it does not inherit the deadline of the caller that waited for
+        // the reply.
         let request = Request(url: url, extras: extras, hops: self.hops + 1)
         if let external {
             if external.take(value, at: url, headers) {
@@ -153,7 +159,7 @@ final class ReturnPath: Sendable {
         return self.state.withLock { state in
             guard state.sender != nil else { return false }
             state.url = url
-            // The handler's own URL, which may lead anywhere.
+            // The handler chose this URL, so it may lead to any route.
             state.external = nil
             return true
         }
@@ -163,7 +169,7 @@ final class ReturnPath: Sendable {
 
     func forward() -> Bool { self.close(as: .forwarded) }
 
-    /// Ends the way here, with nothing sent.
+    /// Ends the leg without sending a value.
     private func close(as outcome: ReturnLeg.Outcome) -> Bool {
         let sender = self.state.withLock { $0.sender.take() }
         guard sender != nil else { return false }
@@ -171,7 +177,7 @@ final class ReturnPath: Sendable {
         return true
     }
 
-    /// Notes what became of the value.
+    /// Records the outcome, and resumes the callers that wait for it.
     func end(_ outcome: ReturnLeg.Outcome) {
         let waiting = self.state.withLock { state in
             defer { state.waiting = [:] }
@@ -183,7 +189,7 @@ final class ReturnPath: Sendable {
 }
 
 extension ReturnPath {
-    /// A number for a caller that is going to wait.
+    /// Returns a number for a caller that is going to wait.
     func nextNumber() -> Int {
         self.state.withLock { state in
             state.lastNumber += 1
@@ -191,10 +197,10 @@ extension ReturnPath {
         }
     }
 
-    /// Resumes a waiting caller with the outcome, as soon as there is one.
+    /// Resumes a waiting caller with the outcome as soon as there is one.
     func wait(_ number: Int, _ waiter: Waiter) {
         let outcome = self.state.withLock { state in
-            // A waiter that is cancelled already is resumed at once.
+            // A waiter that is already cancelled is resumed at once.
             if case .underway = state.outcome, !Task.isCancelled {
                 state.waiting[number] = waiter
                 return nil as ReturnLeg.Outcome?

@@ -1,63 +1,66 @@
 internal import WaybillRouting
 
 extension Message {
-    /// Where the reply's value will be sent when the handler has returned, if anywhere: the URL in the
-    /// fragment.
+    /// The return URL in the fragment, to which the reply's value will be sent when the handler has returned.
     ///
-    /// It has the message's scheme if it has none of its own. A fragment is taken for a URL if it has a
-    /// scheme or more than one segment, or if a route matches it; any other is left to the handler, in
-    /// `address.fragment`. Nil also once the value has been sent or declined, for a message that was
-    /// published, and if the handler has replied.
+    /// A return URL without a scheme gets the message's scheme. A fragment is a return URL if it has a scheme
+    /// or more than one segment, or if a route matches it. The handler can read any other fragment in
+    /// `address.fragment`. The property is nil for a published message, when the value has been sent or
+    /// declined, and when the handler has replied.
     ///
-    /// The idea is FTRouter's: the fragment names the URL that is called back when the destination is done.
+    /// The idea comes from FTRouter: the fragment names the URL that is called back when the destination is
+    /// done.
     public var returnURL: String? { self.extras?.returnPath?.pendingURL }
 
     /// Sends a value to the return URL now, instead of the reply's value when the handler has returned.
     ///
-    /// It is sent even if the handler fails afterwards. It can be called from anywhere, also with a message
-    /// that was kept.
+    /// The value is sent even if the handler fails afterwards. The method can be called from any thread, and
+    /// with a message that was kept.
     ///
-    /// - Parameter value: what the message on the return URL carries as its payload.
-    /// - Returns: false if there is no return URL, or it has been dealt with already.
+    /// - Parameter value: the payload of the message on the return URL.
+    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
     @discardableResult
     public func sendReturn(_ value: some Sendable) -> Bool {
         self.extras?.returnPath?.send(value, headers: self.returnHeaders) ?? false
     }
 
-    /// Has the reply's value sent to another URL than the one in the fragment.
+    /// Replaces the return URL by another URL.
     ///
-    /// - Parameter url: where to; without a scheme the message's scheme is meant. If it is no URL, the leg
-    ///   fails.
-    /// - Returns: false if there is no return URL, or it has been dealt with already.
+    /// - Parameter url: the destination of the reply's value. A URL without a scheme gets the message's
+    ///   scheme. If the text is not a URL, the leg fails.
+    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
     @discardableResult
     public func replaceReturnURL(with url: String) -> Bool {
         self.extras?.returnPath?.replace(with: url) ?? false
     }
 
-    /// Has nothing sent to the return URL; the caller still gets its reply.
+    /// Declines to send a value to the return URL.
     ///
-    /// - Returns: false if there is no return URL, or it has been dealt with already.
+    /// The caller still receives its reply.
+    ///
+    /// - Returns: false if the message has no return URL, or if its value has already been sent or declined.
     @discardableResult
     public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
 
-    /// Leaves the value for the return URL to the node that handles the message.
+    /// Leaves the delivery of the value to the node that handles the message.
     @discardableResult
     package func forwardReturn() -> Bool { self.extras?.returnPath?.forward() ?? false }
 
-    /// Keeps the return URL for later: the reply's value is not sent when the handler has returned, and
-    /// ``sendReturn(_:)`` or ``declineReturn()`` has to follow.
+    /// Holds the return URL when the handler returns, so that the reply's value is not sent.
+    ///
+    /// The code must call ``sendReturn(_:)`` or ``declineReturn()`` later.
     package func holdReturn() { self.extras?.returnPath?.hold() }
 }
 
 extension BusCore {
-    /// Where the value of a message's reply goes, if it has a return URL.
+    /// Returns the path of a reply's value to the return URL.
     ///
     /// - Parameters:
-    ///   - parameters: what the message's URL says.
+    ///   - parameters: the parameters of the message's URL.
     ///   - id: the message's ID.
-    ///   - hops: how many routes led to the message.
-    ///   - external: the peer that the message came from, and so the return URL with it.
-    /// - Returns: the way of the value; nil if there is no return URL.
+    ///   - hops: the number of routes that led to the message.
+    ///   - external: the peer that sent the message and its return URL.
+    /// - Returns: the path, or nil if the message has no return URL.
     func returnPath(
         of parameters: borrowing Parameters,
         _ id: CorrelationID,
@@ -68,7 +71,7 @@ extension BusCore {
         return self.makeReturnPath(parameters.address, id, hops: hops, from: external())
     }
 
-    /// Returns the extras of a message with its return URL.
+    /// Returns the extras of a message, with the path to its return URL if it has one.
     @inline(never)
     func addingReturnPath(
         to extras: MessageExtras?,
@@ -80,7 +83,7 @@ extension BusCore {
         return path.map { (extras ?? .empty).with(returnPath: $0) } ?? extras
     }
 
-    /// Returns a message that reaches no handler with its return URL: only a delivery gives one to a message.
+    /// Returns a message that reaches no handler with its return path, which otherwise only a delivery adds.
     func addingReturnPath(to message: Message) -> Message {
         let extras = message.extras ?? .empty
         let path = self.returnPath(
@@ -107,11 +110,13 @@ extension BusCore {
         return ReturnPath(id, to: url, scheme: address.scheme, hops: hops, sender: self, from: external)
     }
 
-    /// The URL in a message's fragment, with the message's scheme if it has none of its own.
+    /// Returns the return URL in a message's fragment.
     ///
-    /// A fragment is taken for a URL if it has a scheme or more than one segment, or if a route matches it;
-    /// any other is left to the handler. It may have been encoded once for each leg that it has still to go.
-    /// For a peer, only routes that are exposed to peers exist.
+    /// A return URL without a scheme gets the message's scheme.
+    ///
+    /// A fragment is a return URL if it has a scheme or more than one segment, or if a route matches it. The
+    /// handler can read any other fragment. The fragment may be percent-encoded once for each remaining leg.
+    /// For a peer, only exposed routes exist.
     func returnURL(in fragment: String, scheme: String, from audience: Audience? = nil) -> String? {
         self.returnURL(
             in: fragment,
@@ -135,8 +140,8 @@ extension BusCore {
             target.hasScheme || target.segments.count > 1
             || self.matches(url) && (audience.map { self.isExposedForReturns(url, to: $0) } ?? true)
         if isURL { return url }
-        // It may have been encoded as a whole, to be a fragment at all; what follows a plain delimiter is not
-        // part of that.
+        // The fragment may have been percent-encoded as a whole, so that it could be a fragment. Text after a
+        // plain delimiter is not part of the encoded text.
         let rest = fragment.drop { $0 != "?" && $0 != "#" }
         guard levels > 0, let decoded = target.segments.first, decoded + rest != fragment else { return nil }
         return self.returnURL(
@@ -147,18 +152,18 @@ extension BusCore {
         )
     }
 
-    /// A URL with a scheme, if it had none.
+    /// Returns a URL with the given scheme if it has none, or unchanged.
     func complete(_ url: String, scheme: String) -> String {
         let target = try? Address(url, conventions: self.configuration.conventions)
         guard let target, !target.hasScheme else { return url }
         let path = url.drop { $0 == "/" }
         if self.configuration.conventions.host == .isFirstSegment { return "\(scheme)://\(path)" }
-        // Behind two slashes stands a host, and what has no scheme has none either, unless it begins with
-        // them.
+        // A host follows two slashes. A URL without a scheme has no host either, unless it begins with two
+        // slashes.
         return url.hasPrefix("//") && !url.hasPrefix("///") ? "\(scheme):\(url)" : "\(scheme):///\(path)"
     }
 
-    /// Whether a route of this process takes a URL.
+    /// Returns whether a route of this process matches a URL.
     func matches(_ url: String) -> Bool {
         (try? self.registry.read { table throws(RoutingError) in table.canRoute(url) }) ?? false
     }
