@@ -1,12 +1,13 @@
 package import WaybillEventLoop
 package import WaybillRouting
 
-// What a console shows of a bus beside its messages, and what its operator does; for sibling targets.
+// The interface for a console and its operator, for sibling targets: the state of a bus, and messages that
+// the operator sends.
 extension MessageBus {
     /// The loops of the bus.
     package var eventLoops: [EventLoop] { self.core.eventLoops }
 
-    /// The mailboxes of the routes that are registered now, in the order of registration.
+    /// The loads of the mailboxes of the current routes, in the order of registration.
     package var routeLoads: [RouteLoad] {
         let loads = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route in
@@ -22,20 +23,22 @@ extension MessageBus {
         return loads ?? []
     }
 
-    /// Explains a URL by the routes that are registered now; calls no handler.
+    /// Explains how a URL is matched by the current routes.
+    ///
+    /// It calls no handler.
     package func explain(_ url: String) -> Explanation {
         let explanation = try? self.core.registry.read { table throws(RoutingError) in table.explain(url) }
         return explanation ?? self.core.currentConfiguration.table(of: Void.self).explain(url)
     }
 
-    /// The cluster that the bus has joined, as its node sees it; nil if it has joined none.
+    /// The cluster that the bus has joined, from the perspective of its node; nil if the bus has joined none.
     package var cluster: ClusterView? {
         self.core.registry.cluster?.view
     }
 
-    /// Routes what an operator asks for.
+    /// Routes a message that an operator sends.
     ///
-    /// - Returns: the ID of the message, and its value or why there is none.
+    /// - Returns: the ID of the message, and its value or the reason why it failed.
     package nonisolated(nonsending) func perform(
         _ act: OperatorRequest
     ) async -> (id: CorrelationID, result: Result<any Sendable, RoutingError>) {
@@ -46,33 +49,34 @@ extension MessageBus {
     }
 }
 
-/// How many messages wait for a route.
+/// The number of messages that wait for a route.
 package struct RouteLoad: Sendable {
     package let pattern: String
-    /// How many messages wait in its mailbox, which it may share with other routes, or are in progress there.
+    /// The number of messages that wait or are in progress in the route's mailbox, which other routes may
+    /// share.
     package let waiting: Int
-    /// How many may.
+    /// The limit of the mailbox.
     package let limit: Int
 }
 
-/// A message that an operator of the program sends: a call, or a dead letter once more.
+/// A message that an operator of the program sends, which is a call or a replay of a dead letter.
 package struct OperatorRequest: Sendable {
     fileprivate let content: Request
     fileprivate let timeout: Duration
 
-    /// A call.
+    /// Creates a call.
     package init(_ url: String, parameters: [String: any Sendable], timeout: Duration) {
         self.content = Request(url: url, passed: .make(parameters))
         self.timeout = timeout
     }
 
-    /// A message once more: with its parameters, headers and payload, from where it came, but without its
+    /// Creates a replay of a message, with its parameters, headers, payload and origin, but without its
     /// deadline.
     ///
     /// - Parameters:
     ///   - message: the message, which is the cause of the new one.
-    ///   - headers: more headers.
-    ///   - timeout: how long to wait for the reply.
+    ///   - headers: additional headers.
+    ///   - timeout: the duration to wait for the reply.
     package init(replaying message: Message, headers: [String: String], timeout: Duration) {
         self.content = Request(
             url: message.parameters.url,

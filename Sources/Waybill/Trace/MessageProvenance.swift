@@ -1,34 +1,36 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// How a message was given to an observed bus, and the message whose handler did it.
+/// The way in which a message was given to an observed bus, and the message whose handler sent it.
 ///
-/// The delivery of what is sent begins later than the code of its sender: so it is noted when the message is
-/// made.
+/// A sent message is delivered later than its sender's code runs, so the provenance is recorded when the
+/// message is created.
 struct MessageProvenance: Sendable {
     let kind: DeliveryKind
-    /// The message whose handler sent this one, if a handler did.
+    /// The message whose handler sent this one, or nil if no handler did.
     let cause: CorrelationID?
 }
 
-/// How a message was given to a bus.
+/// The way in which a message was given to a bus.
 package enum DeliveryKind: String, Sendable {
-    /// Its caller awaits the reply.
+    /// A request, whose caller awaits the reply.
     case request
     case send
     case publication
-    /// It takes the value of a reply to a return URL.
+    /// A message that delivers a reply's value to a return URL.
     case returnLeg = "return"
 }
 
 extension Message {
-    /// How the message was given to the bus, as far as observers of the bus were there.
+    /// The way in which the message was given to the bus.
+    ///
+    /// It is `request` if the bus was not observed then.
     package var deliveryKind: DeliveryKind {
         if self.extras?.isReturnOf != nil { return .returnLeg }
         return self.extras?.provenance?.kind ?? .request
     }
 
-    /// The message that led to this one: the one that it answers, or the one whose handler sent it.
+    /// The message that led to this one: the message that it answers, or the message whose handler sent it.
     package var cause: CorrelationID? {
         if self.extras?.isReturnOf != nil { return self.correlationID }
         return self.extras?.provenance?.cause
@@ -36,7 +38,9 @@ extension Message {
 }
 
 extension Request {
-    /// The request, with what observers want to know of its sender, which is the calling code.
+    /// Returns the request with its provenance for observers.
+    ///
+    /// It is called by the sender's code.
     func noting(_ kind: DeliveryKind, on core: BusCore) -> Request {
         let cause = core.handledMessage ?? self.extras?.provenance?.cause
         guard kind != .request || cause != nil else { return self }
@@ -48,16 +52,15 @@ extension Request {
 }
 
 extension BusCore {
-    /// The message that the calling code handles, or leads on from, as far as deliveries with middlewares
-    /// note it.
+    /// The message that the calling code is handling, or nil when it is not known.
     fileprivate var handledMessage: CorrelationID? {
         guard let shard = self.currentShard, shard.isCalling else { return DeliveryContext.current?.id }
         return shard.handledMessage
     }
 
-    /// What observers want to know of a message that is sent.
+    /// Returns the provenance of a sent message for observers, or nil when the bus is not observed.
     func provenance(of request: borrowing Request, in chain: MiddlewareChain) -> MessageProvenance? {
-        // A return leg knows what it answers.
+        // A return leg already stores the message that it answers.
         guard chain.isObserved, request.extras?.isReturnOf == nil else { return nil }
         return MessageProvenance(kind: .send, cause: self.handledMessage)
     }

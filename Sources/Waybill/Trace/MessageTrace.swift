@@ -3,20 +3,21 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Traces messages and their replies, for as long as the sequence is read.
+    /// Traces messages and their replies while the sequence exists.
     ///
     /// ```swift
     /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
     /// ```
     ///
-    /// Off, it costs nothing; on, it slows down every delivery of the bus a little, since they take the path
-    /// of deliveries with middlewares. It is around all middlewares, and so sees what the caller sees.
+    /// Without a trace, this feature costs nothing. With a trace, every delivery of the bus becomes slightly
+    /// slower, because it takes the path of deliveries with middlewares. The trace is outside of all
+    /// middlewares, so its events show the same results that callers receive.
     ///
     /// - Parameters:
-    ///   - pattern: the pattern of the URLs that are of interest; nil for all, those without a handler
-    ///     included.
-    ///   - bufferLimit: how many unread events to keep; the oldest are dropped for newer ones, and counted.
-    /// - Returns: the events, from now on.
+    ///   - pattern: the pattern of the URLs to trace, or nil for all URLs, including URLs without a handler.
+    ///   - bufferLimit: the maximum number of unread events. When it is exceeded, the oldest events are
+    ///     dropped and counted.
+    /// - Returns: the events that follow this call.
     /// - Throws: `invalidPattern`.
     public func trace(
         matching pattern: String? = nil,
@@ -34,47 +35,51 @@ extension MessageBus {
     }
 }
 
-/// What passes through a bus, as it passes: messages, replies, and failures.
+/// The traffic of a bus as a sequence of events: messages, replies, and failures.
 ///
 /// ```swift
 /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
 /// ```
 ///
-/// It begins with the call of ``MessageBus/trace(matching:bufferLimit:)``, and ends when the sequence and its
-/// iterators are gone, or the bus is. It holds what has not been read yet, up to a limit; then the oldest
-/// events go, and are counted. Deliveries do not wait for the reader. What ends before its delivery begins,
-/// since it is late, at the hop limit or finds its mailbox full, is not in it; ``MessageBus/deadLetters`` has
-/// what no caller awaited.
+/// The trace begins with the call of ``MessageBus/trace(matching:bufferLimit:)``. It ends when the sequence
+/// and its iterators are released, or when the bus ends. Unread events are kept up to a limit; then the
+/// oldest events are dropped and counted. Deliveries do not wait for the reader.
+///
+/// The trace does not contain messages that end before their delivery begins, because their deadline has
+/// passed, the hop limit is exceeded or the mailbox is full. ``MessageBus/deadLetters`` contains such
+/// messages if no caller awaited them.
 public struct MessageTrace: AsyncSequence, Sendable {
-    /// It fails never.
+    /// The sequence never fails.
     public typealias Failure = Never
 
     let tap: Tap
 
-    /// How many events were dropped because they were not read in time.
+    /// The number of events that were dropped because they were not read in time.
     public var dropped: Int { self.tap.losses.count.load(ordering: .relaxed) }
 
-    /// Begins to read; several iterators share the events.
+    /// Returns an iterator over the events.
+    ///
+    /// Several iterators share the events.
     public func makeAsyncIterator() -> Iterator {
         Iterator(tap: self.tap, stream: self.tap.stream.makeAsyncIterator())
     }
 
-    /// The events, one by one.
+    /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol {
         let tap: Tap
         var stream: AsyncStream<Event>.AsyncIterator
 
-        /// The next event, or nil when the bus has ended or the task is cancelled.
+        /// Returns the next event, or nil when the bus has ended or the task is cancelled.
         public mutating func next() async -> Event? { await self.next(isolation: #isolation) }
 
-        /// The next event, for a caller that is isolated to an actor.
+        /// Returns the next event to a caller that is isolated to an actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
             await EventLoop.yieldIfDue()
             return await self.stream.next(isolation: actor)
         }
     }
 
-    /// Removes the wiretap when all its sequences and iterators are released.
+    /// The owner of a wiretap, which removes it when all sequences and iterators are released.
     final class Tap: Sendable {
         let stream: AsyncStream<Event>
         let losses: Wiretap.Losses
@@ -95,50 +100,49 @@ public struct MessageTrace: AsyncSequence, Sendable {
 }
 
 extension MessageTrace {
-    /// Something that happened to a message.
+    /// An event in the delivery of a message.
     public struct Event: Sendable {
-        /// What happened.
+        /// The kind of an event.
         public enum Kind: Sendable {
-            /// The message is on its way.
+            /// The message is being delivered.
             case message
-            /// Its handler has sent a progress reply.
+            /// The handler has sent a progress reply.
             case progress(any Sendable)
-            /// Its caller has answered a progress reply.
+            /// The caller has answered a progress reply.
             case answer(any Sendable)
-            /// It was answered.
+            /// The message was replied to.
             case reply(any Sendable)
-            /// It was not.
+            /// The message failed.
             case failure(RoutingError)
         }
 
-        /// What happened.
+        /// The kind of the event.
         public let kind: Kind
 
         /// The message, as its caller sent it.
         public let message: Message
 
-        /// The pattern that it matched, if any.
+        /// The pattern that the message matched, or nil.
         public let pattern: String?
 
-        /// When it happened.
+        /// The time of the event.
         public let time: ContinuousClock.Instant
 
-        /// How long the message had been on its way.
+        /// The time since the delivery of the message began.
         public let duration: Duration
 
         /// The ID of the message whose handler sent this one; nil if no handler did.
         ///
-        /// It ties together all that one message leads to: what its handler routes, sends and publishes, and
-        /// what the caller routes to answer a progress reply. The cause of a return leg is the message that
-        /// it answers. A handler that was called before the bus was traced is no cause, and neither is one of
-        /// another process.
+        /// The causes connect a message with all messages that follow from it: messages that its handler
+        /// routes, sends and publishes, and messages that the caller routes to answer a progress reply. The
+        /// cause of a return leg is the message that it answers. A message that was already being handled
+        /// when the trace began is not recorded as a cause, and neither is a message of another process.
         public var cause: CorrelationID? { self.message.cause }
     }
 }
 
 extension MessageTrace.Event: CustomStringConvertible {
-    /// One readable line: the ID, what happened, the URL, and the value or the failure with the time that it
-    /// took.
+    /// One readable line with the ID, the kind and the URL, and the value or the failure with the duration.
     public var description: String {
         let url = self.message.parameters.url.onShortLine
         switch self.kind {

@@ -1,20 +1,19 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// Reports what passes, outside of all middlewares.
+/// A middleware outside of all others, which reports messages and replies.
 final class Wiretap: Middleware {
-    /// How many events were dropped.
+    /// The number of dropped events.
     let losses = Losses()
     private typealias Kind = MessageTrace.Event.Kind
 
     private let events: @Sendable (MessageTrace.Event) -> Bool
-    /// Called when there will be no more events.
+    /// A closure that is called when no more events will follow.
     let end: @Sendable () -> Void
 
-    /// Counts the dropped events.
+    /// The counter of dropped events.
     ///
-    /// Readers hold this and not the wiretap, which ends the events when it is
-    /// released.
+    /// Readers hold the counter and not the wiretap, which ends the events when it is released.
     final class Losses: Sendable {
         let count = Atomic<Int>(0)
     }
@@ -23,9 +22,12 @@ final class Wiretap: Middleware {
         self.init({ if case .dropped = events.yield($0) { false } else { true } }, onEnd: { events.finish() })
     }
 
+    /// Creates a wiretap.
+    ///
     /// - Parameters:
-    ///   - events: called for each event where it happens; returns whether it could keep it.
-    ///   - onEnd: called when there will be no more.
+    ///   - events: a closure that receives each event on the thread where it occurs, and returns whether it
+    ///     could keep it.
+    ///   - onEnd: a closure that is called when no more events will follow.
     init(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Bool,
         onEnd: @escaping @Sendable () -> Void = {}
@@ -54,7 +56,7 @@ final class Wiretap: Middleware {
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
-            // If so, its caller has had another outcome.
+            // The caller of a message whose reply is late has received another outcome.
             let kind =
                 next.interception.isLate(message)
                 ? .failure(next.interception.failure(CancellationError(), of: message)) : Kind.reply(value)
@@ -84,13 +86,14 @@ final class Wiretap: Middleware {
     }
 }
 
-// For sibling targets: where a trace is read some time later, an observer is called on the spot, so that a
-// caller that has a reply finds its message recorded.
+// The interface for sibling targets. A trace is read some time later, but an observer is called immediately.
+// A caller that has received a reply therefore finds its message recorded.
 extension MessageBus {
-    /// Reports every message and reply, outside of all middlewares.
+    /// Reports every message and reply to a closure, outside of all middlewares.
     ///
-    /// - Parameter events: is called where things happen; it must neither wait nor use the bus.
-    /// - Returns: what ends it.
+    /// - Parameter events: a closure that is called on the thread where an event occurs. It must neither
+    ///   block nor use the bus.
+    /// - Returns: a registration that can end the observation.
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
     ) -> Registration {
@@ -101,16 +104,17 @@ extension MessageBus {
         return self.core.intercept(pattern: nil) { $0.add(wiretap, scope: nil) }
     }
 
-    /// Reports every dead letter, before it is counted.
+    /// Reports every dead letter to a closure, before the dead letter is counted.
     ///
-    /// - Parameter observer: is called where things happen; it must neither wait nor use the bus.
-    /// - Returns: what ends it.
+    /// - Parameter observer: a closure that is called on the thread where a dead letter occurs. It must
+    ///   neither block nor use the bus.
+    /// - Returns: a closure that ends the observation.
     package func observeDeadLetters(
         _ observer: @escaping @Sendable (DeadLetter) -> Void
     ) -> @Sendable () -> Void {
         self.core.deadLetters.watch(observer)
     }
 
-    /// How the bus reads URLs and patterns.
+    /// The configuration of the bus, with its current default scheme.
     package var configuration: Configuration { self.core.currentConfiguration }
 }
