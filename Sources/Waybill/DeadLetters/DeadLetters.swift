@@ -2,62 +2,70 @@ internal import Synchronization
 internal import WaybillEventLoop
 
 extension MessageBus {
-    /// The dead letters of the bus from now on, for one observer; there may be any number.
+    /// A sequence of the dead letters that follow this call, for one observer.
+    ///
+    /// A bus may have any number of observers.
     ///
     /// ```swift
     /// let deadLetters = bus.deadLetters
     /// Task { for await deadLetter in deadLetters { print(deadLetter) } }
     /// ```
     ///
-    /// These are all that ``BusStatistics/deadLettered`` counts: messages that reach no handler, whether
-    /// their callers get the error or not, those that the uncaught handler sees, and those that were sent, or
-    /// are the return leg of another, and failed. The dead letter is in the sequence before its caller has
-    /// the error, or, if no caller awaits the message, before it is counted. The sequence ends when the bus
-    /// has shut down or is dropped, and keeps neither the bus nor its loops. The latest 256 dead letters wait
-    /// for a slow observer: see ``deadLetters(limit:)``.
+    /// The sequence contains all messages that ``BusStatistics/deadLettered`` counts:
     ///
-    /// Without an observer nothing is kept and nothing paid for; dead letters that no caller awaits are
-    /// warnings in the log in any case.
+    /// - messages that reach no handler, including messages whose callers receive the error and messages that
+    ///   the uncaught handler receives;
+    /// - messages that were sent, or that are return legs, and failed;
+    /// - published messages that were not read from a subscription.
+    ///
+    /// A dead letter is added to the sequence before its caller receives the error, or, if no caller awaits
+    /// the message, before it is counted. The sequence ends when the bus has shut down or is released. It
+    /// keeps neither the bus nor its loops alive. For a slow observer the latest 256 dead letters are kept:
+    /// see ``deadLetters(limit:)``.
+    ///
+    /// Without an observer, dead letters are not kept and cost nothing. Dead letters that no caller awaits
+    /// are always logged as warnings.
     public var deadLetters: DeadLetters { self.deadLetters(limit: 256) }
 
-    /// The dead letters of the bus from now on, for one observer.
+    /// Returns a sequence of the dead letters that follow this call, for one observer.
     ///
-    /// - Parameter limit: how many wait for a slow observer, at least one; one more drops the oldest, which
-    ///   is counted in ``DeadLetters/dropped``.
+    /// - Parameter limit: the maximum number of unread dead letters, at least one. When it is exceeded, the
+    ///   oldest is dropped and counted in ``DeadLetters/dropped``.
     /// - Returns: the dead letters, for one iteration.
     public func deadLetters(limit: Int) -> DeadLetters { self.core.deadLetters.watch(limit: limit) }
 }
 
-/// The dead letters of a bus as they come, for one observer.
+/// The dead letters of a bus in the order in which they occur, for one observer.
 ///
-/// It sees every dead letter from the moment ``MessageBus/deadLetters`` was asked for until it is dropped, or
-/// the bus has shut down. An observer that is slower than the dead letters come loses the oldest, and can see
-/// how many: the bus waits for no observer. A sequence is for one iteration at a time; a second observer asks
-/// the bus for another.
+/// The sequence contains every dead letter from the access to ``MessageBus/deadLetters`` until the sequence
+/// is released or the bus has shut down. The bus does not wait for observers. If an observer is too slow, the
+/// oldest dead letters are dropped and counted. Use a sequence for one iteration at a time; each observer
+/// needs its own sequence.
 public struct DeadLetters: AsyncSequence, Sendable {
-    /// What a sequence yields.
+    /// The element of the sequence.
     public typealias Element = DeadLetter
 
-    /// It ends, and never fails.
+    /// The sequence never fails.
     public typealias Failure = Never
 
     let stream: AsyncStream<DeadLetter>
     let watcher: DeadLetterObserver
 
-    /// How many dead letters were dropped because they had not been read in time.
+    /// The number of dead letters that were dropped because they were not read in time.
     public var dropped: Int { self.watcher.dropped.load(ordering: .relaxed) }
 
-    /// Starts to read, with the dead letters that have come since the sequence was made.
+    /// Returns an iterator, which begins with the dead letters that have occurred since the sequence was
+    /// created.
     public func makeAsyncIterator() -> Iterator { Iterator(base: self.stream.makeAsyncIterator()) }
 
-    /// Waits for dead letters, one at a time.
+    /// An iterator that waits for dead letters, one at a time.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncStream<DeadLetter>.Iterator
 
-        /// The next dead letter, or nil when the bus has shut down or the task is cancelled.
+        /// Returns the next dead letter, or nil when the bus has shut down or the task is cancelled.
         public mutating func next() async -> DeadLetter? { await self.next(isolation: #isolation) }
 
-        /// The next dead letter, or nil when the bus has shut down or the task is cancelled.
+        /// Returns the next dead letter, or nil when the bus has shut down or the task is cancelled.
         ///
         /// - Parameter actor: the isolation to wait in.
         /// - Returns: the dead letter.
@@ -78,7 +86,9 @@ final class DeadLetterObservers: Sendable {
         var isClosed = false
     }
 
-    /// Whether there is an observer; without one, a dead letter costs this look.
+    /// Whether there is an observer.
+    ///
+    /// Without one, a dead letter costs only this check.
     @inline(__always)
     var isWatched: Bool { self.count.load(ordering: .acquiring) > 0 }
 
@@ -89,7 +99,7 @@ final class DeadLetterObservers: Sendable {
         )
         let watcher = DeadLetterObserver(continuation)
         let id = ObjectIdentifier(watcher)
-        // The ID stays unique: no other observer is allocated in this one's place while the bus holds it.
+        // The ID is unique: no other observer can be allocated at this address while the bus holds this one.
         continuation.onTermination = { [weak self] _ in self?.forget(id) }
         self.add(watcher)
         return DeadLetters(stream: stream, watcher: watcher)
@@ -97,7 +107,7 @@ final class DeadLetterObservers: Sendable {
 
     /// Calls a closure for each dead letter.
     ///
-    /// - Returns: what ends it.
+    /// - Returns: a closure that ends the calls.
     func watch(_ observer: @escaping @Sendable (DeadLetter) -> Void) -> @Sendable () -> Void {
         let watcher = DeadLetterObserver({ letter in
             observer(letter)
@@ -118,7 +128,7 @@ final class DeadLetterObservers: Sendable {
     }
 
     func show(_ letter: DeadLetter) {
-        // Called outside the lock: the closure may take it again.
+        // The watchers are called outside the lock, because they may take it again.
         for watcher in self.state.withLock({ Array($0.watchers.values) }) { watcher.notify(letter) }
     }
 
@@ -138,14 +148,14 @@ final class DeadLetterObservers: Sendable {
             defer { self.count.store(state.watchers.count, ordering: .releasing) }
             return state.watchers.removeValue(forKey: id)
         }
-        // Released outside the lock.
+        // Release the observer outside the lock.
         _ = consume watcher
     }
 }
 
-/// One observer of dead letters, as the bus holds it.
+/// An observer of dead letters, which the bus holds.
 final class DeadLetterObserver: Sendable {
-    /// Dead letters that were not read in time.
+    /// The number of dead letters that were not read in time.
     let dropped = Atomic<Int>(0)
     private let keep: @Sendable (DeadLetter) -> Bool
     private let end: @Sendable () -> Void
@@ -157,9 +167,11 @@ final class DeadLetterObserver: Sendable {
         )
     }
 
+    /// Creates an observer.
+    ///
     /// - Parameters:
-    ///   - keep: called for each dead letter; returns whether it could keep it.
-    ///   - onEnd: called when there will be no more.
+    ///   - keep: a closure that is called for each dead letter, and returns whether it could keep it.
+    ///   - onEnd: a closure that is called when no more dead letters will follow.
     init(_ keep: @escaping @Sendable (DeadLetter) -> Bool, onEnd: @escaping @Sendable () -> Void = {}) {
         self.keep = keep
         self.end = onEnd
