@@ -1,37 +1,44 @@
 internal import Synchronization
 internal import WaybillRouting
 
-/// The statistics of a bus: how many messages were sent, and how each ended.
+/// The statistics of a bus: the number of messages that were sent, and the number of each outcome.
 ///
-/// They balance at every moment:
+/// The numbers balance at every moment:
 /// `sent == replied + failed + expired + cancelled + deadLettered + inFlight`.
 public struct BusStatistics: Sendable, Equatable {
-    /// Messages that were given to the bus.
+    /// The number of messages that were given to the bus.
     public var sent = 0
-    /// Messages whose handler returned.
+    /// The number of messages whose handler returned.
     public var replied = 0
-    /// Messages whose handler threw, or whose value was not what the handler needed.
+    /// The number of messages whose handler threw, or whose values did not have the types that the handler
+    /// needs.
+    ///
+    /// All other failures without their own counter are included, for example refusals.
     public var failed = 0
-    /// Messages whose deadline passed first.
+    /// The number of messages whose deadline passed before they ended.
     public var expired = 0
-    /// Messages whose caller was cancelled first.
+    /// The number of messages whose caller was cancelled before they ended.
     public var cancelled = 0
-    /// Messages that reached no handler, or whose handler was unregistered, or the bus shut down, before it
-    /// replied; and those that no caller awaited and that failed.
+    /// The number of messages that reached no handler, or whose handler was unregistered or whose bus shut
+    /// down before a reply.
+    ///
+    /// Failed messages that no caller awaited are included.
     public var deadLettered = 0
-    /// Replies that came when their messages had ended otherwise, and were dropped; those messages are
-    /// counted by their outcome.
+    /// The number of replies that were dropped because their messages had already ended.
+    ///
+    /// Those messages are counted by their own outcome.
     public var lateReplies = 0
-    /// Messages that have not ended yet; read while messages pass, it includes those that have ended
-    /// meanwhile.
+    /// The number of messages that have not ended.
+    ///
+    /// If messages end while it is read, it may include them.
     public var inFlight: Int { self.sent - self.ended }
 
-    /// Messages that have ended, in whichever way.
+    /// The number of messages that have ended, with any outcome.
     var ended: Int { self.replied + self.failed + self.expired + self.cancelled + self.deadLettered }
 
     mutating func add(_ counters: Counters) {
-        // What ended is read before what was sent: a message in between counts as in flight, never as less
-        // than none.
+        // Read the ended messages before the sent ones. A message in between then counts as in flight, and
+        // the number is never negative.
         self.replied += counters.replied.load(ordering: .acquiring)
         self.failed += counters.failed.load(ordering: .acquiring)
         self.expired += counters.expired.load(ordering: .acquiring)
@@ -42,7 +49,7 @@ public struct BusStatistics: Sendable, Equatable {
 }
 
 extension BusStatistics: CustomStringConvertible {
-    /// The sum of both, count by count.
+    /// Returns the sum of two statistics, count by count.
     static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.sent += right.sent
@@ -55,7 +62,7 @@ extension BusStatistics: CustomStringConvertible {
         return sum
     }
 
-    /// The difference of the two, count by count.
+    /// Returns the difference of two statistics, count by count.
     public static func - (left: Self, right: Self) -> Self {
         var difference = left
         difference.sent -= right.sent
@@ -68,7 +75,9 @@ extension BusStatistics: CustomStringConvertible {
         return difference
     }
 
-    /// One readable line, with every count; late replies are the last, if there were any.
+    /// One readable line with every count.
+    ///
+    /// Late replies are last, and are omitted if there are none.
     public var description: String {
         """
         \(self.sent) sent: \(self.replied) replied, \(self.failed) failed, \(self.expired) expired, \
@@ -78,9 +87,9 @@ extension BusStatistics: CustomStringConvertible {
     }
 }
 
-/// The statistics of one route: how many messages reached it, and how each ended.
+/// The statistics of one route: the number of messages that reached it, and the number of each outcome.
 public struct RouteStatistics: Sendable, Equatable, CustomStringConvertible {
-    /// The pattern, as it was registered; a connector's scheme, with a colon.
+    /// The registered pattern, or a connector's scheme followed by a colon.
     public let pattern: String
 
     /// The file of the registration, as `#fileID` names it.
@@ -89,38 +98,41 @@ public struct RouteStatistics: Sendable, Equatable, CustomStringConvertible {
     /// The line of the registration.
     public let line: Int
 
-    /// How many messages reached the route, as ``BusStatistics/sent``, and how each ended.
+    /// The counts.
+    ///
+    /// ``BusStatistics/sent`` is the number of messages that reached the route.
     public let counts: BusStatistics
 
-    /// One readable line: pattern, place and counts.
+    /// One readable line with the pattern, the position and the counts.
     public var description: String {
         "\(self.pattern) (\(self.fileID):\(self.line)): \(self.counts)".onOneLine
     }
 }
 
 extension MessageBus {
-    /// How many messages were sent, and how each ended.
+    /// The current statistics of the bus.
     public var statistics: BusStatistics { self.core.statistics.current }
 
-    /// The statistics of each route that is registered now, in the order of registration, and then of each
-    /// connector.
+    /// The current statistics of each route, in the order of registration, and then of each connector.
     ///
     /// ```swift
     /// for route in bus.routeStatistics where route.counts.failed > 0 { print(route) }
     /// ```
     ///
-    /// A message counts for its route once its handler has it: a message that no caller awaits does not count
-    /// while it waits in a mailbox, and neither does one while its handler is being called in place. What is
-    /// in ``statistics`` and in no route reached none, or a subscriber, or a route that has been unregistered
-    /// since:
+    /// A message counts for its route once its handler has received it. A message that no caller awaits does
+    /// not count while it waits in a mailbox. A message whose handler is called in place counts when it has
+    /// ended.
+    ///
+    /// Some messages are counted in ``statistics`` but for no current route. They reached no route or a
+    /// subscriber, or their route has been unregistered:
     ///
     /// ```swift
     /// let elsewhere = bus.routeStatistics.reduce(bus.statistics) { $0 - $1.counts }
     /// print(elsewhere.deadLettered, "messages led nowhere")
     /// ```
     ///
-    /// The numbers are read one after the other, so that they balance exactly only while no message is
-    /// delivered. Reading them goes through all routes; it is not for every message.
+    /// The numbers are read one after the other, so they balance exactly only while no message is delivered.
+    /// Reading them visits all routes, so do not read them with every message.
     public var routeStatistics: [RouteStatistics] {
         let routes = try? self.core.registry.read { table throws(RoutingError) in
             table.routes.compactMap { route in

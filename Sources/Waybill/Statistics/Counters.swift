@@ -3,10 +3,10 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// One set of counters: how many messages were sent, and how each ended.
+/// A set of counters: the number of messages that were sent, and the number of each outcome.
 ///
-/// Each loop keeps its own, so that counting is a load and a store in the loop's own cache; ``add(_:)`` is
-/// for the set that all other threads share.
+/// Each loop has its own set, so that counting is a load and a store in the loop's own cache. All other
+/// threads share one set, for which ``add(_:)`` is used.
 final class Counters: Sendable {
     let sent = Atomic<Int>(0)
     let replied = Atomic<Int>(0)
@@ -16,20 +16,20 @@ final class Counters: Sendable {
     let deadLettered = Atomic<Int>(0)
     let lateReplies = Atomic<Int>(0)
 
-    /// Counts one, on the one thread that may write this set.
+    /// Increments a counter, on the only thread that may write this set.
     @inline(__always)
     static func increment(_ counter: borrowing Atomic<Int>) {
         counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .releasing)
     }
 
-    /// Counts one, on any thread.
+    /// Increments a counter, on any thread.
     static func add(_ counter: borrowing Atomic<Int>) {
         counter.add(1, ordering: .sequentiallyConsistent)
     }
 }
 
 extension Counters {
-    /// Counts how a message ended, on the one thread that may write this set.
+    /// Counts the outcome of a message, on the only thread that may write this set.
     @inline(__always)
     func close(_ kind: Outcome.Kind) {
         switch kind {
@@ -41,7 +41,7 @@ extension Counters {
         }
     }
 
-    /// Counts how a message ended, on any thread.
+    /// Counts the outcome of a message, on any thread.
     func closeShared(_ kind: Outcome.Kind) {
         switch kind {
         case .replied: Self.add(self.replied)
@@ -55,10 +55,13 @@ extension Counters {
 
 /// The counters of one route, in its handler.
 ///
-/// A message that is called in place counts when it has ended, and any other from the moment that its handler
-/// has it: so a message that is called in place pays for one number that only its loop writes.
+/// A message whose handler is called in place counts when it has ended. Any other message counts from the
+/// moment when its handler has received it. A message that is called in place therefore needs only one
+/// counter, which only its loop writes.
 struct RouteCounters: ~Copyable, Sendable {
-    /// Messages whose handler was called in place and returned; written by the handler's loop only.
+    /// The number of messages whose handler was called in place and returned.
+    ///
+    /// Only the handler's loop writes it.
     private let repliedInPlace = Atomic<Int>(0)
 
     private let inFlight = Atomic<Int>(0)
@@ -72,13 +75,13 @@ struct RouteCounters: ~Copyable, Sendable {
     /// Counts a message as in flight.
     func begin() { Counters.add(self.inFlight) }
 
-    /// Takes ``begin()`` back, for a message that has ended meanwhile.
+    /// Reverts ``begin()`` for a message that has ended in the meantime.
     func forget() { self.inFlight.subtract(1, ordering: .releasing) }
 
-    /// Counts how a message ended.
+    /// Counts the outcome of a message.
     ///
     /// - Parameters:
-    ///   - kind: How the message ended.
+    ///   - kind: The kind of the outcome.
     ///   - isInFlight: Whether ``begin()`` has counted the message.
     ///   - isOnLoop: Whether the calling thread runs the handler's loop.
     @inline(__always)
@@ -102,12 +105,12 @@ struct RouteCounters: ~Copyable, Sendable {
         if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
-    /// Counts a reply that came when its message had ended.
+    /// Counts a reply to a message that had already ended.
     func countLateReply() { Counters.add(self.lateReplies) }
 
     var statistics: BusStatistics {
-        // What is in flight is read first: one that ends meanwhile is counted twice for a moment, but never
-        // lost.
+        // Read the messages in flight first. A message that ends in between is counted twice for a moment,
+        // but is never missing.
         let inFlight = self.inFlight.load(ordering: .acquiring)
         var statistics = BusStatistics()
         statistics.replied =
@@ -122,9 +125,9 @@ struct RouteCounters: ~Copyable, Sendable {
     }
 }
 
-/// The statistics of a bus: how many messages there were, and how each ended.
+/// The statistics of a bus, from the counters of all threads.
 final class Statistics: Sendable {
-    /// The counters of every thread that is not one of the bus's loops.
+    /// The counters of all threads that run no loop of the bus.
     let shared = Counters()
 
     private let ids = Atomic<UInt64>(CorrelationID.newBlock())
@@ -132,7 +135,7 @@ final class Statistics: Sendable {
 
     func open(_ counters: Counters) { self.shards.withLock { $0.append(counters) } }
 
-    /// The ID for a message of a thread that is not one of the bus's loops.
+    /// Returns the ID of a message from a thread that runs no loop of the bus.
     func nextID() -> CorrelationID {
         CorrelationID(rawValue: self.ids.add(1, ordering: .relaxed).newValue)
     }
@@ -149,7 +152,7 @@ final class Statistics: Sendable {
 extension CorrelationID {
     private static let blocks = Atomic<UInt64>(0)
 
-    /// The number before the first of a block of a trillion that nothing else in this process uses.
+    /// Returns the number before a block of 2^40 numbers that no other code in this process uses.
     static func newBlock() -> UInt64 {
         Self.blocks.add(1, ordering: .relaxed).newValue << 40
     }
@@ -159,7 +162,7 @@ extension BusCore {
     /// Returns an ID for a message that is not counted.
     func nextID() -> CorrelationID { self.currentShard?.with { $0.nextID() } ?? self.statistics.nextID() }
 
-    /// Counts a reply that came when its message had ended otherwise.
+    /// Counts a reply to a message that had already ended.
     func countLateReply(at handler: Handler?) {
         handler?.counters.countLateReply()
         Counters.add(self.statistics.shared.lateReplies)
