@@ -8,7 +8,7 @@ enum ConfiguredTarget: Sendable {
     case values(Values)
     /// A URL that a connector handles.
     ///
-    /// Connectors read the address, so the message gets this URL.
+    /// Connectors read the address, so the message is delivered with this URL.
     case connected(String)
 
     /// The values of a target that a route handles.

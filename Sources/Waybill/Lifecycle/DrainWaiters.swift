@@ -56,7 +56,7 @@ extension BusCore {
     @inline(never)
     func noteEnd() {
         // A waiter that is added later checks the condition itself. When two threads call this method, the
-        // one that takes the lock last sees the counts of both.
+        // thread that takes the lock last sees the counts of both.
         if self.drainWaiters.withLock({ $0.isEmpty }) { return }
         for condition in [DrainWaiters.Condition.none, .butExempt] where self.isDrained(condition) {
             for resume in self.drainWaiters.withLock({ $0.remove(condition) }) { resume() }

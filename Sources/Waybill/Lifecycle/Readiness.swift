@@ -1,14 +1,15 @@
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// Whether a program can take requests, as ``MessageBus/readiness(within:)`` has found it.
+/// The result of ``MessageBus/readiness(within:)``: whether a program can take requests, and the conditions
+/// that do not hold.
 public struct Readiness: Sendable {
     /// A condition that does not hold.
     public struct Problem: Sendable, Equatable {
         /// The name of the check: `bus`, `event loop 0`, or a name given to
         /// ``MessageBus/addReadinessCheck(_:_:)``.
         public let name: String
-        /// Why the check failed, for the operators of the program.
+        /// The reason why the check failed, for the operators of the program.
         public let reason: String
     }
 

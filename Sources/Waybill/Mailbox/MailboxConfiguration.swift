@@ -72,8 +72,8 @@ extension MessageBus {
     /// Sends a message that no caller awaits, and waits until its module has a slot for it.
     ///
     /// Use this method to send to a module whose mailbox suspends its senders (``MailboxConfiguration``). The
-    /// sender goes no faster than the module, whereas messages of ``send(_:parameters:headers:)`` fail when
-    /// the mailbox is full. With other mailboxes this method does not wait.
+    /// sender waits while the mailbox is full, whereas messages of ``send(_:parameters:headers:)`` fail. With
+    /// other mailboxes this method does not wait.
     ///
     /// - Parameters:
     ///   - url: the destination. A URL without a scheme gets the default scheme.

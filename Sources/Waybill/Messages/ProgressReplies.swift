@@ -152,8 +152,8 @@ extension MessageBus {
 extension Message {
     /// Sends a progress reply to the caller, and waits until the caller has handled it.
     ///
-    /// The handler goes no faster than its caller reads: each task that sends progress replies keeps at most
-    /// one. The handler resumes in its own isolation.
+    /// The handler waits until the caller has read the reply, so each task that sends progress replies keeps
+    /// at most one of them. The handler resumes in its own isolation.
     ///
     /// - Parameter value: the reply's value, with which the caller's closure is called.
     /// - Returns: whether the caller has handled the reply; false if it does not listen or no longer listens.

@@ -4,9 +4,8 @@ public import WaybillRouting
 
 /// The replies to one request in the order in which they arrive: the progress replies and the last reply.
 ///
-/// The request is made when the iteration begins. The handler goes no faster than the loop over the replies:
-/// after each progress reply it waits until the loop asks for the next one. Leaving the loop early cancels
-/// the handler.
+/// The request is made when the iteration begins. After each progress reply, the handler waits until the loop
+/// asks for the next one. Leaving the loop early cancels the handler.
 public struct Replies: AsyncSequence, Sendable {
     /// The reason why the request failed, so that the last reply is missing.
     public typealias Failure = RoutingError

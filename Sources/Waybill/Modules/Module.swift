@@ -42,8 +42,8 @@ extension Module {
 
     /// The loop as the module's executor.
     ///
-    /// `LoopBound` declares this property too, but it is not visible to code that imports only `Waybill`. An
-    /// actor that sees no such property gets a default executor.
+    /// `LoopBound` declares this property too, but code that imports only `Waybill` cannot see that
+    /// declaration. Without a visible declaration, an actor would get a default executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe self.eventLoop.asUnownedSerialExecutor()
     }

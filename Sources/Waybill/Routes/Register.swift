@@ -107,7 +107,7 @@ extension MessageBus {
         try self.core.register(Handler(code, of: module, core: self.core), pattern, fileID, line)
     }
 
-    // The overload is disfavored, because a trailing closure could otherwise be taken for the object.
+    // The overload is disfavored, because a trailing closure could otherwise be interpreted as the object.
     /// Binds an object to a URL: a caller that routes the URL receives the object.
     @_disfavoredOverload
     @discardableResult

@@ -43,8 +43,6 @@ final class SubscriptionBuffer: Sendable {
     /// Removes and returns the next message, or nil when the buffer is empty.
     ///
     /// The result's `isOver` is true when the buffer has ended.
-    ///
-    /// The result's `isOver` is true when the buffer has ended.
     func take() -> (message: UnreadMessage?, isOver: Bool) {
         switch self.state.withLock({ $0.read() }) {
         case .message(let message, let queued):

@@ -119,7 +119,7 @@ extension MessageTrace {
         /// The kind of the event.
         public let kind: Kind
 
-        /// The message, as its caller sent it.
+        /// The message that the event concerns, in the form in which its caller sent it.
         public let message: Message
 
         /// The pattern that the message matched, or nil.
