@@ -150,8 +150,9 @@ extension RoutingError {
 
     /// Whether the error is about a message that the handler sent, perhaps to its own URL.
     ///
-    /// An error about a sent message names that message's route or the reason why it reached none. The limits
-    /// of hops and deadline show this, because the handler's own message kept both.
+    /// An error about a sent message names that message's route or the reason why it reached none. The codes
+    /// `hopLimitExceeded` and `deadlineExceeded` mean a sent message, because the handler's own message was
+    /// within both limits.
     private var isAboutSentMessage: Bool {
         if self.route != nil { return true }
         return !self.url.isEmpty && (self.code == .hopLimitExceeded || self.code == .deadlineExceeded)

@@ -47,9 +47,10 @@ public protocol Middleware: Sendable {
     /// While a middleware is suspended, later messages of the same sender can overtake the message.
     ///
     /// When the method runs in its own task, messages that it routes or sends inherit the message's deadline
-    /// and hops. Only then can it send progress replies. These messages pass through middlewares too. Use a
-    /// middleware that routes with a pattern that excludes the URLs it routes to, or it may call itself
-    /// endlessly.
+    /// and hops. Only in its own task can the method send progress replies.
+    ///
+    /// Messages that a middleware routes or sends pass through middlewares too. Use such a middleware for a
+    /// pattern that excludes its destinations. Otherwise it may call itself endlessly.
     ///
     /// - Parameters:
     ///   - message: the message, as the previous middleware has passed it on.
@@ -91,7 +92,8 @@ public struct MiddlewareContext: ~Copyable, Sendable {
 
     /// The pattern that the message has matched, or nil if no pattern matches and the message has no handler.
     ///
-    /// The number of different patterns is the number of routes, so a metric may have the pattern as a label.
+    /// The number of different patterns is limited by the number of routes, so a metric may have the pattern
+    /// as a label.
     public var pattern: String? { self.interception.target.pattern }
 
     /// The current instant of the clock that measures the bus's deadlines.
