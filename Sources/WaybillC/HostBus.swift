@@ -99,7 +99,7 @@ final class HostBus: @unchecked Sendable {
     ///
     /// - Throws: `shutDown` if the bus is closing already: `closed` is called once, and so is what frees the bus.
     func close(_ closed: @escaping @Sendable () -> Void) throws(RoutingError) {
-        if self.isClosing { throw RoutingError(.shutDown, message: "the bus is being closed already") }
+        if self.isClosing { throw RoutingError(.shutDown, message: "the bus is already being closed") }
         self.isClosing = true
         self.change(pending: 1)
         let (bus, eventLoop) = (self.bus, self.eventLoop)

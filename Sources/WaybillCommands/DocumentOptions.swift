@@ -38,10 +38,10 @@ package struct DocumentOptions: ParsableArguments {
     @Option(help: "With --openapi: the path of the gateway.")
     var gatewayPath = "/bus"
 
-    @Option(help: "What a document calls the program.")
+    @Option(help: "The name of the program in the document.")
     var title: String?
 
-    @Option(help: "Which version of the program a document is about.")
+    @Option(help: "The version of the program in the document.")
     var programVersion = "1.0.0"
 
     package init() {}

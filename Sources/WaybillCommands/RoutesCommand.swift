@@ -36,7 +36,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
         )
     }
 
-    @Option(help: "How routes are printed: table, json or markdown.")
+    @Option(help: "The format of the output: table, json or markdown.")
     var format: RouteListFormat = .table
 
     @Flag(help: "Print the routes as JSON, as `--format json` does.")
@@ -44,7 +44,7 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
 
     @OptionGroup(title: "Documents") var document: DocumentOptions
 
-    @Flag(help: "With a document: only the routes that peers of other processes reach.")
+    @Flag(help: "With a document: only the routes that are exposed to other processes.")
     var exposed = false
 
     @Flag(help: "Check the routes, and the URLs given, instead of printing them.")
@@ -52,11 +52,11 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
 
     @Option(
         name: .customLong("service"),
-        help: "With --check: the protocol of a service that a module has to provide; may be repeated."
+        help: "With --check: the protocol of a service that a module must provide. Repeat it for more."
     )
     var services: [String] = []
 
-    @Argument(help: "With --check: URLs that have to lead somewhere, with their return URLs.")
+    @Argument(help: "With --check: URLs that must have a handler, as must their return URLs.")
     var urls: [String] = []
 
     /// Makes the command.

@@ -165,7 +165,7 @@ final class CallWatch: Sendable {
 extension RoutingError {
     /// The error of a call whose client has gone before it began.
     fileprivate static func cancelled(_ request: ExternalRequest) -> Self {
-        Self(.cancelled, url: request.url, message: "the client has gone")
+        Self(.cancelled, url: request.url, message: "the client has closed the connection")
     }
 }
 #endif

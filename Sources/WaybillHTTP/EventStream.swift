@@ -137,13 +137,13 @@ final class StreamCount: Sendable {
     ///
     /// - Parameter client: the address of the client; nil if it is not known.
     /// - Returns: The place, which is given back when it is released.
-    /// - Throws: The problem that there are too many streams.
+    /// - Throws: The problem that the server has too many event streams.
     func take(for client: String?) throws(Problem) -> Place {
         let refusal: String? = self.state.withLock { state in
-            if state.count >= self.limit { return "there are too many streams" }
+            if state.count >= self.limit { return "the server has too many event streams" }
             if let client {
                 let count = state.clients[client, default: 0]
-                if let clientLimit, count >= clientLimit { return "this client has too many streams" }
+                if let clientLimit, count >= clientLimit { return "this client has too many event streams" }
                 state.clients[client] = count + 1
             }
             state.count += 1
@@ -196,7 +196,7 @@ package struct EventStreams: Sendable {
     ///   - client: the address of the client; nil if it is not known.
     ///   - produce: sends the events.
     /// - Returns: The response.
-    /// - Throws: The problem that there are too many streams.
+    /// - Throws: The problem that the server has too many event streams.
     package func response(
         to request: Request,
         from client: String? = nil,

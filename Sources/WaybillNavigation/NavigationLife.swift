@@ -51,7 +51,7 @@ final class NavigationLife: Sendable {
             throw RoutingError(
                 .noHandler,
                 url: self.message.address.text,
-                message: "its destination is not there, so it cannot be closed"
+                message: "its destination does not exist, so it cannot be closed"
             )
         }
         try await close()

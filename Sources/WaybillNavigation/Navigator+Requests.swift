@@ -40,7 +40,7 @@ extension Navigator {
             let source = self.top(of: request.presenter)
             for inspector in rules.inspectors
             where try await !Self.agrees(inspector, to: request, from: source) {
-                throw RoutingError.refused("an inspector, \(type(of: inspector)), stopped it")
+                throw RoutingError.refused("the inspector \(type(of: inspector)) rejected the request")
             }
             let (change, value) = try await self.perform(request, factory)
             for inspector in rules.inspectors {
@@ -64,7 +64,10 @@ extension Navigator {
         do {
             return try await inspector.shouldTransition(request, from: source)
         } catch {
-            throw RoutingError.refused("an inspector, \(type(of: inspector)), stopped it", cause: error)
+            throw RoutingError.refused(
+                "the inspector \(type(of: inspector)) rejected the request",
+                cause: error
+            )
         }
     }
 

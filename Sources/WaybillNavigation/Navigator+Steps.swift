@@ -13,7 +13,8 @@ extension Navigator {
             throw RoutingError(
                 .refused,
                 url: url,
-                message: "a step that is being taken waits for it: send it, and it is taken afterwards"
+                message:
+                    "the navigation step in progress awaits this request, which would wait for that step: use `send` instead"
             )
         }
         do {

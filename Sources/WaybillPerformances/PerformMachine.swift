@@ -29,7 +29,7 @@ struct PerformMachine {
             throw Refusal(
                 code: .infiniteRecursion,
                 message:
-                    "\(Self.nestingLimit) performances were begun inside of one another; do two lead to each other?",
+                    "\(Self.nestingLimit) performances are nested, which is the limit; do two perform each other?",
                 isQuiet: true
             )
         }
@@ -39,15 +39,15 @@ struct PerformMachine {
         case .routed:
             throw Refusal(
                 code: .actionFailed,
-                message: "its destination is there: remove that before the next is made",
+                message: "its destination already exists: remove it before you perform again",
                 isQuiet: true
             )
         case .routing:
-            throw Refusal(code: .overRoute, message: "it is being performed already")
+            throw Refusal(code: .overRoute, message: "it is already being performed")
         case .removing:
             throw Refusal(
                 code: .actionFailed,
-                message: "its destination is being removed: wait until that is done"
+                message: "its destination is being removed: wait for the removal"
             )
         }
     }
@@ -61,11 +61,11 @@ struct PerformMachine {
                 message: "it has not been performed, so there is nothing to remove"
             )
         case .routing:
-            throw Refusal(code: .actionFailed, message: "it is being performed: wait until that is done")
+            throw Refusal(code: .actionFailed, message: "it is being performed: wait for the performance")
         case .removing:
-            throw Refusal(code: .overRoute, message: "its destination is being removed already")
+            throw Refusal(code: .overRoute, message: "its destination is already being removed")
         case .removed:
-            throw Refusal(code: .actionFailed, message: "its destination is gone already")
+            throw Refusal(code: .actionFailed, message: "its destination has already been removed")
         }
     }
 

@@ -62,7 +62,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     ///   - onSuccess: called when this performance succeeds, after the configuration's handler.
     ///   - onFailure: called when this performance fails, after the configuration's handler.
     /// - Returns: the destination, which the caller has to hold.
-    /// - Throws: `overRoute` if it is being performed already, `actionFailed` if its state does not permit
+    /// - Throws: `overRoute` if it is already being performed, `actionFailed` if its state does not permit
     ///   it, `infiniteRecursion` for the 201st performance inside of one another, `noHandler` if the router
     ///   has no destination or nothing shows it, and `handlerFailed` with the error of a step as its cause.
     ///   After a failure the state is as before.
@@ -172,7 +172,7 @@ public final class Performance<Destination: Sendable>: Sendable {
             made = try await self.router.make(origin, self.settings)
         }
         guard let destination = made else {
-            throw RoutingError(.noHandler, message: "its router has no destination now")
+            throw RoutingError(.noHandler, message: "the router has no destination at present")
         }
         try await configuration.prepare?(destination)
         try await self.router.prepare(destination)
@@ -188,8 +188,8 @@ public final class Performance<Destination: Sendable>: Sendable {
             guard let presenter = self.attachments.value(of: PresenterBox.self)?.presenter else {
                 throw RoutingError(
                     .noHandler,
-                    message: "nothing shows a destination by `\(transition)`; `bus.setPerformPresenter(_:)` "
-                        + "sets the presenter that does"
+                    message: "no presenter can show a destination by `\(transition)`: set one with "
+                        + "`bus.setPerformPresenter(_:)`"
                 )
             }
             return presenter

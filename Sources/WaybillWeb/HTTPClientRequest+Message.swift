@@ -23,14 +23,19 @@ extension HTTPClientRequest {
             throw RoutingError(
                 .invalidURL,
                 url: address.text,
-                message: "`\(address.scheme)` is connected to the web, which has http and https URLs only"
+                message:
+                    "the web connector cannot deliver `\(address.scheme)` URLs: connect it to http and https only"
             )
         }
         let path = address.text.drop { $0 == "/" }
         let url = address.hasScheme ? address.text : "\(address.scheme)://\(path)"
         // The client (1.37) traps on a port that there cannot be.
         if let port = URL(string: url)?.port, !(0...65_535).contains(port) {
-            throw RoutingError(.invalidURL, url: address.text, message: "there is no port \(port)")
+            throw RoutingError(
+                .invalidURL,
+                url: address.text,
+                message: "\(port) is not a port: ports are numbers from 0 to 65535"
+            )
         }
         self.init(url: url)
         let body = try Self.body(of: message)

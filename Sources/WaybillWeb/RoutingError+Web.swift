@@ -18,7 +18,7 @@ extension RoutingError {
         switch error {
         case .cancelled where Task.isCancelled: return CancellationError()
         case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
-            return Self(.invalidURL, url: url, message: "this is no URL of the web", cause: error)
+            return Self(.invalidURL, url: url, message: "this is not an http or https URL", cause: error)
         case .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout:
             return Self(
                 .deadlineExceeded,

@@ -108,7 +108,7 @@ public struct WebConnector: Connector {
                 let wasHeard = await message.reply(with: part)
                 try Task.checkCancellation()
                 guard wasHeard || isHeard == nil else {
-                    throw RoutingError.refused("its caller did not take a part of the body")
+                    throw RoutingError.refused("the caller did not accept a part of the response body")
                 }
                 isHeard = wasHeard
                 if wasHeard { continue }

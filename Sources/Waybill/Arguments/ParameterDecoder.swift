@@ -72,7 +72,7 @@ extension Message {
         RoutingError(
             .invalidParameter,
             url: self.parameters.url,
-            message: "the parameters are no \(TypeName.of(type)): \(Self.reason(error))",
+            message: "the parameters cannot be decoded as \(TypeName.of(type)): \(Self.reason(error))",
             cause: error
         )
     }
@@ -174,7 +174,7 @@ private struct ParameterDecoder: Decoder {
             RoutingError(
                 .invalidParameter,
                 url: self.parameters.url,
-                message: "`\(key.stringValue)` is one value, and has no members: pass it with the call"
+                message: "`\(key.stringValue)` is a single value without members: pass it with the call"
             )
         }
     }

@@ -152,7 +152,7 @@ struct URLDraft: Sendable {
             .invalidParameter,
             url: self.pattern,
             message:
-                "expected one value, since `\(name)` is in the path of \(self.pattern), but there are \(count)"
+                "expected one value, because `\(name)` is in the path of \(self.pattern), but found \(count)"
         )
     }
 }

@@ -74,7 +74,11 @@ public struct Actions: Sendable {
     ) throws(RoutingError) -> Action {
         let names = (isSchemeTarget ? [address.scheme] : []) + address.segments
         guard let wanted = names.first else {
-            throw Self.missing(address, "it names no target and no action", Self.example(address.scheme))
+            throw Self.missing(
+                address,
+                "the URL names neither a target nor an action",
+                Self.example(address.scheme)
+            )
         }
         let target =
             isSchemeTarget

@@ -148,7 +148,7 @@ extension BusCore {
                 throw .shutDown(url: pattern)
             }
             guard connections.cluster == nil else {
-                throw RoutingError(.conflict, url: pattern, message: "the bus has joined a cluster already")
+                throw RoutingError(.conflict, url: pattern, message: "the bus has already joined a cluster")
             }
             let connection = Connection(
                 id: connections.nextID(),

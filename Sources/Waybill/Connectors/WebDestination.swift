@@ -33,7 +33,7 @@ public struct WebDestination: Connector {
             return
         }
         self.open = { [weak bus] message in
-            guard let bus else { throw RoutingError(.shutDown, message: "the bus is gone") }
+            guard let bus else { throw RoutingError(.shutDown, message: "the message bus no longer exists") }
             let parameters = message.parameters.call.merging(["url": message.address.text]) { $1 }
             let reply = try await bus.route(
                 url,

@@ -69,8 +69,8 @@ extension BusCore {
                 return RoutingError(
                     .notTransferable,
                     url: route.pattern.text,
-                    message: "it is shared with other nodes, and returns \(TypeName.of(type)), "
-                        + "which is not Codable"
+                    message: "the route is shared with other nodes, but its reply type "
+                        + "\(TypeName.of(type)) is not Codable"
                 )
             }
         }

@@ -84,7 +84,7 @@ extension MessageBus {
                 if turns == true { return nil }
                 return Readiness.Problem(
                     name: "event loop \(index)",
-                    reason: "it has not turned for \(limit)"
+                    reason: "the loop has not completed an iteration for \(limit)"
                 )
             }
         }

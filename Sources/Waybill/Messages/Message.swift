@@ -159,7 +159,7 @@ extension Message {
             throw RoutingError(
                 .missingParameter,
                 url: self.parameters.url,
-                message: "the message carries no payload, but \(TypeName.of(type)) is needed"
+                message: "the message has no payload, but the handler needs \(TypeName.of(type))"
             )
         }
         guard let value = converted(payload, to: type) else {

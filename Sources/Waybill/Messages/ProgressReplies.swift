@@ -193,7 +193,7 @@ extension Message {
         } catch is Exchange.NotListening {
             throw .notListening(url: url)
         } catch {
-            throw RoutingError(.refused, url: url, message: "its caller threw an error", cause: error)
+            throw RoutingError(.refused, url: url, message: "the caller threw an error", cause: error)
         }
         self.tellObservers(.answer(answer))
         guard let value = converted(answer, to: Answer.self) else {

@@ -25,7 +25,8 @@ extension RoutingError {
         Self(
             .invalidPattern,
             url: pattern,
-            message: "this is not a scheme, which is a letter and then letters, digits, `+`, `-` and `.`"
+            message:
+                "this is not a URL scheme: a scheme is a letter followed by letters, digits, `+`, `-` and `.`"
         )
     }
 
@@ -35,7 +36,7 @@ extension RoutingError {
 
     /// Returns the error for a peer that subscribes to a pattern that matches no exposed URL.
     static func notSubscribable(_ pattern: String) -> Self {
-        Self(.noRoute, url: pattern, message: "no URL that is exposed for subscribing matches the pattern")
+        Self(.noRoute, url: pattern, message: "the pattern matches no URL that is exposed for subscriptions")
     }
 
     /// Returns the error for a peer's URL with a long run of combining marks, which Swift compares in
@@ -45,7 +46,7 @@ extension RoutingError {
     }
 
     static func loopShutDown(url: String) -> Self {
-        Self(.shutDown, url: url, message: "the event loop of its handler has been shut down")
+        Self(.shutDown, url: url, message: "the event loop of the handler has been shut down")
     }
 
     static func cancelled(url: String) -> Self {
@@ -57,14 +58,18 @@ extension RoutingError {
     }
 
     static func unregistered(url: String) -> Self {
-        Self(.noHandler, url: url, message: "its handler was unregistered while the message waited for it")
+        Self(
+            .noHandler,
+            url: url,
+            message: "the handler was unregistered while the message waited in its mailbox"
+        )
     }
 
     static func notListening(url: String) -> Self {
         Self(
             .noHandler,
             url: url,
-            message: "its caller does not listen for progress replies any more"
+            message: "the caller no longer accepts progress replies"
         )
     }
 
@@ -84,7 +89,7 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "\(Self.waiting(limit)) for the module, which is its mailbox's limit"
+            message: "the mailbox of the module is full: its limit is \(Self.messages(limit))"
         )
     }
 
@@ -93,7 +98,7 @@ extension RoutingError {
             .mailboxFull,
             url: url,
             message:
-                "it was dropped for a younger message: more than \(limit) waited, which is its mailbox's limit"
+                "dropped for a newer message: the mailbox of the module is full, and its limit is \(Self.messages(limit))"
         )
     }
 
@@ -101,19 +106,19 @@ extension RoutingError {
         Self(
             .mailboxFull,
             url: url,
-            message: "\(Self.waiting(limit)) to be read by a subscriber, which is its limit"
+            message: "the subscription is full: its limit is \(Self.messages(limit))"
         )
     }
 
-    private static func waiting(_ count: Int) -> String {
-        count == 1 ? "1 message waits" : "\(count) messages wait"
+    private static func messages(_ count: Int) -> String {
+        count == 1 ? "1 waiting message" : "\(count) waiting messages"
     }
 
     static func droppedUnread(url: String) -> Self {
         Self(
             .mailboxFull,
             url: url,
-            message: "it was dropped for a younger message: its subscriber is too slow"
+            message: "dropped for a newer message: the subscriber reads too slowly"
         )
     }
 
@@ -121,7 +126,7 @@ extension RoutingError {
         Self(
             .deadlock,
             url: url,
-            message: "its module is serial and waits for this very message: it is being handled there already"
+            message: "the serial module is already handling a message that awaits this one"
         )
     }
 
@@ -130,7 +135,7 @@ extension RoutingError {
             .hopLimitExceeded,
             url: url,
             message:
-                "the message was routed on \(limit == 1 ? "once" : "\(limit) times"); do two routes lead to each other?"
+                "the message was forwarded \(limit == 1 ? "once" : "\(limit) times"), which is the limit; do two routes forward to each other?"
         )
     }
 
@@ -168,7 +173,7 @@ extension RoutingError {
     }
 
     private static func failed(by error: any Error, at url: String) -> Self {
-        Self(.handlerFailed, url: url, message: self.sentence(of: error, by: "its handler"), cause: error)
+        Self(.handlerFailed, url: url, message: self.sentence(of: error, by: "the handler"), cause: error)
     }
 
     /// Returns the error as an error about the message of a URL.

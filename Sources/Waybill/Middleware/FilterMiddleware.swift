@@ -46,7 +46,9 @@ public struct FilterMiddleware: Middleware {
         next: borrowing Next
     ) async throws -> any Sendable {
         do {
-            guard try self.passes(message) else { throw RoutingError.refused("a filter stopped the message") }
+            guard try self.passes(message) else {
+                throw RoutingError.refused("a filter rejected the message")
+            }
             return try await next(message)
         } catch {
             let error = RoutingError.thrown(error, around: message)

@@ -120,7 +120,7 @@ extension BusCore {
                     .conflict,
                     url: route.pattern.text,
                     message:
-                        "no URL reaches it: \(url), for example, leads to `\(rival.pattern)` (\(rival.fileID):\(rival.line))"
+                        "no URL can reach this route: \(url), for example, is delivered to `\(rival.pattern)` (\(rival.fileID):\(rival.line))"
                 )
             }
         }

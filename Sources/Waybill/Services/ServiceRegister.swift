@@ -27,7 +27,7 @@ struct ServiceRegister {
         if let rival = self.entries[offer.key], !replaces {
             throw RoutingError(
                 .conflict,
-                message: "`\(offer.key)` is provided already (\(rival.fileID):\(rival.line)): "
+                message: "`\(offer.key)` is already provided (\(rival.fileID):\(rival.line)): "
                     + "give one of the two a name"
             )
         }
@@ -240,7 +240,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "`\(key)` is made on demand: ask for its performance, and perform that"
+            message: "`\(key)` is created on demand: request its performance, and perform that"
         )
     }
 
@@ -249,7 +249,7 @@ extension RoutingError {
         Self(
             .noHandler,
             url: "\(key)",
-            message: "`\(key)` has no router that makes it: ask for the service itself"
+            message: "`\(key)` has no router that creates it: request the service itself"
         )
     }
 
@@ -260,7 +260,7 @@ extension RoutingError {
         return Self(
             .infiniteRecursion,
             url: "\(key)",
-            message: "adapters lead back to where they began: \(names)"
+            message: "the adapters form a cycle: \(names)"
         )
     }
 }

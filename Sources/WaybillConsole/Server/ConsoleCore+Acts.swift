@@ -20,7 +20,7 @@ extension ConsoleCore {
         }
         let parameters = body.member(named: "parameters")
         guard let values = parameters.map({ $0.isNull ? [:] : $0.parameters }) ?? [:] else {
-            throw Problem(.badRequest, "`parameters` is no object")
+            throw Problem(.badRequest, "`parameters` is not an object")
         }
         let timeout = body.member(named: "timeout")?.int ?? Self.usualTimeout
         let limit = min(max(timeout, Self.shortestTimeout), Self.longestTimeout)
@@ -76,7 +76,7 @@ extension ConsoleCore {
             let pattern = body.member(named: "pattern")?.string
             letters = self.letters.replayable { key, _ in key == LetterBox.Key(code: code, pattern: pattern) }
         } else {
-            throw Problem(.badRequest, "`ids` or `code` says which dead letters are meant")
+            throw Problem(.badRequest, "`ids` or `code` must name the dead letters")
         }
         let replays = await self.replays(of: letters.sorted { $0.id < $1.id }.prefix(Self.replayLimit))
         var json = JSONFields()

@@ -60,7 +60,10 @@ struct ConsoleGate: Sendable {
         }
         let type = request.headers[.contentType].map { CloudEvent.mediaType(of: $0) }
         guard type == "application/json" else {
-            throw Problem(.unsupportedMediaType, "a request that acts is `application/json`")
+            throw Problem(
+                .unsupportedMediaType,
+                "a request with an action must have the content type `application/json`"
+            )
         }
     }
 

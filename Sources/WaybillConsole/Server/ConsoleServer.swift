@@ -109,7 +109,10 @@ struct ConsoleServer: Sendable {
             try Self.require(.post, request)
             try self.core.gate.checkAct(request)
             guard self.core.configuration.allowsActions else {
-                throw Problem(.forbidden, "the console only shows: the option `allowsActions` lets it act")
+                throw Problem(
+                    .forbidden,
+                    "the console is read-only: the option `allowsActions` permits actions"
+                )
             }
         default: break
         }
@@ -136,11 +139,11 @@ struct ConsoleServer: Sendable {
 
     private func flow(_ id: Substring) throws(Problem) -> [UInt8] {
         guard let number = UInt64(id, radix: 16) else {
-            throw Problem(.badRequest, "that is no ID of a message")
+            throw Problem(.badRequest, "this is not the ID of a message")
         }
         let flow = self.core.recorder.state.withLock { $0.flow(of: CorrelationID(rawValue: number)) }
         guard let diagram = flow.flatMap({ FlowDiagram($0) }) else {
-            throw Problem(.notFound, "the message is not kept, or not any more")
+            throw Problem(.notFound, "the console does not keep this message, or no longer keeps it")
         }
         return diagram.json
     }
@@ -173,7 +176,7 @@ struct ConsoleServer: Sendable {
 
 // Requests and responses.
 extension ConsoleServer {
-    private static let unknownPage = Problem(.notFound, "there is no such page")
+    private static let unknownPage = Problem(.notFound, "this page does not exist")
 
     private static func query(of request: Request) throws(Problem) -> FormItems {
         try FormItems(Array((request.uri.query ?? "").utf8))
@@ -199,7 +202,7 @@ extension ConsoleServer {
         let body = try await self.body(of: request)
         guard let text = try? JSONText(validating: Array(body.readableBytesView)), text.shape == .object
         else {
-            throw Problem(.badRequest, "the body is no object of JSON")
+            throw Problem(.badRequest, "the body is not a JSON object")
         }
         return text
     }

@@ -126,7 +126,7 @@ struct ShownFailure: Sendable, Equatable {
             case .deadlineExceeded: "no reply arrived before the deadline"
             case .cancelled: "its caller was cancelled"
             case .mailboxFull: "too many messages wait"
-            case .hopLimitExceeded: "it was routed on too often"
+            case .hopLimitExceeded: "the message was forwarded too often"
             case .unreachable: "its handler cannot be reached"
             case .shutDown: "the bus has shut down"
             default: "its handler failed"

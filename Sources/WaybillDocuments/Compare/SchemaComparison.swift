@@ -69,7 +69,7 @@ struct SchemaComparison {
 
     private mutating func compareTypes(_ before: PlainSchema, _ now: PlainSchema, _ place: String) {
         guard let first = before.type else {
-            return self.narrowed("\(place) is known to be \(now.type ?? "") now")
+            return self.narrowed("\(place) is now known to be \(now.type ?? "")")
         }
         guard let second = now.type else { return self.widened("\(place) is opaque now, and was \(first)") }
         let message = "\(place) is \(second) now, and was \(first)"

@@ -18,7 +18,7 @@ extension BusDocument {
     public init(json: String) throws {
         let tree = try JSONTree(json: json)
         guard let format = tree["waybill"]?.double, format <= Double(Self.format) else {
-            throw DocumentError.notDocument("`waybill` is no format that this version reads")
+            throw DocumentError.notDocument("`waybill` is not a format that this version can read")
         }
         self.title = try tree.text("title")
         self.version = try tree.text("version")
@@ -42,7 +42,7 @@ enum DocumentError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notDocument(let reason): "this is no document of a bus: \(reason)"
+        case .notDocument(let reason): "this is not a document of a bus: \(reason)"
         }
     }
 }

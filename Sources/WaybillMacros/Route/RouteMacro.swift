@@ -22,16 +22,18 @@ open class RouteMacro: PeerMacro {
 
     private static func misuse(_ declaration: some DeclSyntaxProtocol, _ lexicalContext: [Syntax]) -> String?
     {
-        guard declaration.is(FunctionDeclSyntax.self) else { return "`@Route` stands on a method" }
+        guard declaration.is(FunctionDeclSyntax.self) else {
+            return "`@Route` can be attached only to a method"
+        }
         guard let outer = lexicalContext.first else {
-            return "`@Route` stands on a method of an actor with `@Module`"
+            return "`@Route` can be attached only to a method of an actor with `@Module`"
         }
         if outer.is(ExtensionDeclSyntax.self) {
-            return "a route has to stand in the actor itself: `@Module` does not see its extensions"
+            return "a route must be declared in the actor itself: `@Module` does not see its extensions"
         }
         guard let attributes = outer.asProtocol((any WithAttributesSyntax).self)?.attributes,
             attributes.first(named: "Module") != nil
-        else { return "`@Route` stands on a method of an actor with `@Module`" }
+        else { return "`@Route` can be attached only to a method of an actor with `@Module`" }
         // On another type it is `@Module` that stands wrong, and says so.
         return nil
     }

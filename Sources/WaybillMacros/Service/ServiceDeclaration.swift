@@ -83,12 +83,12 @@ struct ServiceDeclaration {
             return false
         }
         if let types = declaration.primaryAssociatedTypeClause {
-            reporter.report("a service cannot be generic: a URL does not say for which type it is", at: types)
+            reporter.report("a service cannot be generic: a URL cannot name the type", at: types)
             return false
         }
         if let clause = declaration.genericWhereClause {
             reporter.report(
-                "a service cannot be generic: a URL does not say for which type it is",
+                "a service cannot be generic: a URL cannot name the type",
                 at: clause
             )
             return false

@@ -40,16 +40,16 @@ struct ServiceMembers {
 
     private static func reason(_ member: DeclSyntax) -> String {
         if member.is(VariableDeclSyntax.self) {
-            return "a service has methods only, since a message takes time and may fail: "
+            return "a service can have only methods, because a message takes time and may fail: "
                 + "make the property a method that is `async throws`"
         }
         if member.is(AssociatedTypeDeclSyntax.self) {
-            return "a service cannot be generic: a URL does not say for which type it is"
+            return "a service cannot be generic: a URL cannot name the type"
         }
         if member.is(IfConfigDeclSyntax.self) {
-            return "a service has the same methods in every program: put the condition around the protocol"
+            return "the methods of a service cannot be conditional: put the condition around the protocol"
         }
-        return "a service has methods only, which messages call"
+        return "a service can have only methods"
     }
 
     private static func place(_ member: DeclSyntax) -> Syntax {

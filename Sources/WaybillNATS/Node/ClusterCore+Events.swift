@@ -232,7 +232,8 @@ extension ClusterCore {
         RoutingError(
             .mailboxFull,
             url: url,
-            message: "clients that are not nodes may have \(self.clients.countLimit) requests in flight, of "
+            message:
+                "clients outside the cluster may have at most \(self.clients.countLimit) requests in flight, with "
                 + "\(self.clients.sizeLimit) bytes together"
         )
     }

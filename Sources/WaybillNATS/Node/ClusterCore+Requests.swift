@@ -28,7 +28,7 @@ extension ClusterCore {
         } catch let error as RoutingError
             where error.code == .noRoute && error.route == nil && self.isReturning
         {
-            throw self.unreachable(url, "its nodes have not come back to the server yet", error)
+            throw self.unreachable(url, "its nodes have not yet connected to the server again", error)
         }
     }
 
@@ -40,7 +40,11 @@ extension ClusterCore {
     private func noRoute(_ url: String) -> RoutingError {
         let nearest = self.state.withLock { $0.suggestions(for: url) }
         let hint = nearest.isEmpty ? "" : "; did you mean \(nearest.joined(separator: " or "))?"
-        return RoutingError(.noRoute, url: url, message: "no node of the cluster has a route for it\(hint)")
+        return RoutingError(
+            .noRoute,
+            url: url,
+            message: "no node of the cluster has a route for this URL\(hint)"
+        )
     }
 
     private func send(
@@ -102,7 +106,7 @@ extension ClusterCore {
             return RoutingError(
                 .notTransferable,
                 url: url,
-                message: "the message has \(size) bytes, and the server takes \(limit)"
+                message: "the message has \(size) bytes, but the server accepts at most \(limit)"
             )
         }
         // The node that gets it would not read it. The data of an event in its binary mode may be no JSON.
@@ -111,7 +115,7 @@ extension ClusterCore {
         return RoutingError(
             .notTransferable,
             url: url,
-            message: "the values are nested deeper than \(depthLimit), which no node reads"
+            message: "the values are nested deeper than \(depthLimit) levels, which is the limit of a node"
         )
     }
 

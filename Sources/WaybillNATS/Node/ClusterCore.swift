@@ -145,7 +145,12 @@ actor ClusterCore: RPCCaller {
 // Joining and leaving.
 extension ClusterCore {
     func start() async throws {
-        if self.phase == .left { throw RoutingError(.refused, message: "a node joins once") }
+        if self.phase == .left {
+            throw RoutingError(
+                .refused,
+                message: "this node has left the cluster: create another node to join again"
+            )
+        }
         guard self.phase == .apart else { return }
         self.phase = .member
         do throws(RoutingError) {

@@ -72,7 +72,8 @@ final class NodeChannel: RPCChannel {
         if size <= limit { return body }
         let error = RoutingError(
             .notTransferable,
-            message: "the answer has \(size) bytes, and the server takes \(limit); send smaller batches"
+            message:
+                "the answer has \(size) bytes, but the server accepts at most \(limit); send smaller batches"
         )
         return RPCSession.answer(to: .null, RPCFailure(wholly: error))
     }
@@ -104,14 +105,14 @@ final class NodeChannel: RPCChannel {
         if result.range.count > limit {
             return RoutingError(
                 .notTransferable,
-                message: "the reply has \(result.range.count) bytes, and the server takes \(limit)"
+                message: "the reply has \(result.range.count) bytes, but the server accepts at most \(limit)"
             )
         }
         let depthLimit = JSONText.depthLimit - 4
         guard result.isDeeper(than: depthLimit) else { return nil }
         return RoutingError(
             .notTransferable,
-            message: "the reply is nested deeper than \(depthLimit), which no node reads"
+            message: "the reply is nested deeper than \(depthLimit) levels, which is the limit of a node"
         )
     }
 

@@ -43,7 +43,7 @@ final class NATSClient: @unchecked Sendable {
             let code: RoutingError.Code =
                 result == NATS_CONNECTION_AUTH_FAILED || result == NATS_NOT_PERMITTED
                 ? .refused : .unreachable
-            throw RoutingError(code, message: "no server of NATS can be used: \(text)")
+            throw RoutingError(code, message: "cannot connect to a NATS server: \(text)")
         }
         unsafe self.connection = connection
     }

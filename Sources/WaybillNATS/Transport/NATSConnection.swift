@@ -81,7 +81,12 @@ final class NATSConnection: ClusterTransport {
             allowsPlaintext: self.security.allowsPlaintext
         )
         if let objection = servers.objection { throw objection }
-        if self.commands.isClosed { throw RoutingError(.refused, message: "a transport is opened once") }
+        if self.commands.isClosed {
+            throw RoutingError(
+                .refused,
+                message: "the transport has been opened before: create another one to connect again"
+            )
+        }
         var security = self.security
         security.usesTLS = servers.usesTLS
         let socket = try NATSSocket()

@@ -33,7 +33,10 @@ final class NATSSocket: Sendable {
         // Two descriptors are written to two places.
         let status = unsafe places.withUnsafeMutableBufferPointer { unsafe pipe($0.baseAddress) }
         guard status == 0 else {
-            throw RoutingError(.unreachable, message: "the process has no descriptor left for a connection")
+            throw RoutingError(
+                .unreachable,
+                message: "the process has no file descriptor left for a connection"
+            )
         }
         self.wakeUps = (ends[0], ends[1])
         for end in [ends[0], ends[1]] {

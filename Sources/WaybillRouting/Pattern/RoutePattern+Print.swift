@@ -43,7 +43,7 @@ struct PatternPrinter {
         throw RoutingError(
             .missingParameter,
             url: self.pattern.text,
-            message: "there is no value for `\(missing ?? "")`"
+            message: "the value for `\(missing ?? "")` is missing"
         )
     }
 

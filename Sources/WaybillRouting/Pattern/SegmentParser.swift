@@ -118,8 +118,8 @@ struct SegmentParser {
     ) throws(Failure) -> RegularExpression {
         guard var budget = self.budget else {
             throw Failure(
-                message: "the pattern of a peer has a regular expression; "
-                    + "`RoutingLimits.allowsExpressionsOfPeers` allows them"
+                message: "the pattern of a peer has a regular expression, which is rejected unless "
+                    + "`RoutingLimits.allowsExpressionsOfPeers` is true"
             )
         }
         defer { self.budget = budget }
@@ -144,10 +144,10 @@ struct SegmentParser {
                 return false
             }
             name = self.string(start, end)
-            if type == "path" { throw Failure(message: "`<path:\(name)>` has to be a segment of its own") }
+            if type == "path" { throw Failure(message: "`<path:\(name)>` must be a whole segment") }
             guard let known = PatternConstraint.named(type) else {
                 throw Failure(
-                    message: "`\(type)` is not a type; there are string, int, double, bool, uuid and path"
+                    message: "`\(type)` is not a type; the types are string, int, double, bool, uuid and path"
                 )
             }
             constraint = known

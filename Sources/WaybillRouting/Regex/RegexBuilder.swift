@@ -17,7 +17,7 @@ struct RegexBudget {
     /// Takes steps out of the budget; throws when too few are left.
     mutating func spend(_ count: Int) throws(RegexParser.Failure) {
         guard count <= self.steps else {
-            throw RegexParser.Failure("its repetitions ask for too much work")
+            throw RegexParser.Failure("its nested repetitions would take too much work")
         }
         self.steps -= count
     }

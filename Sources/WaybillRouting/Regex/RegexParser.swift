@@ -17,7 +17,9 @@ struct RegexParser {
 
     mutating func parse() throws(Failure) -> RegexNode {
         let node = try self.choice()
-        guard self.index == self.scalars.count else { throw Failure("a bracket closes that was not opened") }
+        guard self.index == self.scalars.count else {
+            throw Failure("a closing bracket has no opening bracket")
+        }
         return node
     }
 
@@ -68,7 +70,7 @@ struct RegexParser {
         // Values are always as short as possible, so a lazy quantifier means the same as a greedy one.
         _ = self.take("?")
         if let next = self.next, "*+?".unicodeScalars.contains(next) {
-            throw Failure("a repetition repeats a repetition")
+            throw Failure("a repetition follows another repetition")
         }
         return .repetition(atom, from: from, to: to)
     }
@@ -84,7 +86,7 @@ struct RegexParser {
             self.index = start
             return nil
         }
-        if let to, to < from { throw Failure("a repetition ends before it begins") }
+        if let to, to < from { throw Failure("the maximum of a repetition is less than its minimum") }
         return (from, to)
     }
 
@@ -103,12 +105,14 @@ struct RegexParser {
         case ".": return .set(.any)
         case "^": return .start
         case "$": return .end
-        case "*", "+", "?": throw Failure("a repetition repeats nothing")
+        case "*", "+", "?": throw Failure("a repetition follows no expression")
         case "[": return .set(try self.set())
         case "\\": return try self.escape()
         case "(":
             if self.take("?") {
-                guard self.take(":") else { throw Failure("of the special groups only `(?:` is known") }
+                guard self.take(":") else {
+                    throw Failure("`(?:` is the only special group that is supported")
+                }
             }
             let node = try self.choice()
             guard self.take(")") else { throw Failure("a group is not closed") }
@@ -118,7 +122,7 @@ struct RegexParser {
     }
 
     private mutating func escape() throws(Failure) -> RegexNode {
-        guard let letter = self.take() else { throw Failure("a backslash stands at the end") }
+        guard let letter = self.take() else { throw Failure("the expression ends with a backslash") }
         if let set = CharacterSet.escape(letter) { return .set(set) }
         return .set(CharacterSet(try Self.escaped(letter)))
     }
@@ -157,7 +161,9 @@ struct RegexParser {
                 ranges += [low.value...low.value, 45...45]
                 continue
             }
-            guard low.value <= high.value else { throw Failure("a range ends before it begins") }
+            guard low.value <= high.value else {
+                throw Failure("the end of a range is less than its beginning")
+            }
             ranges.append(low.value...high.value)
         }
         throw Failure("a set is not closed")
@@ -169,7 +175,7 @@ struct RegexParser {
         _ ranges: inout [ClosedRange<UInt32>]
     ) throws(Failure) -> Unicode.Scalar? {
         guard scalar == "\\" else { return scalar }
-        guard let letter = self.take() else { throw Failure("a backslash stands at the end") }
+        guard let letter = self.take() else { throw Failure("the expression ends with a backslash") }
         guard let set = CharacterSet.escape(letter) else {
             return letter == "b" ? "\u{8}" : try Self.escaped(letter)
         }

@@ -8,10 +8,10 @@ struct RegularExpression: Sendable {
     init(_ text: String, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var parser = RegexParser(text)
         guard let node = try parser.parse().withoutAnchors() else {
-            throw .init("an anchor stands where it can never match")
+            throw .init("an anchor is in a place where it can never match")
         }
         self.automaton = try RegexAutomaton(node, budget: &budget)
-        guard !self.automaton.sets.isEmpty else { throw .init("it matches nothing but the empty text") }
+        guard !self.automaton.sets.isEmpty else { throw .init("it matches only the empty text") }
         var source = Substring(text)
         if source.hasPrefix("^") { source.removeFirst() }
         if source.hasSuffix("$"), !source.hasSuffix("\\$") { source.removeLast() }

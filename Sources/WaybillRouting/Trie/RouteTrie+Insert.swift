@@ -11,7 +11,7 @@ extension RouteTrie {
             throw RoutingError(
                 .invalidPattern,
                 url: pattern.text,
-                message: "the table holds \(self.count) routes, all that `routes` allows"
+                message: "the table already holds \(self.count) routes, which is the limit `routes`"
             )
         }
         self.generation += 1

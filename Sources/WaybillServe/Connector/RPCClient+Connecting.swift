@@ -101,7 +101,11 @@ extension RPCClient {
         case .finished(.success): return
         case .finished(.failure(let failure)): throw failure.routingError(url: "")
         case .lost(let reason): throw RoutingError(.unreachable, message: "\(self.address): \(reason)")
-        default: throw RoutingError(.unreachable, message: "\(self.address) answers something else")
+        default:
+            throw RoutingError(
+                .unreachable,
+                message: "\(self.address) answered the authentication with a message of another kind"
+            )
         }
     }
 }

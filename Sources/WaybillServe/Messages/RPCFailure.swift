@@ -39,7 +39,7 @@ package struct RPCFailure: Error, Sendable {
     package static var unrouted: Self {
         RPCFailure(
             code: RoutingError.Code.noRoute.rpcCode,
-            message: "no node of the cluster has a route for it",
+            message: "no node of the cluster has a route for this URL",
             name: RoutingError.Code.noRoute.description
         )
     }

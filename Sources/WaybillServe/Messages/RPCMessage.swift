@@ -65,7 +65,7 @@ private struct RPCEnvelope {
     var content: RPCMessage.Content {
         let id = self.id.map { RPCID($0.text) }
         let known = (id ?? nil) ?? .null
-        if self.isAmbiguous { return .invalid(known, "a member is there twice") }
+        if self.isAmbiguous { return .invalid(known, "a member occurs twice") }
         guard let version, version.says("2.0") else {
             return .invalid(known, "`jsonrpc` is not \"2.0\"")
         }

@@ -64,5 +64,7 @@ extension RPCFailure {
     }
 
     /// What a peer is told of a frame that is no JSON.
-    init(_ error: JSONError) { self.init(code: Self.parseError, message: "the message is refused: \(error)") }
+    init(_ error: JSONError) {
+        self.init(code: Self.parseError, message: "the message is rejected: \(error)")
+    }
 }

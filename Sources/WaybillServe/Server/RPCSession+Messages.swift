@@ -88,7 +88,7 @@ extension RPCSession {
         switch self.phase {
         case .unauthenticated:
             if method != SystemMethod.authenticate.rawValue {
-                throw self.refused("`$/authenticate` comes first")
+                throw self.refused("the first message of a connection must be `$/authenticate`")
             }
         case .silent: self.phase = .open
         case .open: break

@@ -276,10 +276,10 @@ extension RPCSession {
             return now - since > self.limits.stallTime ? "it does not read" : nil
         }
         if let wait = connection.partialFrameWait, wait > self.limits.messageTime {
-            return "its message does not end"
+            return "it has not sent the end of its message"
         }
         if self.phase == .unauthenticated || self.phase == .silent {
-            return now - self.openedAt > self.limits.messageTime ? "it does not say anything" : nil
+            return now - self.openedAt > self.limits.messageTime ? "it has not sent a message" : nil
         }
         guard let idleTime = self.limits.idleTime, self.requests.isEmpty, self.subscriptions.isEmpty else {
             return nil

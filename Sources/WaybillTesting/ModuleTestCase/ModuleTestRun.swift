@@ -179,7 +179,7 @@ struct ModuleTestRun {
         if outcome.isHanging { return self.hang }
         guard let error = outcome.error?.rootCause else { return nil }
         if self.test.options.mayFail, error.code == .handlerFailed || error.code == .refused { return nil }
-        return "a right URL fails with \(error)"
+        return "a correct URL fails with \(error)"
     }
 
     private func problemOfWrong(_ outcome: Forwarding.Outcome) -> String? {

@@ -83,13 +83,18 @@ public final class MessageRecorder: Sendable {
         }
         if let message = await self.log.first(found, within: limit) { return message }
         if Task.isCancelled {
-            throw RoutingError(.cancelled, url: pattern, message: "the task that waited for it was cancelled")
+            throw RoutingError(
+                .cancelled,
+                url: pattern,
+                message: "the task that waited for the message was cancelled"
+            )
         }
         let seen = self.messages.suffix(5).map(\.description).joined(separator: "; ")
         throw RoutingError(
             .deadlineExceeded,
             url: pattern,
-            message: "\(count == 1 ? "it" : "number \(count)") did not come within \(limit); the last "
+            message:
+                "\(count == 1 ? "the message" : "message number \(count)") did not arrive within \(limit); the last "
                 + "messages are: \(seen.isEmpty ? "none" : seen)"
         )
     }

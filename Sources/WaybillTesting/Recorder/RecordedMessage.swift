@@ -59,7 +59,7 @@ public struct RecordedMessage: Sendable {
         case .failed(let error): throw error
         case .replied(let value):
             throw self.mismatch("it was answered with a \(Swift.type(of: value)), and not with a \(type)")
-        case .pending: throw self.mismatch("it has not been answered yet; `wait` for it")
+        case .pending: throw self.mismatch("it has not been answered yet: call `wait`")
         }
     }
 

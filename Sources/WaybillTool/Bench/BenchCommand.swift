@@ -25,10 +25,10 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "The parameters of each call, as a JSON object or array.")
     var json = "{}"
 
-    @Option(help: "How many calls.")
+    @Option(help: "The number of calls.")
     var requests = 10_000
 
-    @Option(help: "How many calls wait for their reply at once.")
+    @Option(help: "The number of calls in flight at the same time.")
     var inFlight = 1
 
     @Flag(help: "Prints one line of JSON, with times in microseconds.")

@@ -29,7 +29,7 @@ struct CallCommand: AsyncParsableCommand {
     @Option(help: "The parameters, as a JSON object or array.")
     var json = "{}"
 
-    @Option(help: "How long to wait for the reply: 500ms, 2s.")
+    @Option(help: "The time to wait for the reply, such as 500ms or 2s.")
     var deadline: TimeSpan?
 
     @Option(help: "A header, NAME=VALUE; may be given several times.")
@@ -38,7 +38,7 @@ struct CallCommand: AsyncParsableCommand {
     @Flag(help: "Prints progress replies as they come, each on a line; the last line is the reply.")
     var stream = false
 
-    @Option(help: "The answer to each progress reply, as JSON; implies that the handler gets one.")
+    @Option(help: "The answer to each progress reply, as JSON.")
     var answer: String?
 
     /// What goes with the request.

@@ -18,11 +18,12 @@ struct ConnectionOptions: ParsableArguments {
     var connect: ServerAddress?
 
     @Option(
-        help: "A file with the server's token; without it the environment's \(Self.tokenVariable) counts."
+        help:
+            "A file with the server's token. Without it, the tool reads the environment variable \(Self.tokenVariable) counts."
     )
     var tokenFile: String?
 
-    @Option(help: "How long connecting may take: 500ms, 2s. (default: 5s)")
+    @Option(help: "The time to wait for the connection, such as 500ms or 2s. (default: 5s)")
     var connectTimeout: TimeSpan?
 
     /// The server, for a command that needs one.

@@ -81,11 +81,13 @@ struct RequestFailure {
             }
             return error.streamError?.code.advice
         case .refused:
-            return "if the server wants a token, give --token-file or set \(ConnectionOptions.tokenVariable)"
+            return
+                "if the server requires a token, pass --token-file or set \(ConnectionOptions.tokenVariable)"
         case .noRoute:
             if error.message.contains("did you mean") { return nil }
             if let nearest = error.suggestions.first { return "did you mean \(nearest)?" }
-            return "what is not exposed looks the same: `waybill routes --connect \(address.argument)`"
+            return
+                "a URL that is not exposed gives the same error; list the exposed ones with `waybill routes --connect \(address.argument)`"
         case .handlerFailed where error.reference != nil: return "the server's log has the cause"
         case .mailboxFull: return "try again later"
         default: return nil

@@ -18,7 +18,7 @@ struct DiffCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Says nothing of changes that break no caller.")
+    @Flag(help: "Hides changes that break no caller.")
     var breaking = false
 
     @Argument(help: "The older document.")

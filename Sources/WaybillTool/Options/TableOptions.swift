@@ -7,7 +7,7 @@ struct TableOptions: ParsableArguments {
     @Option(name: .long, help: "The conventions: waybill, yfRouter, ftRouter, cocRouter or zikRouter.")
     var conventions = ConventionsName.waybill
 
-    @Option(name: .long, help: "The scheme of patterns and URLs that name none.")
+    @Option(name: .long, help: "The scheme of patterns and URLs without one.")
     var defaultScheme = "app"
 
     /// An empty table whose handlers are the patterns' texts.

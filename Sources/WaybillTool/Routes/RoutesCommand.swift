@@ -40,7 +40,7 @@ struct RoutesCommand: AsyncParsableCommand {
         }
         guard self.document.isAsked else { return }
         if self.connection.connect == nil {
-            throw ValidationError("Documents are made of a server's routes: --connect ADDRESS.")
+            throw ValidationError("A document describes the routes of a server: give --connect ADDRESS.")
         }
         if self.json { throw ValidationError("Give --json or one kind of document.") }
     }

@@ -50,7 +50,7 @@ struct ModuleMisuseTests {
         (#""app://a?x""#, "a module's URL has no `?`: its routes are below its path"),
         (#""app://a#x""#, "a module's URL has no `#`: its routes are below its path"),
         (#""""#, "an empty text is not a pattern"),
-        (#""app://<foo:x>""#, "`foo` is not a type; there are string, int, double, bool, uuid and path"),
+        (#""app://<foo:x>""#, "`foo` is not a type; the types are string, int, double, bool, uuid and path"),
     ])
     func `the URL is a literal and a pattern`(argument: String, message: String) {
         expectMisuse(

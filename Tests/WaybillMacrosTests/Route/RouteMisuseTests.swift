@@ -6,18 +6,21 @@ import Testing
 @Suite
 struct RouteMisuseTests {
     @Test(arguments: [
-        ("@Route func x() {}", 1, 1, "func x() {}", "`@Route` stands on a method of an actor with `@Module`"),
+        (
+            "@Route func x() {}", 1, 1, "func x() {}",
+            "`@Route` can be attached only to a method of an actor with `@Module`"
+        ),
         (
             "actor A {\n    @Route func x() {}\n}", 2, 5, "actor A {\n    func x() {}\n}",
-            "`@Route` stands on a method of an actor with `@Module`"
+            "`@Route` can be attached only to a method of an actor with `@Module`"
         ),
         (
             "extension A {\n    @Route func x() {}\n}", 2, 5, "extension A {\n    func x() {}\n}",
-            "a route has to stand in the actor itself: `@Module` does not see its extensions"
+            "a route must be declared in the actor itself: `@Module` does not see its extensions"
         ),
         (
             "actor A {\n    @Route init() {}\n}", 2, 5, "actor A {\n    init() {}\n}",
-            "`@Route` stands on a method"
+            "`@Route` can be attached only to a method"
         ),
     ])
     func `a route stands on a method of a module`(
@@ -69,7 +72,7 @@ struct RouteMisuseTests {
         ),
         (
             "@Route(\"/<foo:x>\") func x() {}", 8,
-            "`foo` is not a type; there are string, int, double, bool, uuid and path"
+            "`foo` is not a type; the types are string, int, double, bool, uuid and path"
         ),
         (
             "@Route(\"app://other/:x(\") func x() {}", 8,

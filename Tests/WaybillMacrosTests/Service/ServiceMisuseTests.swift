@@ -143,14 +143,14 @@ struct ServiceMisuseTests {
     @Test(arguments: [
         (
             "var a: Int { get }",
-            "a service has methods only, since a message takes time and may fail: make the property a method that is `async throws`",
+            "a service can have only methods, because a message takes time and may fail: make the property a method that is `async throws`",
             1
         ),
         (
             "associatedtype A",
-            "a service cannot be generic: a URL does not say for which type it is", 1
+            "a service cannot be generic: a URL cannot name the type", 1
         ),
-        ("init()", "a service has methods only, which messages call", 1),
+        ("init()", "a service can have only methods", 1),
         (
             "func a<T>(b: T) async throws",
             "a service's methods cannot be generic: a URL does not say for which type it is", 7

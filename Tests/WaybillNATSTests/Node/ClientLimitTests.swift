@@ -122,7 +122,7 @@ struct ClientLimitTests {
             #expect(await eventually { answers.entries.count == 1 })
             let answer = answers.entries.first ?? ""
             #expect(answer.contains("\"id\":null") && answer.contains("notTransferable"))
-            #expect(answer.contains("and the server takes 1048576"))
+            #expect(answer.contains("but the server accepts at most 1048576"))
         }
     }
 }

@@ -127,7 +127,7 @@ struct ArgumentMismatchTests {
         #expect(error?.code == .invalidParameter)
         #expect(
             error?.message
-                == "expected one value, since `ids` is in the path of app://user/:ids, but there are 2"
+                == "expected one value, because `ids` is in the path of app://user/:ids, but found 2"
         )
     }
 }

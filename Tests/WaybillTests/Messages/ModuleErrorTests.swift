@@ -43,7 +43,7 @@ struct ModuleErrorTests {
     func `an error that is not declared, or that another handler threw, is not the module's`() async throws {
         for url in ["app://hidden", "app://forwards"] {
             let error = await #expect(throws: RoutingError.self) { try await self.bus.route(url) }
-            #expect(error?.code == .handlerFailed && error?.message == "its handler threw an error")
+            #expect(error?.code == .handlerFailed && error?.message == "the handler threw an error")
             #expect(error?.declared(as: OrderError.self) == nil && error?.declaredCode == nil)
         }
     }

@@ -61,14 +61,14 @@ struct RoutingErrorTests {
         let error = try #require(await failure { try await bus.route("app://ping") })
         #expect(
             "\(error)" == """
-                handlerFailed app://ping (app://ping): its handler threw an error \
+                handlerFailed app://ping (app://ping): the handler threw an error \
                 (root cause: hopLimitExceeded \(error.rootCause.url): \(error.rootCause.message))
                 """
         )
         let lines = "\(error.chain)".split(separator: "\n")
         #expect(lines.count == error.chain.errors.count && lines.count > 10)
-        #expect(lines[0] == "handlerFailed app://ping (app://ping): its handler threw an error")
-        #expect(lines[1] == "  caused by handlerFailed app://pong (app://pong): its handler threw an error")
+        #expect(lines[0] == "handlerFailed app://ping (app://ping): the handler threw an error")
+        #expect(lines[1] == "  caused by handlerFailed app://pong (app://pong): the handler threw an error")
         #expect(lines.last?.hasPrefix("  caused by hopLimitExceeded app://p") == true)
     }
 
@@ -78,7 +78,7 @@ struct RoutingErrorTests {
         try bus.register("app://last") { [unowned bus] _ in try await bus.route("app://broken", as: Int.self)
         }
         let error = try #require(await failure { try await bus.route("app://last") })
-        let broken = "handlerFailed app://broken (app://broken): its handler threw an error"
+        let broken = "handlerFailed app://broken (app://broken): the handler threw an error"
         #expect("\(error)".hasSuffix("(cause: \(broken) (cause: Broken()))"))
         #expect("\(error.chain)".hasSuffix("caused by \(broken)\n  caused by Broken()"))
     }

@@ -60,7 +60,7 @@ struct ServiceRegisterTests {
             try register.add(.provider(of: (any First).self), "Other.swift", 1, replaces: false)
         }
         #expect(error?.code == .conflict)
-        #expect(error?.message.contains("`First` is provided already (Clock.swift:7)") == true)
+        #expect(error?.message.contains("`First` is already provided (Clock.swift:7)") == true)
     }
 
     @Test

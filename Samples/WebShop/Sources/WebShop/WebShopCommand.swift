@@ -40,13 +40,13 @@ struct WebShopCommand: AsyncParsableCommand {
     )
     var routes: String?
 
-    @Flag(help: "Show what the shop does, on a page whose link is printed.")
+    @Flag(help: "Show the messages of the shop on a page, and print its link.")
     var console = false
 
-    @Flag(help: "Let that page call routes, and send dead letters once more.")
+    @Flag(help: "Let the page call routes, and send dead letters again.")
     var consoleActions = false
 
-    @Flag(help: "Show values on that page, and not only their types.")
+    @Flag(help: "Show values on the page, not only their types.")
     var consolePayloads = false
 
     #if Cluster

@@ -15,7 +15,7 @@ struct DeliverCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "How replies are printed. (default: json; text at the prompt)")
+    @Option(help: "The format of replies. (default: json; text at the prompt)")
     var format: ReplyFormat?
 
     @Argument(help: "URLs to route; quote those with ? or &.")

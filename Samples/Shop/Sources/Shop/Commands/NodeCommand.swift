@@ -21,7 +21,7 @@ struct NodeCommand: AsyncParsableCommand {
     /// The realm of the shop's processes.
     static let realm = "shop"
 
-    @Argument(help: "What the other processes call this one.")
+    @Argument(help: "The name of this process for the others.")
     var name: String
 
     @Option(

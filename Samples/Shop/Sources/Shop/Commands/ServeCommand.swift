@@ -28,7 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The path of the socket. A file that a killed server has left is replaced.")
+    @Option(help: "The path of the socket. The file of a killed server is replaced.")
     var socket: String
 
     @Option(
