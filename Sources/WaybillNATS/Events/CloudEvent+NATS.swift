@@ -1,8 +1,8 @@
 internal import WaybillJSON
 
-/// How an event of CloudEvents stands in a message of NATS.
+/// The encoding of a CloudEvents event in a NATS message.
 enum EventMode: Sendable {
-    /// The payload is the event.
+    /// The payload is the whole event.
     case structured
     /// The attributes are headers, and the payload is the data.
     case binary
@@ -11,10 +11,11 @@ enum EventMode: Sendable {
 extension CloudEvent {
     private static let contentTypeHeader = "content-type"
 
-    /// The event that a message is, and how it stands there; nil if it is none.
+    /// Returns the event in a message and the mode of its encoding, or nil when the message does not carry an
+    /// event.
     ///
-    /// Names of headers are read in any case, and the type of the data as `content-type` and as
-    /// `ce-datacontenttype`: libraries differ in both.
+    /// Header names are compared without case. The content type is read from `content-type` and from
+    /// `ce-datacontenttype`, because libraries differ in both.
     static func carried(
         by message: TransportMessage
     ) throws(CloudEventError) -> (event: CloudEvent, mode: EventMode)? {
@@ -28,13 +29,13 @@ extension CloudEvent {
         return (event, .binary)
     }
 
-    /// The event as payload and headers.
+    /// Returns the payload and the headers that encode the event in a mode.
     func encoded(as mode: EventMode) -> (payload: [UInt8], headers: [(name: String, value: String)]) {
         switch mode {
         case .structured: return (self.structured, [(Self.contentTypeHeader, Self.structuredType)])
         case .binary:
             var headers = self.headers
-            // There is no other header for it in the binding to NATS.
+            // The binding of CloudEvents to NATS does not define another header for the content type.
             if self.data != nil { headers.append((Self.headerPrefix + "datacontenttype", self.contentType)) }
             return (self.data ?? [], headers)
         }
@@ -42,7 +43,7 @@ extension CloudEvent {
 }
 
 extension String {
-    /// Whether the text is one in lower case, apart from the case of its ASCII letters.
+    /// Returns whether the text equals a lower-case text when the case of its ASCII letters is ignored.
     fileprivate func hasLetters(of lowercase: String) -> Bool {
         self.utf8.count == lowercase.utf8.count
             && zip(self.utf8, lowercase.utf8).allSatisfy { own, other in
@@ -52,7 +53,7 @@ extension String {
 }
 
 extension TransportMessage {
-    /// The value of a header, by its name in lower case.
+    /// Returns the value of the header with a lower-case name.
     fileprivate func header(named name: String) -> String? {
         self.headers.first { $0.name.hasLetters(of: name) }?.value
     }

@@ -4,15 +4,16 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-// Messages that are events of CloudEvents: those of clients that are no nodes, and publications of nodes that
-// are told to write them.
+// CloudEvents: events from clients that are not nodes, and the publications that a node is configured to send
+// as events.
 extension ClusterCore {
-    /// What of a message's headers crosses as an attribute of the same name: the extension for traces.
+    /// The message headers that become event attributes of the same name: the CloudEvents extension for
+    /// traces.
     private static let traceHeaders = ["traceparent", "tracestate"]
 
-    /// Takes a message that is an event.
+    /// Handles a message that carries an event.
     ///
-    /// - Returns: Whether it is one.
+    /// - Returns: Whether the message carries an event, valid or malformed.
     func receiveEvent(_ message: TransportMessage) -> Bool {
         do throws(CloudEventError) {
             guard let (event, mode) = try CloudEvent.carried(by: message) else { return false }
@@ -91,7 +92,7 @@ extension ClusterCore {
         self.tally.end(message.subject, after: start.duration(to: .now), failure?.message)
     }
 
-    /// The event that a reply is.
+    /// Returns the event that carries a reply.
     private func event(_ reply: Reply, of request: ExternalRequest) throws(RoutingError) -> CloudEvent {
         let pattern = self.bus.explainExposed(request.url, to: .nodes).route?.pattern.text ?? request.url
         return CloudEvent(
@@ -114,7 +115,7 @@ extension ClusterCore {
         _ = self.transport.publish(subject, reply: nil, payload, in: nil, headers: headers, as: .dialog)
     }
 
-    /// Says that an event could not be handled, as services of NATS do.
+    /// Sends an error reply to an event, with the headers that NATS services use for errors.
     private func answer(_ subject: String?, with error: RoutingError) {
         guard let subject else { return }
         var writer = JSONWriter()
@@ -132,9 +133,12 @@ extension ClusterCore {
     }
 }
 
-// What an event says for the bus, and a message as an event.
+// Conversion between events and messages of the bus.
 extension ClusterCore {
-    /// The request that an event is: its subject is the URL, or else that of the message says it.
+    /// Returns the request that an event makes, or nil when it has no URL or its JSON data is invalid.
+    ///
+    /// The URL is the event's `subject` if that is a URL, and otherwise the URL in the message's NATS
+    /// subject.
     private func request(_ event: CloudEvent, _ message: TransportMessage) -> ExternalRequest? {
         let subject = event["subject"].flatMap { $0.hasBytes(of: "://") ? $0 : nil }
         guard let url = subject ?? self.subjects.url(in: message.subject) else { return nil }
@@ -162,7 +166,9 @@ extension ClusterCore {
         )
     }
 
-    /// A publication as an event; one that came as an event is that event.
+    /// Returns the event for a publication.
+    ///
+    /// A message that arrived as an event is sent as the same event.
     func event(_ message: Message) -> CloudEvent {
         let type = String(message.address.text.prefix { $0 != "?" && $0 != "#" })
         let event = CloudEvent(message, of: type, from: self.eventSource)

@@ -1,19 +1,21 @@
 extension ClusterNode {
-    /// How the publications of a node travel to others; each node reads all formats.
+    /// The format in which a node sends its publications to other nodes.
     ///
-    /// Choose events if programs that are no nodes listen: they subscribe to the subjects of
-    /// <doc:ScalingOut>, and need no more than a library of CloudEvents. What an event has no attribute for
-    /// does not cross then: headers other than those of a trace, and the number of hops.
+    /// Every node reads all formats.
+    ///
+    /// Choose events when programs that are not nodes listen. They subscribe to the subjects of
+    /// <doc:ScalingOut> and need only a CloudEvents library. An event does not carry the number of hops, and
+    /// carries no headers except the headers of a trace.
     public struct PublicationFormat: Hashable, Sendable {
         let mode: EventMode?
 
-        /// JSON-RPC, with all that is true of the message; the default.
+        /// JSON-RPC, which carries every property of the message; the default.
         public static let jsonRPC = Self(mode: nil)
 
-        /// Events of CloudEvents 1.0 in the structured mode: the payload is the whole event.
+        /// CloudEvents 1.0 events in the structured mode: the payload is the whole event.
         public static let structuredEvents = Self(mode: .structured)
 
-        /// Events of CloudEvents 1.0 in the binary mode: the payload is the data, and the attributes are
+        /// CloudEvents 1.0 events in the binary mode: the payload is the data, and the attributes are
         /// headers.
         public static let binaryEvents = Self(mode: .binary)
     }

@@ -1,23 +1,23 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// What a node says about itself to the others.
+/// A message in which a node describes itself to the other nodes.
 ///
-/// Its epoch counts the changes of what it shares: a change tells what is different from the epoch before,
-/// and a node that has missed one asks for the whole state.
+/// The epoch counts the changes of the routes and topics that the node shares. A `change` contains the
+/// differences from the previous epoch. A node that has missed a change asks for the whole state.
 struct Announcement: Sendable, Equatable {
     enum Kind: String, Sendable {
-        /// It has joined, and wants the state of the others.
+        /// The node has joined, and asks the others for their state.
         case hello
-        /// All that it shares.
+        /// The whole state: every route and topic that the node shares.
         case state
-        /// What is different since the epoch before.
+        /// The differences from the previous epoch.
         case change
-        /// It lives.
+        /// A heartbeat.
         case beat
-        /// It wants the state of the node that this is sent to.
+        /// A request for the state of the receiving node.
         case ask
-        /// It leaves.
+        /// The node leaves.
         case bye
     }
 
@@ -25,13 +25,13 @@ struct Announcement: Sendable, Equatable {
     let node: NodeID
     var name = ""
     var epoch = 0
-    /// How often it says that it lives, in milliseconds.
+    /// The heartbeat interval, in milliseconds.
     var interval = 1000
-    /// Patterns of routes.
+    /// The patterns of the shared routes.
     var routes: [String] = []
-    /// Patterns of publications that it takes.
+    /// The patterns of the publications that the node receives.
     var topics: [String] = []
-    /// Patterns of routes that it shares no more.
+    /// The patterns of routes that the node no longer shares.
     var removedRoutes: [String] = []
     var removedTopics: [String] = []
 
@@ -40,20 +40,24 @@ struct Announcement: Sendable, Equatable {
         self.node = node
     }
 
-    /// How long an interval may be: a node must not be able to say that it lives for ever.
+    /// The longest interval, in milliseconds; a longer one is shortened.
+    ///
+    /// No node counts as alive forever.
     static let longestInterval = 60_000
 
-    /// The last epoch that is believed: there is a next one.
+    /// The highest accepted epoch.
+    ///
+    /// It leaves room for later epochs.
     private static let lastEpoch = 1 << 53
 
-    /// The most bytes of one that is read, and the most patterns in it.
+    /// The most bytes of an announcement that is read, and the most patterns in each of its lists.
     static let limit = 8 << 20
     static let patternLimit = 100_000
 
     /// The most bytes of a node's name.
     static let nameLimit = 1024
 
-    /// Reads one; nil for what is none.
+    /// Reads an announcement, or returns nil when the bytes are not a valid one.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.limit, let text = try? JSONText(bytes).validated(depthLimit: 4),
             let members = text.members
@@ -86,7 +90,7 @@ struct Announcement: Sendable, Equatable {
         }
     }
 
-    /// How many bytes its patterns have.
+    /// The total number of bytes in the patterns of the announcement.
     var patternBytes: Int { (self.routes + self.topics).reduce(0) { $0 + $1.utf8.count } }
 
     var bytes: [UInt8] {

@@ -1,8 +1,8 @@
 internal import WaybillRouting
 
-/// What a node knows of the others: which there are, and what they share; a value that performs no I/O.
+/// The other nodes that a node knows and the patterns they share, as a value that performs no I/O.
 ///
-/// It is told what other nodes announce, and says what has to be done about it.
+/// It receives the announcements of the other nodes, and returns the actions they require.
 struct ClusterState: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -10,12 +10,12 @@ struct ClusterState: Sendable {
     struct Member: Sendable, Equatable {
         let id: NodeID
         var name: String
-        /// How often what it shares has changed; nil while its state is not known.
+        /// The number of changes of the node's routes and topics; nil while its state is unknown.
         var epoch: Int?
-        /// The first epoch that was known since the state was not, and when this node heard it.
+        /// The first epoch since the node's state was last unknown, and the time at which it arrived.
         var firstEpoch: (epoch: Int, at: Instant)?
         var lastHeard: Instant
-        /// How often it says that it lives.
+        /// The heartbeat interval of the node.
         var interval = Duration.seconds(1)
         var routeList = PatternList()
         var topicList = PatternList()
@@ -23,11 +23,14 @@ struct ClusterState: Sendable {
         var routes: Set<String> { self.routeList.patterns }
         var topics: Set<String> { self.topicList.patterns }
 
-        /// How many epochs a node may be ahead of one change a millisecond, which is as often as it announces
-        /// changes.
+        /// The number of epochs by which a node may exceed one change in each millisecond.
+        ///
+        /// A node announces changes at most once a millisecond.
         static let epochAllowance = 1000
 
-        /// Whether the node can have had so many changes; any number may be the first.
+        /// Returns whether the node can have reached an epoch by now.
+        ///
+        /// The first epoch may have any value.
         func canHaveReached(_ epoch: Int, at now: Instant) -> Bool {
             guard let firstEpoch else { return true }
             let changes = Int((now - firstEpoch.at) / .milliseconds(1)) + Self.epochAllowance
@@ -39,7 +42,7 @@ struct ClusterState: Sendable {
             if self.firstEpoch == nil { self.firstEpoch = (epoch, now) }
         }
 
-        /// Has the next state accepted, whatever its epoch.
+        /// Discards the epoch, so that the next state is accepted whatever its epoch.
         mutating func forgetEpoch() {
             self.epoch = nil
             self.firstEpoch = nil
@@ -52,38 +55,41 @@ struct ClusterState: Sendable {
         }
     }
 
-    /// What has to be done.
+    /// An action that an announcement requires.
     enum Action: Sendable, Equatable {
         /// Ask a node for its state.
         case ask(NodeID)
-        /// Send a node the own state.
+        /// Send this node's state to a node.
         case answer(NodeID)
-        /// A node's state is known now.
+        /// Resume the callers that wait for the node's state, which is known now.
         case learned(NodeID)
-        /// A node has left.
+        /// Handle the departure of a node.
         case left(Member)
-        /// A node that was there says that it is there now: what it was asked before is lost.
+        /// Fail the requests to a known node that has announced itself as new, because it has dropped them.
         case returned(Member)
-        /// Tell a node that was lost, and is there after all, that this one is there now: what it had asked
-        /// before is lost, and it may not have noticed anything.
+        /// Send `hello` to a node that this one had treated as dead and that is alive. Its earlier requests
+        /// to this node have failed, and it may not have noticed that.
         case greet(NodeID)
     }
 
     private(set) var members: [NodeID: Member] = [:]
-    /// Nodes that have said that they leave, and still answer what they have.
+    /// The nodes that have announced their departure and still answer their requests in flight.
     private(set) var leaving: [NodeID: Member] = [:]
-    /// Nodes that have announced at any time that they leave, with the epoch that each had: a late message does
-    /// not bring a node back.
+    /// The nodes that have ever announced their departure, with the epoch of each.
+    ///
+    /// A late message does not make such a node a member again.
     private var departed: [(id: NodeID, epoch: Int)] = []
-    /// Nodes that were lost, and have not been heard of since.
+    /// The nodes that were treated as dead and have not sent anything since.
     private var lost: [NodeID] = []
     private let own: NodeID
     private var directory: RouteDirectory
 
-    /// How many nodes are remembered of those that are there no more.
+    /// The most nodes in `departed`, and the most in `lost`.
     private static let memoryLimit = 1000
     private static let memberLimit = 10_000
-    /// The most bytes of the patterns of all nodes; an announcement that would exceed it is ignored.
+    /// The most bytes in the patterns of all nodes.
+    ///
+    /// An announcement that exceeds it is ignored.
     private static let patternByteLimit = 256 << 20
     private var patternBytes = 0
 
@@ -92,7 +98,7 @@ struct ClusterState: Sendable {
         self.directory = RouteDirectory(table)
     }
 
-    /// Takes what a node says.
+    /// Applies the announcement of a node, and returns the actions it requires.
     mutating func receive(_ announcement: Announcement, at now: Instant) -> [Action] {
         let id = announcement.node
         self.leaving[id]?.lastHeard = now
@@ -117,7 +123,7 @@ struct ClusterState: Sendable {
         }
         switch announcement.kind {
         case .hello, .state:
-            // The same epoch is the same state: a node that joins is told what its own announcement told.
+            // An equal epoch means an equal state, which is known already.
             if member.epoch.map({ announcement.epoch > $0 }) ?? true {
                 member.name = announcement.name
                 member.setEpoch(announcement.epoch, at: now)
@@ -136,7 +142,7 @@ struct ClusterState: Sendable {
         case .change:
             if announcement.epoch > member.epoch ?? -1 { actions.append(.ask(id)) }
         case .beat where announcement.epoch != member.epoch:
-            // An epoch that is lower was said by somebody else.
+            // Epochs only grow, so another party announced the higher epoch in the name of this node.
             if announcement.epoch < member.epoch ?? 0 { member.forgetEpoch() }
             actions.append(.ask(id))
         case .beat: break
@@ -158,9 +164,10 @@ struct ClusterState: Sendable {
         self.patternBytes += member.routeList.byteCount + member.topicList.byteCount
     }
 
-    /// Whether a node has left before it said something.
+    /// Returns whether a node had departed before it sent an announcement.
     ///
-    /// A node in whose name somebody else has announced that announces its state with a later epoch.
+    /// Another party may have announced the departure in the node's name. The node then announces its state
+    /// with a later epoch, and becomes a member again.
     private mutating func hasLeft(_ announcement: Announcement) -> Bool {
         guard let index = self.departed.firstIndex(where: { $0.id == announcement.node }) else {
             return false
@@ -174,9 +181,9 @@ struct ClusterState: Sendable {
         return false
     }
 
-    /// Forgets the nodes that have been silent for two and a half of their intervals.
+    /// Removes the nodes that have been silent for two and a half of their heartbeat intervals.
     ///
-    /// - Returns: Those that are lost, and those that are gone as they had said.
+    /// - Returns: The nodes that are treated as dead, and the nodes that had announced their departure.
     mutating func expire(at now: Instant) -> (lost: [Member], gone: [Member]) {
         func silent(_ members: [NodeID: Member]) -> [NodeID] {
             members.values.filter { now - $0.lastHeard > $0.interval * 2.5 }.map(\.id).sorted()
@@ -187,9 +194,11 @@ struct ClusterState: Sendable {
         )
     }
 
-    /// A node takes no more requests, and goes on beating until it has answered those that it has.
+    /// Moves a node to the leaving nodes.
+    ///
+    /// It accepts no more requests, and sends heartbeats until it has answered its requests in flight.
     private mutating func noteLeaving(_ id: NodeID, _ epoch: Int, at now: Instant) -> Member? {
-        // Somebody else could name any epoch for a node that is not known.
+        // Ignore the departure of an unknown node: any sender could announce it, with any epoch.
         guard var member = self.remove(id) else { return nil }
         Self.note((id, member.epoch ?? epoch), in: &self.departed)
         member.lastHeard = now
@@ -202,7 +211,9 @@ struct ClusterState: Sendable {
         if nodes.count > Self.memoryLimit { nodes.removeFirst() }
     }
 
-    /// A node cannot be reached; it is a member again when it says something.
+    /// Removes a node that cannot be reached.
+    ///
+    /// Its next announcement makes it a member again.
     mutating func drop(_ id: NodeID) -> Member? {
         guard let member = self.remove(id) else { return nil }
         Self.note(id, in: &self.lost)
@@ -218,24 +229,24 @@ struct ClusterState: Sendable {
         return known
     }
 
-    /// All nodes have been heard now: for a while, this one could hear nothing.
+    /// Restarts the silence of all nodes, because this node could not receive anything for a while.
     mutating func hearAll(at now: Instant) {
         for id in self.members.keys { self.members[id]?.lastHeard = now }
         for id in self.leaving.keys { self.leaving[id]?.lastHeard = now }
     }
 }
 
-// Where messages go.
+// Resolution of URLs.
 extension ClusterState {
-    /// The shape of the best pattern for a URL; nil if no node shares one.
+    /// Returns the shape of the best pattern for a URL, or nil when no node shares a matching one.
     func shape(for url: String) -> PatternShape? { self.directory.shape(for: url) }
 
-    /// The nodes that share a route of a shape.
+    /// Returns the nodes that share a route of a shape.
     func nodes(sharing shape: PatternShape) -> Set<NodeID> { self.directory.nodes(sharing: shape) }
 
-    /// Patterns of other nodes that are like a URL.
+    /// Returns patterns of other nodes that are similar to a URL.
     func suggestions(for url: String) -> [String] { self.directory.suggestions(for: url) }
 
-    /// Whether a node takes what is published to a URL.
+    /// Returns whether a node receives publications to a URL.
     mutating func hasSubscribers(of url: String) -> Bool { self.directory.hasSubscribers(of: url) }
 }

@@ -1,8 +1,10 @@
-/// The patterns that a node has announced, as one text: a node knows thousands of them, and looks at those of
-/// one node when that announces a change.
+/// The patterns that a node has announced, in one byte array.
+///
+/// A node stores thousands of patterns of other nodes. It reads the patterns of one node only when that node
+/// announces a change.
 struct PatternList: Sendable, Equatable {
     private var bytes: [UInt8] = []
-    /// Where each pattern ends.
+    /// The end of each pattern in `bytes`.
     private var ends: [UInt32] = []
 
     init() {}
@@ -17,7 +19,7 @@ struct PatternList: Sendable, Equatable {
 
     var count: Int { self.ends.count }
 
-    /// How many bytes the patterns have.
+    /// The number of bytes in all patterns.
     var byteCount: Int { self.bytes.count }
 
     var patterns: Set<String> {

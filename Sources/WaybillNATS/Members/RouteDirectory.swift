@@ -1,17 +1,19 @@
 internal import WaybillRouting
 
-/// The patterns that other nodes share, as a route table: the same rules say which of them a URL means.
+/// The patterns that other nodes share, in a route table, so that URLs resolve by the rules of one table.
 struct RouteDirectory: Sendable {
     private struct Target: Sendable {
         var nodes: NodeSet
-        /// Nil if the pattern is in conflict with another one, or cannot be read by this node's conventions.
+        /// The route of the pattern.
+        ///
+        /// Nil if the pattern conflicts with another one or is invalid under this node's conventions.
         var route: RouteID?
     }
 
     private let empty: RouteTable<PatternShape>
     private var table: RouteTable<PatternShape>
     private var targets: [PatternShape: Target] = [:]
-    /// The shapes without a route, with a pattern of each.
+    /// The shapes without a route, each with one of its patterns.
     private var inConflict: [PatternShape: RoutePattern] = [:]
     private var topics: TopicSet
 
@@ -50,7 +52,7 @@ struct RouteDirectory: Sendable {
         self.inConflict[shape] = nil
         guard let route = target.route else { return }
         self.table.remove(route)
-        // A pattern that was in conflict with this one may take its place.
+        // Patterns that conflicted with the removed one may be inserted now.
         let waiting = self.inConflict
         self.inConflict = [:]
         self.route(Array(waiting.values), Array(waiting.keys))
@@ -76,7 +78,9 @@ struct RouteDirectory: Sendable {
     mutating func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }
 }
 
-/// The nodes that share one shape: most often one, which needs no memory of its own.
+/// The nodes that share one shape.
+///
+/// The usual case of one node does not allocate a set.
 private enum NodeSet: Sendable {
     case one(NodeID)
     case several(Set<NodeID>)
@@ -95,6 +99,8 @@ private enum NodeSet: Sendable {
         if nodes.insert(node).inserted { self = .several(nodes) }
     }
 
+    /// Removes a node.
+    ///
     /// - Returns: Whether no node is left.
     mutating func remove(_ node: NodeID) -> Bool {
         var nodes = self.all
@@ -104,15 +110,17 @@ private enum NodeSet: Sendable {
     }
 }
 
-/// Patterns of publications: whether any of them matches a URL.
+/// A set of publication patterns, which tests whether any of them matches a URL.
 private struct TopicSet: Sendable {
     private let empty: RouteTable<PatternShape>
-    /// Of patterns that are in conflict, a table holds one.
+    /// The tables of the set.
+    ///
+    /// Each holds at most one of several conflicting patterns.
     private var tables: [RouteTable<PatternShape>] = []
-    /// How many patterns of each shape there are.
+    /// The number of patterns of each shape.
     private var counts: [PatternShape: Int] = [:]
     private var places: [PatternShape: (table: Int, route: RouteID)] = [:]
-    /// The URL that was looked up last: what is published often is published to few of them.
+    /// The result of the latest lookup, cached because frequent publications go to few URLs.
     private var latest: (url: String, isMatched: Bool)?
 
     init(_ table: RouteTable<PatternShape>) { self.empty = table }

@@ -1,11 +1,13 @@
 internal import WaybillEventLoop
 
-/// How much of a node its clients use that are not nodes of the cluster, all of them together.
+/// The limit on the requests of all clients that are not nodes of the cluster, counted together.
 ///
-/// A client chooses where its answers go, and may choose another subject for each request: a limit for each of
-/// them would not limit anything.
+/// A client chooses the subject for its answers, and may choose another one for each request. A limit for
+/// each subject would therefore not limit a client.
 final class ClientBudget: Sendable {
-    /// One request that is being handled, for as long as this exists.
+    /// One request in flight.
+    ///
+    /// It is counted until this object is released.
     final class Charge: Sendable {
         private let budget: ClientBudget
         private let size: Int
@@ -29,26 +31,26 @@ final class ClientBudget: Sendable {
     let sizeLimit: Int
     private let state = Locked(State())
 
-    /// Makes a budget.
+    /// Creates a budget.
     ///
     /// - Parameters:
-    ///   - countLimit: the most requests.
-    ///   - sizeLimit: the most bytes of their messages.
+    ///   - countLimit: The most requests in flight.
+    ///   - sizeLimit: The most bytes of their messages together.
     init(countLimit: Int, sizeLimit: Int) {
         self.countLimit = countLimit
         self.sizeLimit = sizeLimit
     }
 
-    /// How many requests there are.
+    /// The number of requests in flight.
     var count: Int { self.state.withLock { $0.count } }
 
-    /// Has the requests that a closure begins charged.
+    /// Charges the requests that a closure begins.
     ///
     /// - Parameters:
-    ///   - count: how many requests the message has.
-    ///   - size: the bytes of the message.
-    ///   - receive: begins the requests.
-    /// - Returns: whether there was room for them, so that the closure was called.
+    ///   - count: The number of requests in the message.
+    ///   - size: The bytes of the message.
+    ///   - receive: Begins the requests.
+    /// - Returns: Whether the budget allowed the requests and the closure was called.
     func charge(_ count: Int, size: Int, _ receive: () -> Void) -> Bool {
         let hasRoom = self.state.withLock { state in
             guard state.count + count <= self.countLimit, state.size + size <= self.sizeLimit else {
@@ -63,7 +65,7 @@ final class ClientBudget: Sendable {
         return true
     }
 
-    /// Begins a request; nil if the sender is a node.
+    /// Begins a request and returns its charge, or nil if the sender is a node.
     func begin() -> Charge? {
         let size = self.state.withLock { state in
             guard let size = state.current else { return nil as Int? }

@@ -2,9 +2,9 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A node as the bus sees it: what takes the messages that no route of this process takes.
+/// The connector of a node, which carries the messages that no route of this process matches.
 ///
-/// The bus calls ``canRoute(_:)`` and ``suggestions(for:)`` under its locks: they read the directory alone.
+/// The bus calls ``canRoute(_:)`` and ``suggestions(for:)`` under its locks, so both read only the directory.
 struct ClusterConnector: Cluster {
     private let core: ClusterCore
 

@@ -1,16 +1,17 @@
 internal import Logging
 internal import WaybillEventLoop
 
-/// A claim of somebody else about what a node shares.
+/// An announcement in the name of a node that another party made.
 struct Dispute: Equatable {
-    /// The latest epoch that a node can have reached.
+    /// The latest announced epoch that the node can have reached.
     var epoch: Int
 }
 
-/// How far a node follows the epochs that others claim for it.
+/// The limit on how far a node's epoch follows the epochs that others announce in its name.
 ///
-/// Other nodes believe an epoch that has grown by one a millisecond, and ``ClusterState/Member/epochAllowance``
-/// more. A node that follows at half of that speed is always believed.
+/// Other nodes accept an epoch that has grown by one in each millisecond, and by
+/// ``ClusterState/Member/epochAllowance`` more. A node whose epoch grows at half of that rate is always
+/// accepted.
 struct EpochBudget {
     private static let perMillisecond = 0.5
     private static let most = Double(ClusterState.Member.epochAllowance) / 2
@@ -18,7 +19,7 @@ struct EpochBudget {
     private var left = Self.most
     private var filledAt: ContinuousClock.Instant?
 
-    /// How far the epoch may grow now.
+    /// Returns how far the epoch may grow now.
     mutating func allowance(at now: ContinuousClock.Instant) -> Int {
         if let filledAt {
             self.left = min(Self.most, self.left + (now - filledAt) / .milliseconds(1) * Self.perMillisecond)
@@ -27,18 +28,19 @@ struct EpochBudget {
         return Int(self.left)
     }
 
-    /// Notes that the epoch has grown.
+    /// Records that the epoch has grown.
     mutating func spend(_ growth: Int) { self.left -= Double(growth) }
 }
 
 extension ClusterCore {
-    /// How soon a node says again what it shares: somebody else may speak in its name over and over.
+    /// The delay before a node announces its state again, because another party may send forged announcements
+    /// over and over.
     private static let disputeDelay = Duration.milliseconds(10)
 
-    /// Receives an announcement that somebody else made in the name of this node, whose own messages do not come
-    /// back to it.
+    /// Handles an announcement that another party made in the name of this node.
     ///
-    /// Other nodes may have believed it, so this node announces its state once more, with a later epoch.
+    /// The transport does not return this node's own messages, so the announcement is forged. Other nodes may
+    /// have accepted it. This node therefore announces its state again, with a later epoch.
     func noteForged(_ announcement: Announcement) {
         guard self.isMember else { return }
         if self.disputeLoggedAt.map({ self.now - $0 > .seconds(1) }) ?? true {
@@ -50,7 +52,7 @@ extension ClusterCore {
                 ]
             )
         }
-        // The others do not believe an epoch that is too late for this node.
+        // Other nodes reject an epoch that this node cannot have reached.
         let allowance = self.epochBudget.allowance(at: self.now)
         let isPossible = announcement.epoch - self.offer.epoch < allowance
         let epoch = isPossible ? announcement.epoch : 0

@@ -5,9 +5,9 @@ internal import WaybillJSON
 internal import WaybillRouting
 internal import WaybillServe
 
-// What comes from the transport.
+// Events of the transport.
 extension ClusterCore {
-    /// Takes what happens, as ``ClusterTransport/open(on:receive:)`` says.
+    /// Handles an event, as ``ClusterTransport/open(on:receive:)`` requires.
     func receive(_ event: TransportEvent) -> Bool {
         switch event {
         case .message(let message): return self.receive(message)
@@ -15,7 +15,8 @@ extension ClusterCore {
         case .overflow:
             self.configuration.logger.error("messages are lost: the node is too slow for them")
             self.loseAll("answers were lost, since this node is too slow for them")
-            // What the others have asked may be lost as well, and what they have said about it. They are told.
+            // Requests of other nodes, and notifications about them, may be among the dropped messages.
+            // `hello` makes those nodes fail their requests to this one.
             self.abandonSessions("may have lost what was said about the request, since it is too slow")
             self.announce(.hello)
         case .publicationOverflow:
@@ -38,7 +39,8 @@ extension ClusterCore {
     }
 
     private func receive(_ message: TransportMessage) -> Bool {
-        // Then the message is the one that they have come in, once more.
+        // The transport passes the same message again after `receive` returned false. These publications are
+        // its content.
         if self.publications != nil { return self.goOnWithPublications() }
         if self.subjects.isAboutNodes(message.subject) {
             self.receiveAnnouncement(message)
@@ -50,13 +52,13 @@ extension ClusterCore {
         return true
     }
 
-    /// Whether a sender is a node of the cluster, by where its answers go.
+    /// Returns whether the sender, identified by its reply subject, is a node of the cluster.
     func isNode(_ id: NodeID?) -> Bool {
         id.map { id in self.state.withLock { $0.members[id] != nil || $0.leaving[id] != nil } } ?? false
     }
 
     private func receiveFrame(_ message: TransportMessage) -> Bool {
-        // Those that have gone out as one are in an array.
+        // Nodes send joined messages as an array, which adds one level of nesting.
         let isBatch = message.payload.first == UInt8(ascii: "[")
         let depth = JSONText.depthLimit + (isBatch ? 1 : 0)
         // Nodes join fewer messages than this.
@@ -81,7 +83,7 @@ extension ClusterCore {
         return true
     }
 
-    /// Answers what services are asked.
+    /// Answers a request of the services API.
     private func answer(_ verb: ServiceDescription.Verb, _ reply: String?) {
         guard let reply, let service = self.service else { return }
         let table = self.bus.clusterTable(of: PatternShape.self)
@@ -100,12 +102,13 @@ extension ClusterCore {
         _ = self.transport.publish(reply, reply: nil, bytes, as: .dialog)
     }
 
-    /// What was sent has reached no node.
+    /// Handles the report that a message reached no subscriber or could not be sent.
     private func noteUndelivered(_ reply: String, _ reason: TransportEvent.Undelivered) {
         if let (_, id) = self.subjects.request(in: reply) {
             switch reason {
             case .noSubscriber:
-                // A node that had the request is gone: no other one may get it as well.
+                // The node that had claimed the request is gone. Another node must not handle it a second
+                // time.
                 let lost = self.requests[id]?.node.map { "the node \(self.name(of: $0)) is gone" }
                 self.deliver(lost.map { .lost($0) } ?? .finished(.failure(.unrouted)), to: id)
             case .notSent(let message, let reason):
@@ -122,14 +125,14 @@ extension ClusterCore {
         }
     }
 
-    /// The transport has not sent publications that it had taken.
+    /// Settles accepted publications that the transport could not send as dead letters.
     private func losePublications(_ message: TransportMessage, _ reason: String) {
         for url in Self.publishedURLs(in: message) {
             self.bus.lose(url, self.unreachable(url, reason, nil))
         }
     }
 
-    /// The URL of each publication, in each format.
+    /// Returns the URLs of the publications in a message, in each format.
     private static func publishedURLs(in message: TransportMessage) -> [String] {
         if let event = (try? CloudEvent.carried(by: message))?.event {
             return event["subject"].map { [$0] } ?? []
@@ -155,7 +158,7 @@ extension ClusterCore {
         }
     }
 
-    /// A node has left; it still answers what it has.
+    /// Handles the departure of a node, which still answers its requests in flight.
     private func noteLeft(_ member: ClusterState.Member) {
         self.configuration.logger.info("a node has left", metadata: ["node": "\(member.name)"])
         self.refreshed(member.id)
@@ -171,7 +174,8 @@ extension ClusterCore {
         }
         guard self.pending.contains(id), self.requests[id] != nil else {
             self.note { $0.unknown += 1 }
-            // Its caller has stopped waiting before the node said that it has it.
+            // The caller stopped waiting before a node claimed the request, so that node is told to cancel
+            // it.
             if isClaim, let node {
                 self.tell(node, OutgoingCall.notification(.cancelRequest, id, nil), about: id)
             }
@@ -183,7 +187,7 @@ extension ClusterCore {
 }
 
 extension RPCMessage {
-    /// The request that it is about, and whether it says that the request is being handled.
+    /// The ID of the request that the message is about, and whether the message claims the request.
     fileprivate var answered: (id: Int, isClaim: Bool)? {
         switch self.content {
         case .result(.number(let id), _), .failure(.number(let id), _): return (id, false)
@@ -195,7 +199,7 @@ extension RPCMessage {
     }
 }
 
-// What other nodes ask of this one.
+// Requests of other nodes and of clients.
 extension ClusterCore {
     private func receiveRequest(_ frame: RPCFrame, _ reply: String?, size: Int) {
         let sender = reply.flatMap { self.subjects.request(in: $0)?.node }
@@ -206,13 +210,13 @@ extension ClusterCore {
         let isTaken = self.clients.charge(frame.messages.count, size: size) {
             let session = self.session(peer)
             session.assumeOnLoop { $0.receive(frame) }
-            // A client could make up any number of nodes.
+            // A client could invent any number of node IDs.
             self.endIfIdle(session, peer)
         }
         if !isTaken { self.refuse(frame, reply) }
     }
 
-    /// Answers a client whose requests exceed the limit.
+    /// Rejects the requests of a client that exceed the limit.
     private func refuse(_ frame: RPCFrame, _ reply: String?) {
         guard let reply else { return }
         let id: RPCID
@@ -227,7 +231,7 @@ extension ClusterCore {
         _ = self.transport.publish(reply, reply: nil, answer, as: .dialog)
     }
 
-    /// The error of a request that exceeds the limit for clients.
+    /// Returns the error for a request that exceeds the limit for clients.
     func clientOverflow(_ url: String) -> RoutingError {
         RoutingError(
             .mailboxFull,
@@ -248,8 +252,8 @@ extension ClusterCore {
     private func makeSession(_ key: Peer) -> RPCSession {
         var limits = RPCServer.Limits()
         limits.requestsInFlight = self.configuration.requestsPerNode
-        // Nothing tells when a client has gone, which subscribes to subjects of NATS if it subscribes. Nor do
-        // nodes subscribe.
+        // The bus is not told when a client disconnects. Clients subscribe to subjects of NATS instead, and
+        // nodes do not subscribe.
         limits.subscriptions = 0
         limits.requestsPerSecond = .max
         let (peer, subject, isNode) =
@@ -286,19 +290,19 @@ extension ClusterCore {
         }
     }
 
-    /// What a node is called for the log, and in the origin of its messages.
+    /// Returns the name of a node for the log and for the origin of its messages.
     private func name(of id: NodeID) -> String {
         self.state.withLock { $0.members[id]?.name }.map { "\($0) (\(id))" } ?? "\(id)"
     }
 
-    /// Forgets the conversation with a client that is not a node, once it is over.
+    /// Removes the conversation with a client that is not a node, once it is idle.
     private nonisolated func sweep(_ key: Peer) {
         self.assumeOnLoop { core in
             if let session = core.sessions[key] { core.endIfIdle(session, key) }
         }
     }
 
-    /// Forgets the conversations in which nothing is going on: a client could make up any number of nodes.
+    /// Removes idle conversations, because a client could invent any number of node IDs.
     func sweepSessions() {
         for (key, session) in self.sessions { self.endIfIdle(session, key) }
     }
@@ -307,7 +311,7 @@ extension ClusterCore {
         if session.assumeOnLoop({ $0.isIdle }) { self.sessions[key] = nil }
     }
 
-    /// Publications of another node, or of a client that is none, which have come as one.
+    /// Receives the publications in one message of a node or a client.
     private func receivePublications(_ frame: RPCFrame, _ reply: String?) -> Bool {
         guard case .message(let message) = frame, let publications = RPCPublications(message) else {
             self.note { $0.malformed += 1 }
@@ -324,12 +328,13 @@ extension ClusterCore {
 
     /// Handles publications until the loop has to poll.
     ///
-    /// - Returns: Whether all are handled.
+    /// - Returns: Whether all publications are handled.
     private func goOnWithPublications() -> Bool {
         guard let (publications, peer) = self.publications.take() else { return true }
         var rest = publications
         self.session(peer).assumeOnLoop { [eventLoop] session in
-            // The transport asks the loop's budget before it gives the next message.
+            // The transport consumes the delivery budget of the loop once for each message. That covers the
+            // first publication.
             repeat {
                 session.publishNext(of: &rest, isAdmitted: true)
             } while !rest.isEmpty && eventLoop.consumeDeliveryBudget()
@@ -339,10 +344,11 @@ extension ClusterCore {
         return false
     }
 
-    /// Whether publications of a node have not come before, by its own number of the last one.
+    /// Returns whether publications of a node have not arrived before, by the number in their reply subject.
     func isNew(_ sender: (node: NodeID, number: Int)?) -> Bool {
         guard let (node, number) = sender else { return true }
-        // Two subscriptions of this node may match their subject; those of one node come in order.
+        // Two subscriptions of this node may match one subject, and then a message arrives twice. The
+        // publications of one node arrive in order.
         let latest = self.publicationsSeen.updateValue(number, forKey: node) ?? 0
         if self.publicationsSeen.count > 10_000 {
             let members = self.state.withLock { $0.members }

@@ -5,22 +5,22 @@ internal import WaybillJSON
 internal import WaybillRouting
 internal import WaybillServe
 
-// What this node asks the others.
+// Requests of this node to other nodes.
 extension ClusterCore {
-    /// Has a message handled by a node that shares the best pattern for its URL.
+    /// Sends a message to a node that shares the best pattern for its URL, and waits for the reply.
     func route(_ message: Message) async throws -> any Sendable {
         let url = message.address.text
-        // A node has sent it here for a route of this one, which is there no more.
+        // Another node sent the message here for a route that this node no longer has.
         guard !message.isFromNode else { throw self.noRoute(url) }
         let isForwarded = message.returnURL.map { !self.bus.hasOwnRoute(for: $0) } ?? false
         let call = try OutgoingCall(message, forwardsReturn: isForwarded)
-        // The node that answers sends the value there.
+        // The node that handles the message sends the value to the return URL.
         if isForwarded { message.forwardReturn() }
         let shape = try self.shape(for: url)
         do {
             return try await self.send(call, message, shape)
         } catch let error as RoutingError where error.code == .noRoute && error.route == nil {
-            // No node has it any more; no handler has seen the message.
+            // No node has the route any more. No handler has received the message, so it may be sent again.
             await self.refresh(shape)
         }
         do {
@@ -88,11 +88,13 @@ extension ClusterCore {
         }
     }
 
-    /// Where the answers to one request of this node go.
+    /// Returns the subject for the answers to one request of this node.
     private func inbox(_ request: Int) -> ReplySubject { .numbered(self.inboxPrefix, request) }
 
-    /// Why a message cannot be sent, if so: for a server, headers are a part of it, and nodes read only so
-    /// deep, which need not be looked at in one that is known to be flat.
+    /// Returns the error for a message that is too large or nested too deeply, or nil when it may be sent.
+    ///
+    /// The server counts the headers as part of the message. The depth of a message that is known to be flat
+    /// is not checked.
     func objection(
         to payload: [UInt8],
         in envelope: MessageEnvelope? = nil,
@@ -109,7 +111,8 @@ extension ClusterCore {
                 message: "the message has \(size) bytes, but the server accepts at most \(limit)"
             )
         }
-        // The node that gets it would not read it. The data of an event in its binary mode may be no JSON.
+        // A node does not read a message beyond this depth. A message with headers is an event in its binary
+        // mode, whose data may not be JSON.
         let depthLimit = JSONText.depthLimit - (envelope == nil ? 0 : 3)
         guard headers.isEmpty, !isFlat, JSONText(payload).isDeeper(than: depthLimit) else { return nil }
         return RoutingError(
@@ -121,7 +124,8 @@ extension ClusterCore {
 
     /// Publishes a message to the subscribers of other nodes.
     func publish(_ message: Message) {
-        // In the memory of the one before. A value's own code may publish as well, and finds none here.
+        // Reuse the memory of the previous publication. A value that is encoded may publish as well, and then
+        // finds no writer here.
         var writer = self.writer.take() ?? JSONWriter(capacity: 512)
         do throws(RoutingError) {
             try self.publish(message, with: &writer)
@@ -162,22 +166,25 @@ extension ClusterCore {
         throw RoutingError(.mailboxFull, url: url, message: "too many messages wait to be sent")
     }
 
-    /// Where a message is published to: most are published to the URL of the one before, or to its subject.
+    /// Returns the subject and the envelope of a publication.
+    ///
+    /// Most publications go to the same URL or subject as the previous one, so the latest topic is cached.
     private func topic(of message: Message, _ url: String) -> PublishedTopic {
         let hops = message.hops + 1
         let latest = self.latestTopic.flatMap { $0.hops == hops ? $0 : nil }
-        // The scheme of a URL that has none is the default one, which may change.
+        // A URL without a scheme has the default scheme of the bus, which may change.
         if let latest, latest.hasScheme, latest.url.hasSameBytes(as: url) { return latest }
         let address = message.address
         let subject = self.subjects.publication(address)
-        // What is around all of them is short.
+        // The URL of the topic is part of the envelope of each message, so a long one is not reused.
         if let latest, latest.subject == subject, latest.url.utf8.count <= Subjects.limit { return latest }
         let topic = PublishedTopic(address, subject, hops: hops)
         self.latestTopic = topic
         return topic
     }
 
-    /// Asks the nodes that are said to share a shape what they share now.
+    /// Asks the nodes that share a shape for their current state, and waits at most one second for the
+    /// answers.
     private func refresh(_ shape: PatternShape) async {
         let nodes = self.state.withLock { $0.nodes(sharing: shape) }
         guard !nodes.isEmpty else { return }
@@ -202,7 +209,7 @@ extension ClusterCore {
         self.refreshes.removeValue(forKey: number)?.waiter.resume()
     }
 
-    /// The state of a node is known, or it is gone.
+    /// Resumes the callers that wait for the state of a node, because it has arrived or the node is gone.
     func refreshed(_ node: NodeID) {
         for number in Array(self.refreshes.keys) {
             self.refreshes[number]?.missing.remove(node)
@@ -211,19 +218,19 @@ extension ClusterCore {
     }
 }
 
-// What every caller of requests has to say.
+// The parts of ``RPCCaller`` that depend on the transport.
 extension ClusterCore {
     func notify(_ method: SystemMethod, _ id: Int, _ answer: Result<JSONText, RPCFailure>?) {
         guard let node = self.requests[id]?.node else {
-            // A node that has not said yet that it has the request is told when it does, also if that is
-            // before the caller's task has come to its end.
+            // No node has claimed the request yet. The node that claims it is told to cancel it, even if that
+            // happens before the task of the caller has ended.
             if method == .cancelRequest { self.requests[id] = nil }
             return
         }
         let bytes = OutgoingCall.notification(method, id, answer)
         let error = self.objection(to: bytes, [], "")
         if error == nil, self.tell(node, bytes, about: id) { return }
-        // The handler waits for an answer, and gets this one.
+        // The handler waits for an answer, so it receives the failure.
         let failure = error.map { RPCFailure(wholly: $0) } ?? .overflow
         self.tell(node, OutgoingCall.notification(method, id, .failure(failure)), about: id)
     }
@@ -243,7 +250,7 @@ extension ClusterCore {
     }
 }
 
-// What is lost.
+// Requests and conversations that end because a node or the connection is lost.
 extension ClusterCore {
     func noteLoss(of member: ClusterState.Member, _ reason: String) {
         self.configuration.logger.notice(
@@ -252,7 +259,7 @@ extension ClusterCore {
         )
     }
 
-    /// A node is gone: what it has, or may have, is lost.
+    /// Fails the requests that a node has claimed or may have received, and ends its conversation.
     func lose(_ member: ClusterState.Member, _ reason: String) {
         self.refreshed(member.id)
         self.publicationsSeen[member.id] = nil
@@ -260,14 +267,16 @@ extension ClusterCore {
         for (id, request) in self.requests where request.node == member.id {
             self.deliver(.lost(text), to: id)
         }
-        // It may be there after all, and wait for what it has asked since.
+        // The node may still run, and may wait for replies to its own requests.
         let lost = self.saying("has lost sight of the one that asked")
         self.sessions.removeValue(forKey: .node(member.id))?.assumeOnLoop { $0.abandon(lost) }
         self.loseUnclaimed(of: member, text)
     }
 
-    /// Requests that no node has claimed, and that the lost one may have had: a node that lives claims what
-    /// it gets at once, so a moment later they are lost.
+    /// Fails the requests that no node has claimed and that a lost node may have received.
+    ///
+    /// A running node claims a request as soon as it receives it. After 250 milliseconds, an unclaimed
+    /// request is treated as lost.
     private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })
@@ -283,16 +292,18 @@ extension ClusterCore {
         }
     }
 
-    /// Fails all that waits for other nodes.
+    /// Fails every request that waits for another node.
     func loseAll(_ reason: String) {
         for (waiter, event) in self.pending.loseAll(reason) { waiter.resume(returning: event) }
         for number in Array(self.refreshes.keys) { self.endRefresh(number) }
     }
 }
 
-/// A subject that is published to, with what all messages to it have around them.
+/// A subject for publications, with the envelope that all messages to it share.
 final class PublishedTopic: Sendable {
-    /// The URL of the first message, and of each that does not say another one.
+    /// The URL of the first message.
+    ///
+    /// A message to another URL names its own.
     let url: String
     let hasScheme: Bool
     let subject: String

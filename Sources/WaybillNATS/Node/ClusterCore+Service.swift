@@ -1,7 +1,7 @@
 #if NATS
 public import ServiceLifecycle
 
-/// A node as a service among others: name it after the bus, so that it leaves before the bus ends.
+/// A node as a service. List it after the bus in a service group, so that it leaves before the bus ends.
 extension ClusterNode: Service {}
 
 extension ClusterCore {

@@ -7,63 +7,67 @@ internal import WaybillJSON
 internal import WaybillRouting
 internal import WaybillServe
 
-/// What a node is made of, on the loop of its bus: ``ClusterState`` knows the others, and this actor acts.
+/// The node's implementation, an actor on the loop of its bus. ``ClusterState`` tracks the other nodes and
+/// decides; this actor performs the I/O.
 actor ClusterCore: RPCCaller {
     nonisolated let eventLoop: EventLoop
     nonisolated let bus: MessageBus
     nonisolated let transport: any ClusterTransport
     nonisolated let subjects: Subjects
-    /// What the subjects begin with where answers come to.
+    /// The prefix of the subjects on which this node receives answers.
     let inboxPrefix: String
     nonisolated let realm: String
     nonisolated let configuration: ClusterNode.Configuration
     nonisolated let id = NodeID.random()
-    /// What events of this node come from.
+    /// The `source` attribute of this node's events.
     nonisolated let eventSource: String
-    /// Read by callers on any thread, under locks of the bus.
+    /// The state of the other nodes.
+    ///
+    /// Callers on any thread read it, under locks of the bus.
     nonisolated let state: Locked<ClusterState>
     nonisolated let ledger = Locked(ClusterNode.Statistics())
     nonisolated let tally = EndpointTally()
     nonisolated let document: LiveDocument
-    /// The limit for clients that are not nodes.
+    /// The limits for clients that are not nodes.
     nonisolated let clients: ClientBudget
-    /// What services are asked, and this node answers; nil if it does not.
+    /// The answers to requests of the NATS services API; nil when the configuration disables them.
     nonisolated let service: ServiceDescription?
-    /// Resumes ``run()`` when the node is to leave.
+    /// The signal that resumes ``run()`` when the node is to leave.
     private nonisolated let leaving = LeaveSignal()
     private nonisolated let isAnnouncementDue = Atomic<Bool>(false)
 
     var pending = PendingRequests()
     var requests: [Int: SentRequest] = [:]
-    /// The conversations with those that send requests.
+    /// The conversations with the nodes and clients that send requests.
     var sessions: [Peer: RPCSession] = [:]
-    /// Callers that wait for the state of nodes.
+    /// The callers that wait for the state of other nodes.
     var refreshes: [Int: Refresh] = [:]
     var lastRefresh = 0
     var offer = ClusterOffer()
     var lastPublication = 0
-    /// What the latest publication was written with.
+    /// The writer of the latest publication, kept for its memory.
     var writer: JSONWriter?
     var latestTopic: PublishedTopic?
-    /// The latest publication of each node.
+    /// The number of the latest publication of each node.
     var publicationsSeen: [NodeID: Int] = [:]
-    /// The publications that have come as one and are being handled, and who has sent them.
+    /// The publications of one message that remain to be handled, with their sender.
     var publications: (rest: RPCPublications, peer: Peer)?
-    /// Events that came, and are being handled.
+    /// The number of events whose handlers are running.
     var eventsInFlight = 0
     var isConnected = false
-    /// The claim of somebody else that this node has to correct; nil if there is none.
+    /// The latest announcement in this node's name that another party made, to be corrected; nil if there is
+    /// none.
     var dispute: Dispute?
-    /// How far this node follows epochs that others claim for it.
+    /// The limit on how far this node's epoch follows the epochs that others announce in its name.
     var epochBudget = EpochBudget()
-    /// When a dispute was logged last.
+    /// The time at which a dispute was last logged.
     var disputeLoggedAt: ContinuousClock.Instant?
-    /// Why nothing can be sent, if so.
+    /// The reason why messages cannot be sent, or nil when they can.
     var obstacle: String? {
         if self.phase == .left { return "this node has left the cluster" }
         return self.isConnected ? nil : "there is no connection to a server"
     }
-    /// When the connection came back; nil if it has not been lost.
+    /// The time at which the connection was restored; nil if it has not been lost.
     var reconnectedAt: ContinuousClock.Instant?
     private var registration: Registration?
     private var readinessCheck: ReadinessCheck?
@@ -73,25 +77,26 @@ actor ClusterCore: RPCCaller {
 
     /// The other side of a conversation.
     enum Peer: Hashable {
-        /// A node: all its requests are one conversation.
+        /// A node. All its requests belong to one conversation.
         case node(NodeID)
-        /// A client that is no node, by where its answer goes: each of its requests is a conversation.
+        /// A client that is not a node, identified by its reply subject. Each of its requests is a
+        /// conversation.
         case client(ExactText)
     }
 
     private enum Phase {
-        /// It has not joined.
+        /// The node has not joined.
         case apart
         case member
-        /// It takes no more requests, and goes on sending until those that it has are answered.
+        /// The node accepts no more requests, and sends messages until its requests in flight are answered.
         case leaving
-        /// It sends nothing any more, since no answer would come.
+        /// The node sends nothing, because it would not receive an answer.
         case left
     }
 
-    /// The question what some nodes share now.
+    /// A request to some nodes for their current state.
     struct Refresh {
-        /// Those that have not answered.
+        /// The nodes that have not answered.
         var missing: Set<NodeID>
         let waiter: SuspendedTask
     }
@@ -100,7 +105,7 @@ actor ClusterCore: RPCCaller {
     struct SentRequest {
         let shape: PatternShape
         let sentAt: ContinuousClock.Instant
-        /// The node that has it, once that has said something.
+        /// The node that handles the request; nil until a node has claimed or answered it.
         var node: NodeID?
     }
 
@@ -116,7 +121,7 @@ actor ClusterCore: RPCCaller {
         let subjects = Subjects(realm: realm)
         self.subjects = subjects
         self.inboxPrefix = subjects.inboxPrefix(of: self.id)
-        // Several nodes may have one name, and each counts its messages from the beginning.
+        // Several nodes may have the same name, and each counts its messages from the beginning.
         self.eventSource = "/\(Subjects.token(realm))/\(Subjects.token(configuration.name))/\(self.id)"
         self.realm = realm
         self.configuration = configuration
@@ -136,7 +141,8 @@ actor ClusterCore: RPCCaller {
     /// Whether the node has joined and does not leave yet.
     var isMember: Bool { self.phase == .member }
 
-    /// Whether the server was away a moment ago, so that other nodes may have yet to come back to it.
+    /// Whether the connection was restored in the last two seconds, so that other nodes may not have
+    /// reconnected.
     var isReturning: Bool { self.reconnectedAt.map { self.now - $0 < .seconds(2) } ?? false }
 
     func note(_ change: (inout ClusterNode.Statistics) -> Void) { self.ledger.withLock { change(&$0) } }
@@ -200,9 +206,11 @@ extension ClusterCore {
 
     nonisolated func beginLeaving() { self.leaving.fire() }
 
-    /// Tells the others, takes no more requests, waits for those in flight, and closes the connection.
+    /// Announces the departure, rejects new requests, waits for the requests in flight, and closes the
+    /// connection.
     ///
-    /// It beats until it has: the others know by its silence that what they have not got is lost.
+    /// The node sends heartbeats until all requests are answered. Its silence afterwards tells the other
+    /// nodes that unanswered requests have failed.
     private func leave() async {
         self.phase = .leaving
         self.announce(.bye)
@@ -225,14 +233,14 @@ extension ClusterCore {
         await self.transport.close()
     }
 
-    /// Cancels what the others have asked for, and says so.
+    /// Cancels the requests of other nodes and clients, and fails them with a reason.
     func abandonSessions(_ reason: String) {
         let text = self.saying(reason)
         for session in self.sessions.values { session.assumeOnLoop { $0.abandon(text) } }
         self.sessions = [:]
     }
 
-    /// A sentence about this node.
+    /// Returns a sentence whose subject is this node.
     func saying(_ text: String) -> String { "the node \(self.configuration.name) (\(self.id)) \(text)" }
 
     private var isDrained: Bool {
@@ -241,7 +249,7 @@ extension ClusterCore {
     }
 }
 
-// What this node tells the others.
+// The announcements of this node.
 extension ClusterCore {
     func announce(_ kind: Announcement.Kind, to node: NodeID? = nil) {
         var announcement = Announcement(kind, of: self.id)
@@ -267,28 +275,30 @@ extension ClusterCore {
             )
             return
         }
-        // That a node cannot be asked is known by the reply subject.
+        // When the asked node does not exist, the server sends a report to the reply subject, which names the
+        // node.
         let reply = node.map { ReplySubject.plain(self.subjects.asking($0, self.id)) }
         _ = self.transport.publish(subject, reply: reply, bytes, as: .membership)
     }
 
-    /// The routes have changed, or what is shared: announces it with what changes in the next millisecond.
+    /// Schedules an announcement of changed routes, which includes all changes of the next millisecond.
     private nonisolated func noteRoutesChanged() {
         guard !self.isAnnouncementDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         self.eventLoop.schedule(at: Deadline(after: .milliseconds(1), by: self.eventLoop.time)) {
             self.assumeOnLoop { core in
-                // Not a store: what was changed before each call that found it true is seen from here on.
+                // An exchange and not a store, because it also acquires: the changes before each call that
+                // found `true` are visible from here on.
                 _ = core.isAnnouncementDue.exchange(false, ordering: .acquiringAndReleasing)
-                // A node that leaves has taken back what it offered.
+                // A leaving node has already withdrawn its routes.
                 guard core.phase == .member, let change = core.updateOffer() else { return }
                 core.send(change, to: nil)
             }
         }
     }
 
-    /// Subscribes to what the node offers now.
+    /// Subscribes to the subjects of the routes and topics that the node shares now.
     ///
-    /// - Returns: What has changed, if anything has.
+    /// - Returns: The change to announce, or nil when nothing has changed.
     @discardableResult
     private func updateOffer() -> Announcement? {
         let routes = Set(self.bus.exposedRoutes(to: .nodes).map { self.bus.withScheme($0.pattern) })
@@ -323,7 +333,7 @@ extension ClusterCore {
         return change
     }
 
-    /// Says that the node lives, and looks which of the others do not.
+    /// Schedules the next heartbeat, which also expires the nodes that are silent.
     private func scheduleBeat() {
         let interval = self.configuration.heartbeatInterval
         self.watch = self.eventLoop.schedule(at: Deadline(after: interval, by: self.eventLoop.time)) {
@@ -335,7 +345,8 @@ extension ClusterCore {
 
     private func beat() {
         let interval = self.configuration.heartbeatInterval
-        // The loop stood still, or there was no server: then the others could not be heard.
+        // This node received nothing while its loop was blocked or without a server, so silence does not mean
+        // that another node is gone.
         if let last = self.lastBeat, self.now - last > interval * 2 || !self.isConnected {
             self.state.withLock { $0.hearAll(at: self.now) }
         }
@@ -351,16 +362,16 @@ extension ClusterCore {
     }
 }
 
-/// What a node shares, as it has announced it.
+/// The routes and topics that a node has announced.
 struct ClusterOffer {
     var epoch = 0
     var routes: Set<String> = []
     var topics: Set<String> = []
-    /// The subjects that are subscribed for it.
+    /// The subjects of those routes and topics.
     var subjects: Set<String> = []
 }
 
-/// Resumes the one task that waits, now or as soon as it does.
+/// A signal that resumes one waiting task, even when the task begins to wait after the signal.
 private final class LeaveSignal: Sendable {
     private enum State {
         case silent

@@ -3,106 +3,115 @@ package import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A bus as a node of a cluster: what other nodes share is routed to them, and what this one shares is
-/// handled here for them.
+/// A bus as a node of a cluster.
 ///
-/// Make one with `bus.join(_:)`, and run it as a service of swift-service-lifecycle, named after the bus.
-/// While it runs, a URL that neither a route nor the connector of its scheme takes goes to a node that shares
-/// a pattern for it; no call changes:
+/// It sends messages for the routes of other nodes to those nodes, and handles their messages for the routes
+/// that it shares.
+///
+/// Create a node with `bus.join(_:)`. Run it as a service of swift-service-lifecycle that is listed after the
+/// bus. While it runs, a URL that matches neither a route nor the scheme of a connector is sent to a node
+/// that shares a matching pattern. Calls do not change:
 ///
 /// ```swift
 /// try bus.share("app://billing/**")
 /// try await bus.join(NATSTransport(servers: ["nats://127.0.0.1:4222"], realm: "shop")).run()
 /// ```
 ///
-/// What is true of a message stays true: correlation ID, headers, hops, the time that is left, cancellation,
-/// progress replies with their answers, and the failure with code, route and module. A node that dies is
-/// noticed within three seconds, and what waits for it fails with `unreachable`; nothing is repeated
-/// silently. <doc:ScalingOut> says what changes in time, and what is not promised.
+/// A message keeps its correlation ID, headers, hops, remaining time, cancellation, progress replies with
+/// their answers, and the code, route and module of a failure. When a node dies, the other nodes notice
+/// within three seconds, and requests that wait for it fail with `unreachable`. Requests are not repeated
+/// silently. <doc:ScalingOut> describes the costs of a cluster and the guarantees that it does not give.
 public final class ClusterNode: Sendable {
-    /// How a node behaves; everything has a default.
+    /// The settings of a node.
+    ///
+    /// Every property has a default.
     public struct Configuration: Sendable {
-        /// What other nodes call this one in errors and lists; it need not be unique.
+        /// The name of this node in errors and lists of other nodes.
+        ///
+        /// It need not be unique.
         public var name = "node"
 
-        /// The version of the program, as [semantic versioning](https://semver.org) has it, for the services
-        /// API of NATS.
+        /// The version of the program for the NATS services API, in the format of [semantic
+        /// versioning](https://semver.org).
         public var version = "0.0.0"
 
-        /// Whether the node answers what the services API of NATS asks, `$SRV.PING`, `INFO` and `STATS`; true
-        /// by default.
+        /// Whether the node answers the `$SRV.PING`, `INFO` and `STATS` requests of the NATS services API;
+        /// true by default.
         ///
-        /// Every client that the server admits may ask, of whatever realm, and learns the patterns that are
-        /// shared and how often they were called.
+        /// Every client that the server admits may send these requests, whatever its realm. The answers tell
+        /// it the shared patterns and how often each was called.
         public var answersServiceRequests = true
 
-        /// How often the node says that it lives; one second by default.
+        /// The interval between heartbeats; one second by default.
         ///
-        /// The others take it for dead when it has been silent for two and a half times as long. It is at
-        /// most a minute.
+        /// Other nodes treat this node as dead when it has been silent for two and a half intervals. They
+        /// treat an interval above one minute as one minute.
         public var heartbeatInterval = Duration.seconds(1)
 
-        /// How long joining waits for what the other nodes share; 200 milliseconds by default.
+        /// The time that joining waits for the announcements of other nodes; 200 milliseconds by default.
         ///
-        /// What is said later is learned all the same.
+        /// Announcements that arrive later are also accepted.
         public var discoveryTime = Duration.milliseconds(200)
 
-        /// How long requests in flight may take to end when the node leaves; 5 seconds by default.
+        /// The time limit for requests in flight when the node leaves; 5 seconds by default.
         public var drainLimit = Duration.seconds(5)
 
-        /// The most requests of one other node that are handled at the same time; 65,536 by default.
+        /// The most requests of one other node in flight at the same time; 65,536 by default.
         public var requestsPerNode = 65_536
 
-        /// The most requests and events of clients that are not nodes, all of them together, that are handled at
-        /// the same time; 4,096 by default.
+        /// The most requests and events in flight at the same time of all clients that are not nodes; 4,096
+        /// by default.
         ///
-        /// A sender is a node from its first `hello` on.
+        /// A sender counts as a node after its first announcement.
         public var requestsOfClients = 4096
 
-        /// The most bytes of the messages of those requests and events; 64 MiB by default.
+        /// The most bytes of the messages that ``requestsOfClients`` limits; 64 MiB by default.
         ///
-        /// A request beyond either limit is answered with `mailboxFull`.
+        /// A request beyond either limit fails with `mailboxFull`.
         public var requestBytesOfClients = 64 << 20
 
-        /// How publications travel to other nodes, and to programs that are none; JSON-RPC by default.
+        /// The format of publications to other nodes and to programs that are not nodes; JSON-RPC by default.
         public var publicationFormat = PublicationFormat.jsonRPC
 
-        /// Where the node logs.
+        /// The logger of the node.
         public var logger = Logger(label: "waybill.nats")
 
-        /// Makes a configuration with the defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 
-    /// Another node of the cluster, as this one knows it.
+    /// Another node of the cluster, as this node sees it.
     public struct Member: Sendable, Hashable {
-        /// What the node has in subjects of NATS; new with each start.
+        /// The ID of the node in NATS subjects.
+        ///
+        /// It is new at each start of the node.
         public let id: String
-        /// What the node calls itself.
+        /// The configured name of the node.
         public let name: String
-        /// The patterns of the routes that it shares, sorted.
+        /// The patterns of the routes that the node shares, sorted.
         public let routes: [String]
-        /// The patterns of the publications that it takes, sorted.
+        /// The patterns of the publications that the node receives, sorted.
         public let topics: [String]
     }
 
-    /// What a node has done so far.
+    /// The counters of a node since its start.
     public struct Statistics: Sendable, Hashable {
-        /// Requests that were handed over to the transport.
+        /// Requests that were passed to the transport.
         public internal(set) var sent = 0
-        /// Those that ended with a reply or a failure of the node that had them.
+        /// Requests that ended with a reply, or with a failure other than `unreachable`.
         public internal(set) var answered = 0
-        /// Those that were lost: their node died, or the connection did.
+        /// Requests that failed with `unreachable`, because the node or the connection was lost.
         public internal(set) var lost = 0
-        /// Those whose caller stopped waiting.
+        /// Requests whose caller was cancelled.
         public internal(set) var cancelled = 0
-        /// Requests of other nodes that came.
+        /// Messages with requests of other nodes and of clients that have arrived.
         public internal(set) var received = 0
-        /// Publications that were handed over to the transport.
+        /// Publications that were passed to the transport.
         public internal(set) var published = 0
-        /// Messages on the cluster's subjects that cannot be read, and were dropped.
+        /// Messages on the cluster's subjects that were dropped because they cannot be read.
         public internal(set) var malformed = 0
-        /// Answers to requests that this node does not wait for, and publications that came twice; dropped.
+        /// Dropped messages: answers to requests that this node does not wait for, and publications that came
+        /// twice.
         public internal(set) var unknown = 0
         /// Requests that wait for a reply.
         public var inFlight: Int { self.sent - self.answered - self.lost - self.cancelled }
@@ -110,7 +119,7 @@ public final class ClusterNode: Sendable {
 
     let core: ClusterCore
 
-    /// Makes a node.
+    /// Creates a node.
     package init(
         _ bus: MessageBus,
         realm: String,
@@ -120,30 +129,35 @@ public final class ClusterNode: Sendable {
         self.core = ClusterCore(bus, realm, transport, configuration)
     }
 
-    /// Joins the cluster; ``run()`` does so itself if it has not been called.
+    /// Joins the cluster.
     ///
-    /// For code that needs to know when the routes of other nodes can be used.
+    /// ``run()`` joins it as well, unless this method has been called.
     ///
-    /// - Throws: a `RoutingError` with the code `unreachable` if there is no server, `refused` if the server
-    ///   or this node's rules do not allow the connection, `conflict` if the bus has joined a cluster
-    ///   already.
+    /// Call this method to know when the routes of other nodes can be used.
+    ///
+    /// - Throws: A `RoutingError`. Its code is `unreachable` if no server can be reached, `refused` if the
+    ///   server or this node's rules do not allow the connection, and `conflict` if the bus has joined a
+    ///   cluster already.
     public func start() async throws { try await self.core.start() }
 
-    /// Is a node of the cluster until the task is cancelled or, in a service group, until graceful shutdown.
+    /// Joins the cluster and runs until the task is cancelled or, in a service group, until graceful
+    /// shutdown.
     ///
-    /// At graceful shutdown the node tells the others that it leaves, takes no more requests, and waits for
-    /// those in flight, for ``Configuration/drainLimit`` at most: other instances go on, and nothing is lost.
-    /// It may run once.
+    /// At graceful shutdown the node announces its departure and stops receiving new requests, which go to
+    /// other instances. It waits for the requests in flight, for ``Configuration/drainLimit`` at most, and
+    /// fails the others. A node can run once.
     ///
-    /// - Throws: what ``start()`` throws.
+    /// - Throws: The errors of ``start()``.
     public func run() async throws { try await self.core.run() }
 
-    /// Has the node leave; ``run()`` returns when it has.
+    /// Begins to leave the cluster.
     ///
-    /// May be called from any context, and does not wait.
+    /// ``run()`` returns when the node has left.
+    ///
+    /// This method does not block and may be called from any context.
     public func beginGracefulShutdown() { self.core.beginLeaving() }
 
-    /// The other nodes of the cluster, as far as this one knows, sorted by name.
+    /// The other nodes of the cluster that this node knows, sorted by name.
     public var members: [Member] {
         self.core.state.withLock { state in
             state.members.values.map { member in
@@ -157,8 +171,8 @@ public final class ClusterNode: Sendable {
         }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     }
 
-    /// What the node has done so far.
+    /// The counters of the node.
     ///
-    /// May be read from any context.
+    /// This property may be read from any context.
     public var statistics: Statistics { self.core.ledger.withLock { $0 } }
 }

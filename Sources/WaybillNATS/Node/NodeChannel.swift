@@ -2,7 +2,7 @@ internal import WaybillJSON
 internal import WaybillRouting
 internal import WaybillServe
 
-/// How answers get to the node or the client that has sent requests: as messages to a subject of its own.
+/// A channel that publishes answers to the reply subject of a node or a client.
 final class NodeChannel: RPCChannel {
     let peer: String
     let isClosed = false
@@ -12,23 +12,26 @@ final class NodeChannel: RPCChannel {
     private let transport: any ClusterTransport
     private let tally: EndpointTally
     private let budget: ClientBudget
-    /// The charges of the requests that have not been answered; several requests may have no ID.
+    /// The charges of unanswered requests.
+    ///
+    /// Several requests may have no ID.
     private var charges: [RPCID: [ClientBudget.Charge]] = [:]
-    /// The requests that have not been answered, with the subject that each came to.
+    /// The unanswered requests, with the subject on which each arrived.
     private var running: [RPCID: (subject: String, start: ContinuousClock.Instant)] = [:]
     private let onAnswer: (@Sendable () -> Void)?
 
-    /// Makes a channel.
+    /// Creates a channel.
     ///
     /// - Parameters:
-    ///   - peer: The other side, for the log.
-    ///   - subject: Where answers go; empty if there are none.
-    ///   - reply: Where the other side can say more about its requests.
-    ///   - isNode: Whether the other side is a node, and no client that waits for one answer.
-    ///   - transport: Carries them.
-    ///   - tally: Counts the requests.
-    ///   - budget: Bounds the requests, if the other side is not a node of the cluster.
-    ///   - onAnswer: Called after each answer, unless the other side is a node of the cluster.
+    ///   - peer: The name of the other side, for the log.
+    ///   - subject: The subject of answers; empty if the other side does not want any.
+    ///   - reply: The subject to which the other side sends notifications about its requests.
+    ///   - isNode: Whether the other side is a node, and not a client that waits for one answer.
+    ///   - transport: The transport that publishes the answers.
+    ///   - tally: The counts of requests.
+    ///   - budget: The limit on the requests, if the other side is not a node of the cluster.
+    ///   - onAnswer: A closure that is called after each answer, or nil if the other side is a node of the
+    ///     cluster.
     init(
         peer: String,
         to subject: String,
@@ -65,8 +68,9 @@ final class NodeChannel: RPCChannel {
         return isTaken
     }
 
-    /// The message, or an error if the server does not take it: each answer to a batch may be small enough, and
-    /// all of them too large.
+    /// Returns an answer, or an error when the answer is larger than the server accepts.
+    ///
+    /// Each answer to a batch may be small enough although the batch is too large.
     private func fitting(_ body: [UInt8], in envelope: MessageEnvelope?) -> [UInt8] {
         let (size, limit) = (body.count + (envelope?.size ?? 0), self.transport.payloadLimit)
         if size <= limit { return body }
@@ -100,7 +104,7 @@ final class NodeChannel: RPCChannel {
     }
 
     func objection(to result: JSONText) -> RoutingError? {
-        // What stands around it has less than 200 bytes, and four levels.
+        // The message around the result has less than 200 bytes and adds four levels of nesting.
         let limit = self.transport.payloadLimit - 200
         if result.range.count > limit {
             return RoutingError(
@@ -116,7 +120,7 @@ final class NodeChannel: RPCChannel {
         )
     }
 
-    // The transport sends in batches by itself.
+    // The transport sends its messages in batches.
     nonisolated(nonsending) func flush() async {}
     func flushSoon() {}
     func close() {}

@@ -1,9 +1,9 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What a node has done for the subjects of its routes, as the services API of NATS asks.
+/// The request counts of a node's endpoints, as the NATS services API reports them.
 final class EndpointTally: Sendable {
-    /// Of one subject.
+    /// The counts of one subject.
     struct Counts: Sendable {
         var requests = 0
         var errors = 0
@@ -18,19 +18,19 @@ final class EndpointTally: Sendable {
 
     private let state = Locked(State())
 
-    /// Of all subjects that had requests.
+    /// The counts of every subject that has had requests.
     var counts: [String: Counts] { self.state.withLock { $0.counts } }
 
-    /// Has the requests that a closure begins count for a subject.
+    /// Counts the requests that a closure begins for a subject.
     func count(for subject: String, _ body: () -> Void) {
         self.state.withLock { $0.current = subject }
         body()
         self.state.withLock { $0.current = nil }
     }
 
-    /// A request begins.
+    /// Counts the beginning of a request for the subject of the enclosing ``count(for:_:)`` call.
     ///
-    /// - Returns: The subject that it counts for, if it does.
+    /// - Returns: The subject, or nil when the request is not counted.
     func begin() -> String? {
         self.state.withLock { state in
             if let subject = state.current { state.counts[subject, default: Counts()].requests += 1 }
@@ -38,7 +38,7 @@ final class EndpointTally: Sendable {
         }
     }
 
-    /// A request has been answered.
+    /// Records that a request was answered.
     func end(_ subject: String, after time: Duration, _ failure: String?) {
         self.state.withLock { state in
             state.counts[subject]?.time += time

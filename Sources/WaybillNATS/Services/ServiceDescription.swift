@@ -1,11 +1,13 @@
 internal import FoundationEssentials
 internal import WaybillJSON
 
-/// A node as a service of NATS's services API (ADR-32): its endpoints are the routes that it shares.
+/// A node as a service of the NATS services API (ADR-32).
 ///
-/// The `nats` command and dashboards of others find it by requests to subjects that begin with `$SRV`.
+/// Its endpoints are the routes that it shares.
+///
+/// The `nats` command and other dashboards find it by requests to subjects that begin with `$SRV`.
 struct ServiceDescription: Sendable {
-    /// What a service is asked.
+    /// The requests of the services API.
     enum Verb: String, CaseIterable, Sendable {
         case ping = "PING"
         case info = "INFO"
@@ -22,12 +24,12 @@ struct ServiceDescription: Sendable {
     static let queue = "waybill"
     private static let prefix = "$SRV"
 
-    /// Shared by the instances of a service.
+    /// The service name, which all instances of a service share.
     let name: String
     let id: NodeID
     let version: String
     let realm: String
-    /// When it joined, as RFC 3339 has it.
+    /// The time at which the node was created, in the format of RFC 3339.
     let started: String
 
     init(_ configuration: ClusterNode.Configuration, id: NodeID, realm: String) {
@@ -38,7 +40,7 @@ struct ServiceDescription: Sendable {
         self.started = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// Where it is asked: all services, those of its name, and this one.
+    /// The subjects of requests to all services, to the services of this name, and to this instance.
     var subjects: [String] {
         Verb.allCases.flatMap { verb in
             let all = "\(Self.prefix).\(verb.rawValue)"
@@ -46,13 +48,13 @@ struct ServiceDescription: Sendable {
         }
     }
 
-    /// What a message of a subject asks; nil if it does not ask a service.
+    /// Returns the request that a subject names, or nil when it is not a subject of the services API.
     static func verb(in subject: String) -> Verb? {
         guard let rest = subject.rest(after: Self.prefix), rest.first == "." else { return nil }
         return Verb(rawValue: String(rest.dropFirst().prefix { $0 != "." }))
     }
 
-    /// A text as a name: of letters, digits, `-` and `_`.
+    /// Returns a text with each byte that is not an ASCII letter, digit or `-` replaced by `_`.
     static func name(_ text: String) -> String {
         let name = text.utf8.map { byte -> UInt8 in
             switch byte {
@@ -66,7 +68,7 @@ struct ServiceDescription: Sendable {
     }
 }
 
-// What it answers.
+// The responses.
 extension ServiceDescription {
     func response(
         to verb: Verb,
@@ -132,7 +134,7 @@ extension ServiceDescription {
             writer.name(name)
             writer.raw(String(number))
         }
-        // Not every client takes it for empty where it is missing.
+        // Some clients do not treat a missing `data` member as empty.
         writer.name("data")
         writer.raw("{}")
         writer.name("last_error")

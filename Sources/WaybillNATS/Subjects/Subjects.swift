@@ -1,19 +1,20 @@
 internal import WaybillRouting
 
-/// The subjects of a cluster: which messages of NATS go where.
+/// The NATS subjects of a cluster.
 ///
-/// A realm is a prefix, so clusters of different realms on one server do not see each other. URLs and
-/// patterns become subjects segment by segment: what NATS gives a meaning is percent-encoded, and what is
-/// longer than a server takes in a control line is a hash. A subject therefore only narrows down what a
-/// message may be about; the message itself always has the URL, and its receiver matches that again.
+/// All subjects of a realm have one prefix, so clusters of different realms on one server do not receive each
+/// other's messages. The segments of a URL or pattern become the tokens of a subject. Characters with a
+/// meaning in NATS are percent-encoded, and a text that is too long for a control line of the server becomes
+/// a hash. The subject is therefore only a coarse filter: each message contains its URL, and the receiver
+/// matches that URL again.
 struct Subjects: Sendable {
-    /// The most bytes of a URL's or pattern's part of a subject.
+    /// The most bytes that a URL or pattern may have in a subject.
     static let limit = 512
 
-    /// What nodes say about themselves.
+    /// The subject of announcements to all nodes.
     let nodes: String
 
-    /// The publications whose URL is too long for a subject.
+    /// The subject of publications whose URL is too long for a subject.
     let longPublications: String
 
     private let inboxPrefix: String
@@ -31,20 +32,22 @@ struct Subjects: Sendable {
         self.publicationPrefix = "\(prefix).pub."
     }
 
-    /// What is said about nodes to one of them.
+    /// Returns the subject of announcements to one node.
     func members(_ id: NodeID) -> String { "\(self.nodes).\(id)" }
 
-    /// Whether a message of a subject is about nodes.
+    /// Returns whether the messages of a subject are announcements.
     func isAboutNodes(_ subject: String) -> Bool {
         guard subject.begins(with: self.nodes) else { return false }
         let rest = subject.utf8.span.extracting(droppingFirst: self.nodes.utf8.count)
         return rest.isEmpty || rest[0] == UInt8(ascii: ".")
     }
 
-    /// Where it is said that a node cannot be asked, since there is none.
+    /// Returns the reply subject of an announcement from one node to another.
+    ///
+    /// The server reports there that the receiver does not exist.
     func asking(_ id: NodeID, _ own: NodeID) -> String { "\(self.inboxPrefix)\(own).ask-\(id)" }
 
-    /// The node in a subject of ``asking(_:_:)``.
+    /// Returns the receiver that a subject of ``asking(_:_:)`` names.
     func asked(in subject: String) -> NodeID? {
         guard let tokens = subject.rest(after: self.inboxPrefix),
             let node = tokens.split(separator: ".").last?.rest(after: "ask-")
@@ -52,24 +55,24 @@ struct Subjects: Sendable {
         return NodeID(String(node))
     }
 
-    /// What is said to one node: frames about requests that it handles.
+    /// Returns the subject of messages to one node about requests that it handles.
     func node(_ id: NodeID) -> String { "\(self.nodePrefix)\(id)" }
 
-    /// The node that a subject of ``node(_:)`` is of.
+    /// Returns the node that a subject of ``node(_:)`` names.
     func node(in subject: String) -> NodeID? {
         subject.rest(after: self.nodePrefix).flatMap { NodeID(String($0)) }
     }
 
-    /// Where the answers to one request of a node go.
+    /// Returns the subject for the answers to one request of a node.
     func inbox(_ id: NodeID, _ request: Int) -> String { self.inboxPrefix(of: id) + String(request) }
 
-    /// What the subjects of a node's ``inbox(_:_:)`` begin with.
+    /// Returns the prefix of a node's ``inbox(_:_:)`` subjects.
     func inboxPrefix(of id: NodeID) -> String { "\(self.inboxPrefix)\(id)." }
 
-    /// All answers to a node.
+    /// Returns a wildcard subject for all answers to a node.
     func inboxes(_ id: NodeID) -> String { self.inboxPrefix(of: id) + "*" }
 
-    /// The node and the request in a subject of ``inbox(_:_:)``.
+    /// Returns the node and the request number in a subject of ``inbox(_:_:)``.
     func request(in subject: String) -> (node: NodeID, number: Int)? {
         guard subject.begins(with: self.inboxPrefix) else { return nil }
         let bytes = subject.utf8.span.extracting(droppingFirst: self.inboxPrefix.utf8.count)
@@ -82,7 +85,7 @@ struct Subjects: Sendable {
         return (NodeID(unchecked: String(id)), number)
     }
 
-    /// The number that digits say; nil if they are none, or say one beyond `Int`.
+    /// Returns the number that digits represent, or nil when they are not digits or exceed `Int`.
     private static func number(_ digits: Span<UInt8>) -> Int? {
         var number = 0
         for index in digits.indices {
@@ -95,12 +98,12 @@ struct Subjects: Sendable {
         return digits.isEmpty ? nil : number
     }
 
-    /// Requests to the routes of a pattern's shape.
+    /// Returns the subject of requests to the routes of a shape.
     func call(_ shape: PatternShape) -> String {
         Self.subject(self.callPrefix, shape.text) ?? "\(self.callPrefix)%.\(Self.hash(shape.text))"
     }
 
-    /// A publication, by its URL.
+    /// Returns the subject of publications to a URL.
     func publication(_ address: Address) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(self.publicationPrefix.utf8.count + address.text.utf8.count + 16)
@@ -116,15 +119,15 @@ struct Subjects: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a message of a subject is a request to a route.
+    /// Returns whether the messages of a subject are requests to routes.
     func isCall(_ subject: String) -> Bool { subject.begins(with: self.callPrefix) }
 
-    /// Whether a message of a subject is a publication.
+    /// Returns whether the messages of a subject are publications.
     func isPublication(_ subject: String) -> Bool {
         subject.begins(with: self.publicationPrefix) || subject == self.longPublications
     }
 
-    /// Subjects that together have all publications to the URLs of a pattern, and perhaps more.
+    /// Returns subjects that together cover all publications to the URLs of a pattern, and possibly more.
     func publications(of pattern: RoutePattern) -> [String] {
         pattern.shapes.map { shape in
             var tokens = [Self.token(pattern.scheme)]
@@ -133,7 +136,7 @@ struct Subjects: Sendable {
                 case .literal(let text): tokens.append(Self.token(text))
                 case .value: tokens.append("*")
                 case .rest:
-                    // It has to be the last one.
+                    // `>` must be the last token of a subject.
                     tokens.append(">")
                     break segments
                 }
@@ -143,9 +146,10 @@ struct Subjects: Sendable {
         } + [self.longPublications]
     }
 
-    /// The URL that the subject of a publication or of a request says; nil if it says a pattern or a hash.
+    /// Returns the URL in the subject of a publication or a request, or nil when the subject contains a
+    /// pattern or a hash.
     func url(in subject: String) -> String? {
-        // A text of a segment is encoded, and to compare characters takes quadratic time for some texts.
+        // The tokens of a subject are ASCII. Comparing the characters of other texts can take quadratic time.
         guard subject.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let rest = subject.rest(after: self.publicationPrefix) ?? subject.rest(after: self.callPrefix)
         guard let tokens = rest?.split(separator: ".", omittingEmptySubsequences: false) else { return nil }
@@ -154,7 +158,7 @@ struct Subjects: Sendable {
         return "\(scheme)://\(texts.dropFirst().map(Self.segment).joined(separator: "/"))"
     }
 
-    /// The text that a token is of; nil for what stands for more than a text.
+    /// Returns the text that a token encodes, or nil when the token is not the encoding of a text.
     private static func text(of token: Substring) -> String? {
         if token == "%" { return "" }
         var bytes: [UInt8] = []
@@ -173,7 +177,7 @@ struct Subjects: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// A text as a segment of a URL.
+    /// Returns a text as a percent-encoded segment of a URL.
     private static func segment(_ text: String) -> String {
         let plain = Set("-._~!$&'()*+,;=:@".utf8)
         return text.utf8.map { byte in
@@ -190,9 +194,12 @@ struct Subjects: Sendable {
         text.utf8.count <= Self.limit ? prefix + text : nil
     }
 
-    /// A text as one token: what has a meaning in subjects is encoded, and so is what is no visible ASCII.
+    /// Returns a text as one token.
     ///
-    /// No text becomes a lone `%`, which stands for the empty one, and for a hash.
+    /// Every byte is percent-encoded that has a meaning in subjects or is not visible ASCII.
+    ///
+    /// Only the empty text becomes a lone `%`. In the subject of a request, that token also introduces a
+    /// hash.
     static func token(_ text: String) -> String {
         if Self.isPlain(text) { return text }
         var bytes: [UInt8] = []
@@ -200,7 +207,7 @@ struct Subjects: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends a text as ``token(_:)`` encodes it.
+    /// Appends a text in the encoding of ``token(_:)``.
     static func append(token text: String, to bytes: inout [UInt8]) {
         if Self.isPlain(text) { return bytes.append(contentsOf: text.utf8) }
         if text.isEmpty { bytes.append(UInt8(ascii: "%")) }
@@ -216,7 +223,7 @@ struct Subjects: Sendable {
         }
     }
 
-    /// Whether a text is a token as it is.
+    /// Returns whether a text is a token without encoding.
     private static func isPlain(_ text: String) -> Bool {
         let bytes = text.utf8.span
         for index in bytes.indices where !Self.isPlain(bytes[index]) { return false }
@@ -231,7 +238,7 @@ struct Subjects: Sendable {
         }
     }
 
-    /// 128 bits of FNV-1a, in hexadecimal.
+    /// Returns the 128-bit FNV-1a hash of a text, in hexadecimal.
     static func hash(_ text: String) -> String {
         var hash: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
         for byte in text.utf8 {
@@ -242,18 +249,18 @@ struct Subjects: Sendable {
     }
 }
 
-// By bytes: subjects are ASCII, and to compare characters takes many times as long.
+// Comparison by bytes: subjects are ASCII, and comparing characters takes many times as long.
 extension String {
     func begins(with prefix: String) -> Bool { self.utf8.span.begins(with: prefix.utf8.span) }
 
-    /// What follows a prefix; nil if the text does not begin with it.
+    /// Returns the text after a prefix, or nil when the text does not begin with it.
     func rest(after prefix: String) -> Substring? {
         self.begins(with: prefix) ? self[...].rest(after: prefix) : nil
     }
 }
 
 extension Substring {
-    /// What follows a prefix; nil if the text does not begin with it.
+    /// Returns the text after a prefix, or nil when the text does not begin with it.
     func rest(after prefix: String) -> Substring? {
         guard self.utf8.span.begins(with: prefix.utf8.span) else { return nil }
         return self[self.utf8.index(self.startIndex, offsetBy: prefix.utf8.count)...]
@@ -268,9 +275,11 @@ extension Span<UInt8> {
     }
 }
 
-/// What a pattern matches, whatever it calls the values: nodes whose patterns have one shape share its work.
+/// The segments of a pattern without the names of their values.
+///
+/// Nodes whose patterns have the same shape share its messages.
 struct PatternShape: Sendable, Hashable {
-    /// Its segments as tokens of a subject, in one text: a node keeps thousands of shapes.
+    /// The segments as tokens of a subject, in one text, because a node stores thousands of shapes.
     let text: String
 
     init(_ pattern: RoutePattern) {
@@ -282,7 +291,8 @@ struct PatternShape: Sendable, Hashable {
             bytes.append(UInt8(ascii: "."))
             switch segment {
             case .literal(let text): Subjects.append(token: text, to: &bytes)
-            // Encoded, as no literal can be.
+            // A `%` marks a value. The encoding of a literal differs: its `%` is followed by two hexadecimal
+            // digits.
             case .value(let kind):
                 bytes.append(UInt8(ascii: "%"))
                 Subjects.append(token: kind, to: &bytes)
@@ -294,7 +304,7 @@ struct PatternShape: Sendable, Hashable {
     }
 }
 
-/// The name that a node has for the other nodes: 96 random bits, new with each start.
+/// The ID of a node: 96 random bits, new at each start.
 struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
     let description: String
 
@@ -304,20 +314,20 @@ struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
         return Self(unchecked: String(high, radix: 36) + String(low, radix: 36))
     }
 
-    /// Reads an ID of another node; nil for what can be none.
+    /// Reads the ID of another node, or returns nil when the text is not a valid ID.
     init?(_ text: String) {
         let bytes = text.utf8.span
         guard Self.lengths.contains(bytes.count), Self.length(in: bytes) == bytes.count else { return nil }
         self.description = text
     }
 
-    /// Takes a text that is known to be an ID.
+    /// Creates an ID from a text that is known to be valid.
     fileprivate init(unchecked text: String) { self.description = text }
 
-    /// How many bytes an ID may have.
+    /// The accepted numbers of bytes in an ID.
     fileprivate static var lengths: ClosedRange<Int> { 1...32 }
 
-    /// How many bytes of an ID a text begins with.
+    /// Returns the number of leading bytes that may be part of an ID.
     fileprivate static func length(in bytes: Span<UInt8>) -> Int {
         var length = 0
         while length < bytes.count, (48...57).contains(bytes[length]) || (97...122).contains(bytes[length]) {

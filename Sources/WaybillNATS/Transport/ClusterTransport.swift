@@ -1,43 +1,47 @@
 package import WaybillEventLoop
 package import WaybillRouting
 
-/// Carries the messages of a cluster between its nodes: publishes them, and has those that are subscribed to
-/// come on a loop.
+/// The messages of a cluster's nodes to each other.
 ///
-/// A node's own messages do not come back to it. No function blocks, and none but ``open(on:receive:)`` and
-/// what waits for it suspends for longer than the server takes.
+/// A transport publishes messages, and passes the messages of its subscriptions to a closure on a loop.
+///
+/// A transport does not return a node's own messages to it. No method blocks its thread;
+/// ``open(on:receive:)``, ``flush()`` and ``close()`` suspend their caller.
 package protocol ClusterTransport: Sendable {
-    /// The most bytes of a message; known once it is open.
+    /// The most bytes of a message. The value is valid after ``open(on:receive:)``.
     var payloadLimit: Int { get }
 
-    /// Connects.
+    /// Connects to a server.
     ///
     /// - Parameters:
-    ///   - eventLoop: where `receive` is called.
-    ///   - receive: takes what happens, in its order. It returns false if it has to be called with the same
-    ///     again, once the loop has polled.
-    /// - Throws: `unreachable`, or `refused`.
+    ///   - eventLoop: The loop on which `receive` is called.
+    ///   - receive: Handles events in their order. It returns false when it has to be called with the same
+    ///     event again, after the loop has polled.
+    /// - Throws: A `RoutingError` with the code `unreachable` or `refused`.
     func open(
         on eventLoop: EventLoop,
         receive: @escaping @Sendable (TransportEvent) -> Bool
     ) async throws(RoutingError)
 
-    /// Has the messages to a subject come; of subscribers with one queue, a message comes to one.
+    /// Subscribes to a subject.
+    ///
+    /// Among subscribers with the same queue, each message is delivered to one.
     func subscribe(_ subject: String, queue: String?)
 
-    /// Ends a subscription; what the server has sent before it knows still comes.
+    /// Ends a subscription. Messages that the server sends before it processes the request still arrive.
     func unsubscribe(_ subject: String)
 
-    /// Sends a message.
+    /// Enqueues a message to be sent.
     ///
     /// - Parameters:
-    ///   - subject: Where to.
-    ///   - reply: Where its answer goes.
+    ///   - subject: The subject of the message.
+    ///   - reply: The subject for the answer.
     ///   - payload: The message.
-    ///   - envelope: What stands around it. Neighbours to one subject with the same envelope go as one.
-    ///   - headers: What stands beside it; then there is no envelope.
-    ///   - purpose: What it is for.
-    /// - Returns: False if too many messages wait to be sent already.
+    ///   - envelope: The bytes around the payload. Neighbours with the same subject and envelope are joined
+    ///     into one message.
+    ///   - headers: The headers of the message. A message with headers has no envelope.
+    ///   - purpose: The purpose of the message.
+    /// - Returns: False when the queue is full and the message is rejected.
     func publish(
         _ subject: String,
         reply: ReplySubject?,
@@ -47,16 +51,16 @@ package protocol ClusterTransport: Sendable {
         as purpose: MessagePurpose
     ) -> Bool
 
-    /// Waits until the server has had what was asked for before, and what it has sent before that has been
+    /// Waits until the server has processed all earlier calls, and the messages that it sent before have been
     /// received.
     func flush() async
 
-    /// Closes the connection; nothing comes afterwards.
+    /// Closes the connection. No event follows.
     func close() async
 }
 
 extension ClusterTransport {
-    /// Sends a message that goes by itself.
+    /// Enqueues a message that is never joined with others.
     package func publish(
         _ subject: String,
         reply: ReplySubject?,
@@ -67,10 +71,11 @@ extension ClusterTransport {
     }
 }
 
-/// The subject that the answer to a message goes to.
+/// The subject for the answer to a message.
 package enum ReplySubject: Sendable {
     case plain(String)
-    /// One of many that differ by a number; of those that go as one with others, most become no text.
+    /// A prefix and a number. Of messages that are joined into one, only the last reply subject becomes a
+    /// text.
     case numbered(String, Int)
 
     package var text: String {
@@ -81,61 +86,67 @@ package enum ReplySubject: Sendable {
     }
 }
 
-/// What a message is for, which decides what becomes of it when many wait.
+/// The purpose of a message.
+///
+/// It determines how much of a full queue the message may use.
 package enum MessagePurpose: Sendable {
     case publication
     case request
-    /// What a node says of requests, its own or those of another one; what is small is not lost with what
-    /// waits.
+    /// A message about a request, from the node that sent it or the node that handles it. Small ones are
+    /// accepted when publications and requests are rejected.
     case dialog
-    /// What nodes say of themselves, which is not lost.
+    /// An announcement of a node about itself, which is always accepted.
     case membership
 }
 
-/// What stands around a message, or around several to one subject that go as one, with commas between them.
+/// The bytes around a message, or around several joined messages to one subject, which are separated by
+/// commas.
 package struct MessageEnvelope: Sendable, Equatable {
     let start: [UInt8]
     let end: [UInt8]
 
-    /// Messages of JSON-RPC go as an array.
+    /// A JSON array around JSON-RPC messages.
     static let array = Self(start: [UInt8(ascii: "[")], end: [UInt8(ascii: "]")])
 
-    /// How many bytes it has.
+    /// The number of bytes in the envelope.
     var size: Int { self.start.count + self.end.count }
 
-    /// A message in it.
+    /// Returns a message in the envelope.
     package func with(_ message: [UInt8]) -> [UInt8] { self.start + message + self.end }
 }
 
-/// What a transport tells its node.
+/// An event that a transport reports to its node.
 package enum TransportEvent: Sendable {
     case message(TransportMessage)
-    /// No subscriber takes what was published, or it could not be sent; with its reply subject.
+    /// No subscriber received a message, or the message could not be sent. The event names the reply subject
+    /// of the message.
     case undelivered(reply: String, reason: Undelivered)
-    /// Messages have been lost on their way to this node, since it is too slow.
+    /// Messages to this node were dropped because it is too slow. Requests and answers may be among them.
     case overflow
-    /// The same, and all of them were publications.
+    /// Publications to this node, and no other messages, were dropped because it is too slow.
     case publicationOverflow
     case connected
     case disconnected(String)
-    /// The server has objected to something, such as a subject that the user may not subscribe to.
+    /// The server reported an error, such as a subject that the user may not subscribe to.
     case problem(String)
-    /// The server is about to shut down, and clients go to another one.
+    /// The server is about to shut down, and its clients move to another one.
     case lameDuck
 
     package enum Undelivered: Sendable {
         case noSubscriber
-        /// With what was to be sent, as it would have come, and why it was not.
+        /// The message, in the form in which it would have been received, and the reason why it was not sent.
         case notSent(TransportMessage, String)
     }
 }
 
-/// A message that has come; of several that have gone out as one, the reply subject is that of the last.
+/// A received message.
+///
+/// For joined messages, the reply subject belongs to the last one.
 package struct TransportMessage: Sendable {
     package let subject: String
     package let reply: String?
     package let payload: [UInt8]
-    /// Names as they came, and values.
+    /// The headers, with the spelling of their names unchanged.
     package let headers: [(name: String, value: String)]
 
     package init(
@@ -150,7 +161,8 @@ package struct TransportMessage: Sendable {
         self.headers = headers
     }
 
-    /// How many bytes headers take on their way: a line for the version, one for each, and an empty one.
+    /// Returns the number of bytes that headers take: a version line, one line for each header, and an empty
+    /// line.
     package static func size(of headers: [(name: String, value: String)]) -> Int {
         guard !headers.isEmpty else { return 0 }
         let ends = "NATS/1.0\r\n\r\n".utf8.count

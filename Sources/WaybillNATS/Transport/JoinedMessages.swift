@@ -1,21 +1,23 @@
-// Messages that go out as one: what is published faster than a connection takes it waits for that, and
-// neighbours to one subject cost one message of the server's.
+// Joined messages: publications that wait for a connection are joined with neighbours to the same subject,
+// and the server handles them as one message.
 
-/// A message that waits for a connection, with those that have joined it.
+/// A message that waits for a connection, and the messages that have been joined with it.
 struct OutgoingMessage: Sendable {
     let subject: String
-    /// The subject of the last one's answer.
+    /// The subject for the answer to the last message.
     private(set) var reply: ReplySubject?
     let headers: [(name: String, value: String)]
-    /// What stands around all; nil if it goes by itself.
+    /// The bytes around the messages; nil if the message cannot be joined with others.
     private let envelope: MessageEnvelope?
-    /// What is sent.
+    /// The bytes to send.
     private(set) var payload: [UInt8]
     private var count = 1
 
-    /// How many go as one at most, and with how many bytes.
+    /// The most messages in a joined message.
     static let countLimit = 64
+    /// The number of joined messages after which memory for the longest message is reserved.
     private static let fewCount = 4
+    /// The most bytes of a joined message.
     static let byteLimit = 1 << 15
 
     init(
@@ -32,19 +34,19 @@ struct OutgoingMessage: Sendable {
         self.payload = envelope?.with(payload) ?? payload
     }
 
-    /// How many bytes it has with those that have joined it.
+    /// The number of bytes in the payload and the headers.
     var size: Int { self.payload.count + TransportMessage.size(of: self.headers) }
 
-    /// Takes a later message with it, if they can go as one.
+    /// Appends a later message, if both can be joined.
     ///
     /// - Parameters:
     ///   - message: The later message.
-    ///   - envelope: What stands around it.
-    ///   - subject: Its subject.
-    ///   - reply: The subject of its answer.
-    ///   - limit: The most bytes of both.
-    ///   - spares: Memory for many.
-    /// - Returns: Whether it has.
+    ///   - envelope: The bytes around the later message.
+    ///   - subject: The subject of the later message.
+    ///   - reply: The subject for the answer to the later message.
+    ///   - limit: The most bytes of the joined message.
+    ///   - spares: The spare buffers, which provide memory for a long message.
+    /// - Returns: Whether the message was appended.
     mutating func take(
         _ message: [UInt8],
         in envelope: MessageEnvelope,
@@ -59,7 +61,7 @@ struct OutgoingMessage: Sendable {
         let limit = min(limit, Self.byteLimit)
         guard self.payload.count + ",".utf8.count + message.count <= limit else { return false }
         if self.count == Self.fewCount {
-            // Where several wait more will; many pairs must not have memory for as many.
+            // More messages are likely to follow. Reserving memory for every pair of messages would waste it.
             var room = spares.take(limit)
             room += self.payload
             self.payload = room

@@ -1,6 +1,8 @@
 internal import WaybillEventLoop
 
-/// A bounded queue between two threads, the second of which is woken up once for many elements.
+/// A bounded queue between two threads.
+///
+/// The consumer is woken up once for many elements.
 final class MessageRing<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -18,35 +20,35 @@ final class MessageRing<Element: Sendable>: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// How much of the limits an element may use.
+    /// The share of the queue's limits that an element may use.
     enum Room {
-        /// What may be lost leaves room for what is waited for.
+        /// Half of the limits, for droppable messages, so that awaited ones still fit.
         case half
         case whole
-        /// What is small, and ends a wait.
+        /// Four times the limits, for small messages that end a wait.
         case fourfold
-        /// What is about the ring's own use.
+        /// No limit, for commands and events of the queue's own operation.
         case any
     }
 
-    /// What becomes of an element.
+    /// The result of appending an element.
     enum Admission {
-        /// The other thread takes it with those before.
+        /// The element was appended, and the consumer will take it without a wake-up.
         case queued
-        /// The other thread has to be woken up.
+        /// The element was appended, and the consumer has to be woken up.
         case needsWakeUp
         case full
         case closed
     }
 
-    /// Appends an element.
+    /// Appends an element, or joins it with the last one.
     ///
     /// - Parameters:
-    ///   - element: The element, which is made only if it does not join another one.
-    ///   - size: Its bytes.
-    ///   - room: How much of the limits it may use.
-    ///   - join: Puts it into the last element that waits, if it can.
-    /// - Returns: What became of it.
+    ///   - element: The element. It is created only if it is not joined with another one.
+    ///   - size: The bytes of the element.
+    ///   - room: The share of the limits that the element may use.
+    ///   - join: Joins the element with the last one in the queue, if possible, and returns whether it did.
+    /// - Returns: Whether the element was accepted, and whether the consumer has to be woken up.
     func append(
         _ element: @autoclosure () -> Element,
         size: Int,
@@ -65,7 +67,7 @@ final class MessageRing<Element: Sendable>: Sendable {
     }
 
     private func has(_ room: Room, for size: Int, beside state: State) -> Bool {
-        // In halves.
+        // The scale counts halves of the limits.
         let scale =
             switch room {
             case .half: 1
@@ -78,7 +80,9 @@ final class MessageRing<Element: Sendable>: Sendable {
             && state.bytes + size <= self.byteLimit * scale / 2
     }
 
-    /// Takes all elements; without any, the next one needs a wake-up.
+    /// Removes and returns all elements.
+    ///
+    /// When there are none, the next element needs a wake-up.
     func takeAll() -> [Element] {
         self.state.withLock { state in
             let elements = state.elements
@@ -91,9 +95,9 @@ final class MessageRing<Element: Sendable>: Sendable {
 
     var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
-    /// Takes nothing any more.
+    /// Closes the queue, which rejects every later element.
     ///
-    /// - Returns: What the other thread has not taken.
+    /// - Returns: The elements that the consumer has not taken.
     func close() -> [Element] {
         self.state.withLock { state in
             state.isClosed = true
@@ -103,28 +107,30 @@ final class MessageRing<Element: Sendable>: Sendable {
     }
 }
 
-/// Memory of messages that are gone, for those that come next.
+/// Buffers of sent or received messages, kept for the next messages.
 ///
-/// A stream of messages is made on one thread and let go on another, which gives their pages back to the
-/// system each time that it has caught up; to get them again takes longer than to copy the messages. Two
-/// megabytes are kept at most.
+/// A message buffer is allocated on one thread and freed on another. The freeing thread returns its pages to
+/// the system each time it has caught up. Allocating the pages again takes longer than copying the messages.
+/// At most two megabytes are kept.
 final class SpareBuffers: Sendable {
     private let buffers = Locked<[[UInt8]]>([])
 
     private static let countLimit = 32
-    /// What is smaller costs little, and what is larger is rare.
+    /// The capacities worth keeping.
+    ///
+    /// Smaller buffers cost little, and larger ones are rare.
     private static let sizes = 1 << 12..<1 << 16
 
-    /// An empty buffer that has room for some bytes.
+    /// Returns an empty buffer with the capacity for a number of bytes.
     func take(_ size: Int) -> [UInt8] {
         var buffer = Self.sizes.contains(size) ? self.buffers.withLock { $0.popLast() } ?? [] : []
-        // One that is still in use elsewhere is not touched.
+        // A buffer that another owner still uses is replaced, not modified.
         buffer.removeAll(keepingCapacity: true)
         buffer.reserveCapacity(size)
         return buffer
     }
 
-    /// Keeps a buffer, unless there are enough.
+    /// Keeps a buffer, unless enough are kept already.
     func give(_ buffer: [UInt8]) {
         guard Self.sizes.contains(buffer.capacity) else { return }
         self.buffers.withLock { if $0.count < Self.countLimit { $0.append(buffer) } }

@@ -10,16 +10,18 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A connection as libnats has it; it is used by one thread, and by those that wait for the server.
+/// A connection of libnats.
+///
+/// One thread uses it, and the threads of ``flush(then:)`` call it at the same time.
 @safe
 final class NATSClient: @unchecked Sendable {
     private let connection: OpaquePointer
     private let events: NATSEvents
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
-    /// Those that have ended and may have messages that were not delivered yet.
+    /// Ended subscriptions that may still contain undelivered messages.
     private var draining: [OpaquePointer] = unsafe []
 
-    /// Connects, which takes seconds at worst.
+    /// Connects to a server, which takes seconds in the worst case.
     init(
         _ servers: [String],
         _ security: NATSTransport.Security,
@@ -27,12 +29,13 @@ final class NATSClient: @unchecked Sendable {
         _ socket: NATSSocket
     ) throws(RoutingError) {
         self.events = events
-        // One thread for all subscriptions, so that the order of messages holds among them.
+        // One thread for all subscriptions keeps the order of messages across them.
         _ = nats_SetMessageDeliveryPoolSize(1)
         var options: OpaquePointer?
         _ = unsafe natsOptions_Create(&options)
         defer { unsafe natsOptions_Destroy(options) }
-        // libnats calls back with it until the connection is closed for good, which releases it.
+        // libnats passes it to callbacks until the connection is closed for good. The last callback releases
+        // it.
         let box = unsafe Unmanaged.passRetained(events)
         let status = unsafe Self.configure(options, servers, security, box.toOpaque(), socket)
         var connection: OpaquePointer?
@@ -60,13 +63,13 @@ final class NATSClient: @unchecked Sendable {
         var steps = unsafe [
             natsOptions_SetServers(options, &names, Int32(servers.count)),
             natsOptions_UseGlobalMessageDelivery(options, true),
-            // A node does not hear itself: its publications have reached its own subscribers already.
+            // The publications of a node have already reached its own subscribers.
             natsOptions_SetNoEcho(options, true),
-            // What is written waits for a thread of libnats otherwise, and that for a millisecond.
+            // Without this option, data waits up to a millisecond for a thread of libnats that writes it.
             natsOptions_SetSendAsap(options, true),
             natsOptions_SetTimeout(options, 2000),
-            // ``NATSWorker`` connects again, and ``Liveness`` finds a server that does not answer to what is
-            // sent here: libnats would close the socket on threads of its own.
+            // ``NATSWorker`` reconnects, and ``Liveness`` detects a silent server. The options of libnats for
+            // both would close the socket on its own threads.
             natsOptions_SetAllowReconnect(options, false),
             natsOptions_SetPingInterval(options, Liveness.interval / 1_000_000),
             natsOptions_SetMaxPingsOut(options, .max),
@@ -99,9 +102,9 @@ final class NATSClient: @unchecked Sendable {
 
     var payloadLimit: Int { unsafe Int(natsConnection_GetMaxPayload(self.connection)) }
 
-    /// Has a message wait for ``write()``.
+    /// Enqueues a message for ``write()``.
     ///
-    /// - Returns: why it does not, if so.
+    /// - Returns: The reason why the message was rejected, or nil when it is enqueued.
     func publish(
         _ subject: String,
         _ reply: String?,
@@ -134,7 +137,7 @@ final class NATSClient: @unchecked Sendable {
     ) -> natsStatus {
         var message: OpaquePointer?
         let data = unsafe payload.baseAddress?.assumingMemoryBound(to: CChar.self)
-        // The message has copies of all that it is given.
+        // The message contains copies of all its arguments.
         var status = unsafe natsMsg_Create(&message, subject, reply, data, Int32(payload.count))
         defer { unsafe natsMsg_Destroy(message) }
         for (name, value) in headers where status == NATS_OK {
@@ -145,7 +148,7 @@ final class NATSClient: @unchecked Sendable {
 
     func subscribe(_ subject: String, _ queue: String?) {
         var subscription: OpaquePointer?
-        // ``noteComplete`` releases it, after the last message.
+        // ``noteComplete`` releases it after the last message of the subscription.
         let box = unsafe Unmanaged.passRetained(self.events)
         let events = unsafe box.toOpaque()
         let status =
@@ -171,18 +174,22 @@ final class NATSClient: @unchecked Sendable {
         unsafe self.subscriptions[subject] = subscription
     }
 
-    /// Ends a subscription; messages that the server has sent before it knows still come.
+    /// Ends a subscription.
+    ///
+    /// Messages that the server sends before it processes the request still arrive.
     func unsubscribe(_ subject: String) {
         guard let subscription = unsafe self.subscriptions.removeValue(forKey: subject) else { return }
         _ = unsafe natsSubscription_Drain(subscription)
-        // Destroyed now, it would drop what waits in it.
+        // Destroying the subscription now would drop its undelivered messages.
         unsafe self.draining.append(subscription)
         if unsafe self.draining.count > 1000 { self.flush {} }
     }
 
-    /// Waits on a thread of its own until the server has had what was sent, and what came for subscriptions
-    /// that have ended is delivered; two seconds at most, however many there are, and not at all without a
-    /// server.
+    /// Waits until the server has processed the sent bytes, and the messages of ended subscriptions are
+    /// delivered.
+    ///
+    /// The wait happens on a new thread, which calls the closure afterwards. It takes two seconds at most,
+    /// whatever the number of subscriptions, and ends at once without a server.
     func flush(then body: @escaping @Sendable () -> Void) {
         let subscriptions = unsafe self.draining.map { UInt(bitPattern: $0) }
         unsafe self.draining = []
@@ -192,7 +199,7 @@ final class NATSClient: @unchecked Sendable {
         }
     }
 
-    /// How long the server may take for what is asked of it.
+    /// The time limit for the server's response to a flush.
     private static let patience = Duration.seconds(2)
 
     private func flush(_ draining: [UInt]) {
@@ -200,7 +207,7 @@ final class NATSClient: @unchecked Sendable {
         let milliseconds = Int64(Self.patience / .milliseconds(1))
         if self.isConnected { _ = unsafe natsConnection_FlushTimeout(self.connection, milliseconds) }
         for address in draining {
-            // The address of a subscription that this closure alone has.
+            // Only this closure has the address of the subscription.
             let subscription = unsafe OpaquePointer(bitPattern: address)
             let left = Int64((limit - .now) / .milliseconds(1))
             if left > 0, self.isConnected {
@@ -210,28 +217,28 @@ final class NATSClient: @unchecked Sendable {
         }
     }
 
-    /// Whether there is a server.
+    /// Whether the connection has a server.
     var isConnected: Bool {
         unsafe natsConnection_Status(self.connection) == NATS_CONN_STATUS_CONNECTED
     }
 
-    /// Reads what has come, and hands it to the thread that delivers it.
+    /// Reads the received bytes and passes the messages to the delivery thread of libnats.
     func read() { unsafe natsConnection_ProcessReadEvent(self.connection) }
 
-    /// Writes what waits for that, as far as the socket takes it.
+    /// Writes the enqueued bytes, as far as the socket accepts them.
     func write() { unsafe natsConnection_ProcessWriteEvent(self.connection) }
 
-    /// Why the connection is lost.
+    /// The reason why the connection was lost.
     var lastError: String { unsafe errorText(self.connection) }
 
-    /// The URLs of the servers that the server knows of.
+    /// The URLs of other servers that the server has named.
     var discoveredServers: [String] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         var count: Int32 = 0
         guard unsafe natsConnection_GetDiscoveredServers(self.connection, &names, &count) == NATS_OK else {
             return []
         }
-        // The list and its texts are the caller's.
+        // The caller owns the list and its texts.
         defer { unsafe free(names) }
         return (0..<Int(count)).compactMap { index in
             guard let name = unsafe names?[index] else { return nil }
@@ -240,8 +247,10 @@ final class NATSClient: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection, whose socket has to be at its end: libnats would wait for the server to have
-    /// what is not written, on the thread that would have to write it.
+    /// Closes the connection.
+    ///
+    /// Its socket must have been shut down before: otherwise libnats waits for the server to receive
+    /// unwritten bytes, and this thread is the one that writes them.
     func close() {
         unsafe natsConnection_Close(self.connection)
         for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }
@@ -252,15 +261,16 @@ final class NATSClient: @unchecked Sendable {
         unsafe self.subscriptions = [:]
     }
 
-    // A flush may have it for a moment after it is closed.
+    // A flush may still use the connection for a moment after it is closed.
     deinit { unsafe natsConnection_Destroy(self.connection) }
 }
 
-// The callbacks of libnats, on threads of its own: one for messages, and one for all else. Their closure is a
-// retained ``NATSEvents``, which the last callback of a subscription or a connection releases.
+// The callbacks of libnats. Its own threads call them: one thread for messages, and another for every other
+// event. Their closure is a retained ``NATSEvents``, which the last callback of a subscription or a
+// connection releases.
 
 private func events(_ closure: UnsafeMutableRawPointer?) -> NATSEvents? {
-    // Made of a retained object, which is released after this callback.
+    // The pointer was made from a retained object, which is released after this callback.
     unsafe closure.map { unsafe Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
 }
 
@@ -274,14 +284,15 @@ private func takeMessage(
         return unsafe natsMsg_Destroy(message)
     }
     let size = unsafe Int(natsMsg_GetDataLength(message))
-    // The last use of the message, after the loop has been woken up.
+    // The last use of the message: it is returned after the loop has been woken up.
     defer { unsafe events.giveBack(message, size: size) }
     let subject = unsafe String(cString: name)
     if unsafe natsMsg_IsNoResponders(message) {
         events.append(.undelivered(reply: subject, reason: .noSubscriber))
         return
     }
-    // The message has as many bytes as it says, and is not destroyed before they are copied.
+    // libnats reports the true size of the message, and does not free the message before the bytes are
+    // copied.
     let bytes = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: size)
     var payload = events.spares.take(size)
     unsafe payload.append(contentsOf: bytes)
@@ -296,16 +307,16 @@ private func takeMessage(
 
 private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
-    // The last callback of the subscription: nothing of it refers to the object any more.
+    // The last callback of the subscription: no later callback receives the pointer.
     unsafe Unmanaged<NATSEvents>.fromOpaque(closure).release()
 }
 
-/// The headers of a message; of several values of one name the first.
+/// Returns the headers of a message, with the first of several values of one name.
 private func headers(of message: OpaquePointer?) -> [(name: String, value: String)] {
     var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     var count: Int32 = 0
     guard unsafe natsMsgHeader_Keys(message, &names, &count) == NATS_OK else { return [] }
-    // The list is the caller's; its texts are the message's, as the values are.
+    // The caller owns the list. The message owns the texts in it and the values.
     defer { unsafe free(names) }
     var headers: [(name: String, value: String)] = []
     for index in 0..<Int(count) {
@@ -333,18 +344,18 @@ private func noteError(
     events.append(TransportEvent.problem(unsafe errorText(connection)))
 }
 
-/// What was wrong with a connection last.
+/// Returns the latest error of a connection.
 private func errorText(_ connection: OpaquePointer?) -> String {
     var text: UnsafePointer<CChar>?
     let status = unsafe natsConnection_GetLastError(connection, &text)
-    // The text is the connection's, which its caller has.
+    // The connection owns the text, and the caller keeps the connection.
     let own = unsafe text.map { unsafe String(cString: $0) } ?? ""
     return own.isEmpty ? unsafe String(cString: natsStatus_GetText(status)) : own
 }
 
 private func noteClosed(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
-    // The last callback of the connection: nothing refers to it any more.
+    // The last callback of the connection: no later callback receives the pointer.
     let events = unsafe Unmanaged<NATSEvents>.fromOpaque(closure).takeRetainedValue()
     events.giveBackAll()
 }

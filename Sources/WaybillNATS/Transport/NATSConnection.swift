@@ -4,11 +4,12 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// What a connection is to do, as it waits for its thread.
+/// A command that waits for the thread of a connection.
 struct NATSCommand: Sendable {
-    /// What is sent; nil for what else there is to do.
+    /// The message to send; nil for an action.
     ///
-    /// It is no case of the others: it is changed where it waits, and a case would be copied.
+    /// The message is not a case of `Action`, because the ring modifies a waiting message in place. Modifying
+    /// the value of an enumeration case would copy it.
     fileprivate(set) var message: OutgoingMessage?
     let action: Action?
 
@@ -29,15 +30,15 @@ struct NATSCommand: Sendable {
         self.action = action
     }
 
-    /// About as many bytes as it writes.
+    /// The approximate number of bytes that the command writes.
     var size: Int { self.message?.size ?? 256 }
 }
 
-/// A connection to servers of NATS, and the thread that has it.
+/// A connection to NATS servers, with its own thread.
 ///
-/// libnats waits for the network with a connection's lock held, for seconds at times, so no loop of a bus
-/// calls it: what is to be done waits in a ring for a thread of its own, ``NATSWorker``, and what comes waits
-/// in another one for the loop, ``NATSEvents``.
+/// libnats holds the lock of a connection while it waits for the network, sometimes for seconds. For that
+/// reason no loop of a bus calls it. Commands wait in a ring for a thread, which runs
+/// ``NATSWorker``. Received events wait in another ring for the loop, in ``NATSEvents``.
 final class NATSConnection: ClusterTransport {
     private let servers: [String]
     private let security: NATSTransport.Security
@@ -46,10 +47,10 @@ final class NATSConnection: ClusterTransport {
     private let commands = MessageRing<NATSCommand>(countLimit: 1 << 16, byteLimit: 64 << 20)
     private let spares = SpareBuffers()
     private let limit = Atomic(1 << 20)
-    /// The thread, while there is one.
+    /// The thread of the connection and the loop of the bus; nil while the thread does not run.
     private let thread = Locked<Thread?>(nil)
 
-    /// The most bytes of what nodes say of each other's requests and of themselves.
+    /// The size in bytes up to which a message about a request may exceed the limits of the ring.
     private static let smallSize = 8 << 10
 
     private struct Thread: Sendable {
@@ -153,7 +154,7 @@ final class NATSConnection: ClusterTransport {
         switch purpose {
         case .publication, .request: .whole
         case .dialog: size <= Self.smallSize ? .fourfold : .whole
-        // A node says so much about itself only when that changes, or it is asked.
+        // Announcements are rare: a node sends them as heartbeats, when its state changes, and on request.
         case .membership: .any
         }
     }
@@ -167,7 +168,9 @@ final class NATSConnection: ClusterTransport {
         _ = self.commands.close()
     }
 
-    /// Waits until the thread has done something, if there is one.
+    /// Waits until the thread has performed an action.
+    ///
+    /// Returns at once when the thread does not run.
     private func perform(_ action: (@escaping @Sendable () -> Void) -> NATSCommand.Action) async {
         guard self.thread.withLock({ $0 != nil }) else { return }
         await withCheckedContinuation { continuation in
@@ -192,11 +195,13 @@ final class NATSConnection: ClusterTransport {
         }
     }
 
-    /// Wakes the thread up; one that has yet to begin looks for itself.
+    /// Wakes the thread up.
+    ///
+    /// A thread that has not started yet checks the ring by itself.
     private func wakeUp() {
         guard let thread = self.thread.withLock({ $0 }) else { return }
         guard thread.loop.isInEventLoop else { return thread.socket.wakeUp() }
-        // What the loop sends besides in its turn is written with it.
+        // Deferred to the end of the loop's turn, so that later messages of that turn are written together.
         thread.loop.execute { thread.socket.wakeUp() }
     }
 }

@@ -3,35 +3,35 @@ internal import CNATS
 internal import Synchronization
 internal import WaybillEventLoop
 
-/// What comes from libnats' threads, on its way to a loop.
+/// The queue of events from the threads of libnats to a loop.
 final class NATSEvents: Sendable {
     private enum Entry: Sendable {
         case event(TransportEvent)
-        /// Says that what was appended before has been received.
+        /// A closure that runs after all earlier events have been received.
         case marker(@Sendable () -> Void)
     }
 
-    /// How long the node receives at most before the loop does what else it has to do.
+    /// The longest time for which the node receives events before the loop continues with its other work.
     private static let slice = Duration.milliseconds(1)
 
-    /// Memory for what comes.
+    /// The spare buffers for received messages.
     let spares = SpareBuffers()
     private let ring: MessageRing<Entry>
     private let readMessages = Locked(ReadMessages())
-    /// Whether the loop is about to be told that it is too slow.
+    /// Whether an overflow event waits to be received.
     private let isOverflowing = Atomic(false)
     private let isLosingPublications = Atomic(false)
     private let eventLoop: EventLoop
     private let subjects: Subjects
     private let receive: @Sendable (TransportEvent) -> Bool
 
-    /// Makes a way to a loop.
+    /// Creates a queue to a loop.
     ///
     /// - Parameters:
-    ///   - eventLoop: the loop.
-    ///   - subjects: which messages are publications.
-    ///   - countLimit: how many messages may wait for the loop.
-    ///   - receive: takes them, on the loop, as ``ClusterTransport/open(on:receive:)`` says.
+    ///   - eventLoop: The loop that receives the events.
+    ///   - subjects: The subjects of the cluster, which identify publications.
+    ///   - countLimit: The most messages that may wait for the loop.
+    ///   - receive: Handles the events on the loop, as ``ClusterTransport/open(on:receive:)`` requires.
     init(
         on eventLoop: EventLoop,
         of subjects: Subjects,
@@ -44,7 +44,9 @@ final class NATSEvents: Sendable {
         self.receive = receive
     }
 
-    /// Gives a message back to libnats, now or with others; it is not used any more.
+    /// Returns a message to libnats, now or together with later ones.
+    ///
+    /// The caller must not use it any more.
     func giveBack(_ message: OpaquePointer?, size: Int) {
         let address = UInt(bitPattern: message)
         self.readMessages.withLock { $0.add(address, size: size) }
@@ -52,7 +54,9 @@ final class NATSEvents: Sendable {
 
     deinit { self.giveBackAll() }
 
-    /// Takes what has come, on a thread of the connection.
+    /// Enqueues a received message.
+    ///
+    /// A thread of the connection calls this method.
     func append(_ message: TransportMessage) {
         self.append(
             .message(message),
@@ -62,12 +66,12 @@ final class NATSEvents: Sendable {
         )
     }
 
-    /// Gives back what waits for others, since no more come.
+    /// Returns all remaining messages to libnats, because no more will arrive.
     func giveBackAll() { self.readMessages.withLock { $0.giveBack() } }
 
-    /// Takes what has happened.
+    /// Enqueues an event.
     ///
-    /// - Returns: whether it is kept.
+    /// - Returns: Whether the event was accepted.
     @discardableResult
     func append(
         _ event: TransportEvent,
@@ -88,7 +92,7 @@ final class NATSEvents: Sendable {
         }
     }
 
-    /// Says once, until the loop has heard it, that it is too slow.
+    /// Enqueues an overflow event, unless one already waits to be received.
     func noteOverflow(ofPublications areOnlyPublications: Bool = false) {
         if areOnlyPublications {
             guard !self.isLosingPublications.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -98,10 +102,12 @@ final class NATSEvents: Sendable {
         }
     }
 
-    /// Has nothing received any more.
+    /// Closes the queue.
+    ///
+    /// Later events are dropped.
     func close() { self.runMarkers(in: self.ring.close()) }
 
-    /// Calls a closure on the loop, after what has come before has been received.
+    /// Calls a closure on the loop, after all earlier events have been received.
     func drain(then body: @escaping @Sendable () -> Void) {
         switch self.ring.append(.marker(body), size: 0, room: .any) {
         case .queued, .full: break
@@ -131,7 +137,8 @@ final class NATSEvents: Sendable {
             case .marker(let body): body()
             }
             rest.removeFirst()
-            // Beyond the loop's own budget, each message would cost a task that waits for the loop to poll.
+            // Beyond the loop's delivery budget, each message would start a task that waits for the loop to
+            // poll.
         } while !rest.isEmpty && self.eventLoop.consumeDeliveryBudget() && self.eventLoop.time.instant < end
         self.eventLoop.execute { [rest] in
             if rest.isEmpty { self.drain() } else { self.receive(rest) }
@@ -151,10 +158,10 @@ final class NATSEvents: Sendable {
     }
 }
 
-/// Messages of libnats that have been read.
+/// Messages of libnats whose bytes have been copied.
 ///
-/// libnats frees a message on a thread of its own, which it wakes up for each that comes alone. Given back in
-/// groups, many messages cost one wake-up.
+/// libnats frees messages on its own thread, which it wakes up for each message that is returned alone. Many
+/// messages returned as a group cost one wake-up.
 @safe
 private struct ReadMessages: Sendable {
     private var addresses: [UInt] = []
@@ -171,7 +178,7 @@ private struct ReadMessages: Sendable {
 
     mutating func giveBack() {
         for address in self.addresses {
-            // The address of a message that libnats has given away, and that is given back once.
+            // libnats has passed ownership of the message, and each address is destroyed once.
             unsafe natsMsg_Destroy(OpaquePointer(bitPattern: address))
         }
         self.addresses.removeAll(keepingCapacity: true)

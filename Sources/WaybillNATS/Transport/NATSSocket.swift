@@ -10,11 +10,10 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The socket of a connection as its thread polls it.
+/// The socket of a connection, which the connection's thread polls.
 ///
-/// libnats says which descriptor there is and what is to be watched. It does so on the thread itself, which
-/// is the one that connects, reads, writes and closes; only that something waits to be written is said by
-/// others as well.
+/// libnats reports the descriptor and the events to watch. It does so on that thread, which connects, reads,
+/// writes and closes. Other threads may only report that bytes wait to be written.
 @safe
 final class NATSSocket: Sendable {
     private struct State {
@@ -30,7 +29,7 @@ final class NATSSocket: Sendable {
     init() throws(RoutingError) {
         var ends: [2 of Int32] = [-1, -1]
         var places = ends.mutableSpan
-        // Two descriptors are written to two places.
+        // `pipe` writes two descriptors, and the array has two elements.
         let status = unsafe places.withUnsafeMutableBufferPointer { unsafe pipe($0.baseAddress) }
         guard status == 0 else {
             throw RoutingError(
@@ -56,28 +55,31 @@ final class NATSSocket: Sendable {
     /// Whether bytes wait to be written.
     var isWriteWanted: Bool { self.state.withLock { $0.isWriteWanted } }
 
-    /// Ends the connection for both sides: nothing is written any more, and reading comes to an end.
+    /// Shuts the socket down in both directions: nothing more is written, and reading reaches the end.
     func shutDown() {
         self.state.withLock { state in
             if let descriptor = state.descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Calls the thread, and wakes it up if it waits; from any thread.
+    /// Signals the thread and wakes it up if it waits.
+    ///
+    /// This method may be called from any thread.
     func wakeUp() {
         self.isCalled.store(true, ordering: .sequentiallyConsistent)
         guard self.isWaiting.exchange(false, ordering: .sequentiallyConsistent) else { return }
-        // Fails only if there are many that have not been read.
+        // The pipe is full only when many wake-ups have not been read, and one is enough.
         _ = unsafe write(self.wakeUps.writer, [1], 1)
     }
 
-    /// Whether the thread was called since it has asked last.
+    /// Returns whether the thread has been signalled since the last call.
     func takeCall() -> Bool { self.isCalled.exchange(false, ordering: .acquiringAndReleasing) }
 
-    /// Waits until the socket can be read, or written if that is wanted, or the thread is called.
+    /// Waits until the socket is readable, or writable if bytes wait to be written, or the thread is
+    /// signalled.
     ///
-    /// - Parameter milliseconds: how long at most; zero looks and does not wait.
-    /// - Returns: what the socket can do.
+    /// - Parameter milliseconds: The longest wait. Zero polls the socket without waiting.
+    /// - Returns: Whether the socket is readable and whether it is writable.
     func wait(_ milliseconds: Int32) -> (canRead: Bool, canWrite: Bool) {
         var timeout = milliseconds
         if timeout > 0 {
@@ -88,7 +90,7 @@ final class NATSSocket: Sendable {
             }
         }
         let (descriptor, isWriteWanted) = self.state.withLock { ($0.descriptor, $0.isWriteWanted) }
-        // A descriptor below zero is not polled.
+        // `poll` ignores a negative descriptor.
         var polled: [2 of pollfd] = [
             pollfd(
                 fd: descriptor ?? -1,
@@ -98,20 +100,20 @@ final class NATSSocket: Sendable {
             pollfd(fd: self.wakeUps.reader, events: Int16(POLLIN), revents: 0),
         ]
         var places = polled.mutableSpan
-        // There are as many as it is said.
+        // The array has the two elements that the count names.
         _ = unsafe places.withUnsafeMutableBufferPointer { unsafe poll($0.baseAddress, 2, timeout) }
         if timeout > 0 { self.isWaiting.store(false, ordering: .sequentiallyConsistent) }
-        // One that comes too late for this call ends the next one for nothing, and is read then.
+        // A wake-up that comes too late for this call ends the next call early, and is read there.
         if polled[1].revents != 0 {
             var bytes: (UInt64, UInt64) = (0, 0)
             _ = unsafe read(self.wakeUps.reader, &bytes, 16)
         }
         let happened = Int32(polled[0].revents)
-        // An error is read.
+        // An error is reported as readable, because reading returns it.
         return (happened & ~Int32(POLLOUT) != 0, happened & Int32(POLLOUT) != 0)
     }
 
-    // What libnats says.
+    // Reports of libnats.
 
     fileprivate func attach(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -119,12 +121,13 @@ final class NATSSocket: Sendable {
         self.state.withLock { $0.descriptor = descriptor }
     }
 
-    /// Has the system give up a path on which nothing arrives: with TLS, libnats waits in the middle of a
-    /// record for as long as the socket is there.
+    /// Makes the system give up a path on which no packets arrive.
+    ///
+    /// With TLS, libnats waits in the middle of a record for as long as the socket is open.
     private static func limitPatience(_ descriptor: Int32) {
         func set(_ level: Int32, _ option: Int32, _ value: Int32) {
             var value = value
-            // The value has as many bytes as it is said.
+            // The size passed to the system is the size of the value.
             _ = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
         }
         set(SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -146,9 +149,9 @@ final class NATSSocket: Sendable {
 }
 
 extension NATSSocket {
-    /// Has a connection be this socket's.
+    /// Makes libnats use this socket object for a connection.
     func configure(_ options: OpaquePointer?) -> natsStatus {
-        // The object lives for longer than the connection: their thread has both.
+        // The object outlives the connection, because the thread of the connection keeps both.
         unsafe natsOptions_SetEventLoop(
             options,
             Unmanaged.passUnretained(self).toOpaque(),
@@ -158,7 +161,7 @@ extension NATSSocket {
                 return NATS_OK
             },
             { socket, isWanted in
-                // It is watched as long as it is there.
+                // Reading is watched for as long as the descriptor is attached.
                 if !isWanted { unsafe NATSSocket.from(socket)?.detach() }
                 return NATS_OK
             },

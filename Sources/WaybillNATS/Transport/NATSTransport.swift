@@ -3,7 +3,7 @@ public import Waybill
 public import WaybillEventLoop
 internal import WaybillRouting
 
-/// A connection of a node to servers of NATS.
+/// A node's connection to NATS servers.
 ///
 /// ```swift
 /// var security = NATSTransport.Security()
@@ -15,14 +15,16 @@ internal import WaybillRouting
 /// try await bus.join(transport).run()
 /// ```
 ///
-/// It is libnats, the client in C, on a thread of its own. After a lost connection it connects again by
-/// itself, to a server of the list or one that these have named; what waited for an answer fails at once. A
-/// server that is neither on this machine nor reached by TLS is refused, unless ``Security/allowsPlaintext``
-/// says otherwise: all that nodes say could be read and changed on the way.
+/// The transport uses libnats, the C client, on its own thread. After a lost connection it reconnects to a
+/// configured server or to a server that one of those has named. Requests that wait for an answer fail at
+/// once. A server that is neither on this machine nor reached by TLS is rejected unless
+/// ``Security/allowsPlaintext`` is set, because messages could be read and changed on the way.
 public final class NATSTransport: Sendable {
-    /// How a node proves to a server what it is, and the server to the node.
+    /// The credentials with which a node and a server identify themselves to each other, and the encryption.
     public struct Security: Sendable {
-        /// The user, with ``password``; they may stand in the URL of a server as well.
+        /// The user, with ``password``.
+        ///
+        /// Both may also be part of a server's URL.
         public var user: String?
 
         /// The password of ``user``.
@@ -31,32 +33,36 @@ public final class NATSTransport: Sendable {
         /// A token, instead of a user.
         public var token: String?
 
-        /// The public NKey, whose seed is in ``seedFile``.
+        /// The public NKey.
+        ///
+        /// ``seedFile`` contains its seed.
         public var nKey: String?
 
-        /// The file with the seed of ``nKey``.
+        /// The file that contains the seed of ``nKey``.
         public var seedFile: String?
 
-        /// A file with a user's JWT and seed, as `nsc` writes it.
+        /// A file with the JWT and the seed of a user, as `nsc` writes it.
         public var credentialsFile: String?
 
-        /// Whether the connection has to be encrypted; it is also where a URL has the scheme `tls`.
+        /// Whether the connection must be encrypted.
+        ///
+        /// A server URL with the scheme `tls` has the same effect.
         public var usesTLS = false
 
-        /// A file with the certificates in PEM that the server's has to be signed with; nil for those of the
-        /// system.
+        /// A file with the PEM certificates of the authorities that may sign the server's certificate; nil
+        /// for the system's authorities.
         public var certificateAuthorityFile: String?
 
-        /// Files with the certificate of the node and its key in PEM, where the server asks for one.
+        /// A file with the PEM certificate of the node, for servers that ask for one.
         public var certificateFile: String?
 
-        /// The key of ``certificateFile``.
+        /// A file with the PEM key of ``certificateFile``.
         public var keyFile: String?
 
-        /// Whether a server that is not on this machine is talked to without encryption; false by default.
+        /// Whether to connect without encryption to a server that is not on this machine; false by default.
         public var allowsPlaintext = false
 
-        /// Makes options with the defaults: no user, no encryption.
+        /// Creates options with the defaults: no user and no encryption.
         public init() {}
     }
 
@@ -65,17 +71,18 @@ public final class NATSTransport: Sendable {
     let security: Security
     let connection: NATSConnection
 
-    /// Makes a transport, which does not connect yet.
+    /// Creates a transport, which does not connect yet.
     ///
     /// - Parameters:
-    ///   - servers: the URLs of servers of one NATS cluster, `nats://` or `tls://`; they are tried in any
+    ///   - servers: The URLs of servers of one NATS cluster, `nats://` or `tls://`. They are tried in any
     ///     order.
-    ///   - realm: the cluster of nodes: those of different realms do not see each other, although a server
-    ///     that should keep them apart has to have accounts.
-    ///   - security: who may connect, and how.
-    ///   - idlePolicy: what the thread does when it has nothing to do. By default it looks for a while for
-    ///     what the loop sends after a message has come: a request is answered a fifth sooner, for a fifth of
-    ///     a core at most with a thousand requests a second. Choose `.park` where the core is worth more.
+    ///   - realm: The name of the node cluster. Nodes of different realms do not see each other. Accounts of
+    ///     NATS are needed to enforce the separation.
+    ///   - security: The credentials and the encryption.
+    ///   - idlePolicy: The behaviour of the idle thread. By default it polls for a while for messages of the
+    ///     loop after a message has arrived. A request is then answered a fifth sooner, and with a thousand
+    ///     requests a second the thread uses a fifth of a core at most. Choose `.park` where the core is more
+    ///     valuable.
     public init(
         servers: [String],
         realm: String,
@@ -90,12 +97,14 @@ public final class NATSTransport: Sendable {
 }
 
 extension MessageBus {
-    /// Makes the bus a node of a cluster, which joins it when the node is run.
+    /// Creates a node for this bus.
+    ///
+    /// The bus joins the cluster when the node runs.
     ///
     /// - Parameters:
-    ///   - transport: connects the nodes; it belongs to this one alone.
-    ///   - configuration: how the node behaves.
-    /// - Returns: the node, as a service.
+    ///   - transport: The transport to the other nodes. Only this node may use it.
+    ///   - configuration: The settings of the node.
+    /// - Returns: The node, which is a service.
     public func join(
         _ transport: NATSTransport,
         configuration: ClusterNode.Configuration = ClusterNode.Configuration()

@@ -9,12 +9,13 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// What the thread of a connection does: it performs what waits for it, writes that at once, reads what
-/// comes, and connects again when the connection is lost.
+/// The work of a connection's thread: it performs commands, writes their bytes at once, reads, and reconnects
+/// when the connection is lost.
 ///
-/// It does so in the place of threads of libnats, which write each message by itself, and contend for one
-/// lock. That a connection is lost ends it: libnats' own way to connect again keeps what its parser has read
-/// of a message, and takes the first bytes of the next connection for the rest of it (3.4.1).
+/// It does the work of the threads of libnats, which would write each message separately and contend for one
+/// lock. A lost connection is closed and replaced. When libnats reconnects by itself, its parser keeps the
+/// part of a message that it has read, and takes the first bytes of the next connection for the rest of it
+/// (3.4.1).
 struct NATSWorker {
     private let commands: MessageRing<NATSCommand>
     private let spares: SpareBuffers
@@ -22,22 +23,23 @@ struct NATSWorker {
     private let socket: NATSSocket
     private let makeClient: ([String]) throws(RoutingError) -> NATSClient
     private var servers: ServerList
-    /// Nil while there is no server.
+    /// The connected client; nil while the node is not connected.
     private var client: NATSClient?
-    /// What is subscribed to, with the queue of each.
+    /// The subscribed subjects, each with its queue.
     private var subscriptions: [String: String?] = [:]
-    /// What was taken out of the ring, and has to wait for the socket.
+    /// Commands that were taken from the ring and wait until the socket is writable.
     private var rest: ArraySlice<NATSCommand> = []
-    /// Whether the socket has not taken all that was written.
+    /// Whether the socket has not accepted all bytes of the last write.
     private var isFull = false
     private var liveness = Liveness(at: MonotonicTime.now)
-    /// The servers that have not been tried since the connection was lost, and when to try one.
+    /// The servers that have not been tried since the connection was lost.
     private var untried: [String] = []
+    /// The time of the next attempt, in nanoseconds.
     private var retryAt: Int64 = 0
     private var isRefused = false
     private var isClosed = false
 
-    /// How many bytes wait to be written at most before they are.
+    /// The number of unwritten bytes after which they are written.
     private static let writeSize = 1 << 18
 
     init(
@@ -58,10 +60,10 @@ struct NATSWorker {
         self.makeClient = makeClient
     }
 
-    /// Works until the connection is closed.
+    /// Runs until the connection is closed.
     mutating func run(_ idlePolicy: IdlePolicy) {
         var workedAt = MonotonicTime.now
-        // Whether there may be commands that no call tells of.
+        // Whether the ring may contain commands that no signal announces.
         var isBehind = true
         while true {
             if self.socket.takeCall() { isBehind = true }
@@ -70,7 +72,7 @@ struct NATSWorker {
                 workedAt = MonotonicTime.now
             }
             if self.isClosed { return }
-            // An answer to what was just read, or the next request of the caller, is about to come.
+            // An answer to the last message, or the caller's next request, is likely to follow soon.
             let isLooking = MonotonicTime.now - workedAt < idlePolicy.nanoseconds
             let hasWork = isBehind && !self.socket.isWriteWanted
             let ready = self.socket.wait(isLooking || hasWork ? 0 : self.timeLeft)
@@ -78,20 +80,22 @@ struct NATSWorker {
                 self.client?.read()
                 workedAt = MonotonicTime.now
             } else if isLooking, !hasWork {
-                // The thread that is about to call may wait for this very core.
+                // The thread that is about to send a signal may wait for this core.
                 sched_yield()
             }
-            // That the socket takes bytes again is a sign of life, that it takes them is none.
+            // A full socket that becomes writable again proves that the server is alive. A socket that was
+            // writable before proves nothing.
             let hasMoved = ready.canRead || ready.canWrite && self.isFull
             if ready.canWrite { self.write() }
             self.look(hasMoved: hasMoved)
         }
     }
 
-    /// Performs the commands that wait, unless the socket does not take what they write: the others wait for
-    /// it, and more of them in the ring, which is bounded.
+    /// Performs commands until the socket does not accept their bytes.
     ///
-    /// - Returns: whether some may be left.
+    /// The remaining commands wait for the socket, and later ones in the bounded ring.
+    ///
+    /// - Returns: Whether commands may remain.
     private mutating func performCommands() -> Bool {
         if self.rest.isEmpty { self.rest = self.commands.takeAll()[...] }
         if self.rest.isEmpty { return false }
@@ -161,13 +165,13 @@ struct NATSWorker {
         body()
     }
 
-    /// How long what is written last may take, in nanoseconds.
+    /// The time limit for the last bytes to be written, in nanoseconds.
     private static let patience: Int64 = 1_000_000_000
 }
 
-// What becomes of the connection.
+// Loss and renewal of the connection.
 extension NATSWorker {
-    /// How many milliseconds the thread may sleep.
+    /// The number of milliseconds for which the thread may sleep.
     private var timeLeft: Int32 {
         let next = self.client == nil ? self.retryAt : self.liveness.nextCheck
         return Int32(clamping: max(1, (next - MonotonicTime.now) / 1_000_000 + 1))
@@ -194,17 +198,19 @@ extension NATSWorker {
     private mutating func endConnection() {
         guard let client = self.client.take() else { return }
         self.socket.shutDown()
-        // What has come is read, up to the end, at which libnats closes the socket.
+        // Read the remaining input up to its end, where libnats closes the socket.
         while self.socket.isAttached { client.read() }
         client.close()
     }
 
-    /// Tries one server; the others have to wait for what is to be done meanwhile.
+    /// Tries one server.
+    ///
+    /// The thread performs waiting commands before it tries the next one.
     private mutating func connect() {
         if self.untried.isEmpty { self.untried = self.servers.all.shuffled() }
         do {
             let client = try self.makeClient([self.untried.removeFirst()])
-            // What was asked for while there was no server has failed: it must not be sent late.
+            // Commands from the time without a server fail, because their messages must not be sent late.
             while self.performCommands() {}
             self.client = client
             if self.isClosed { return self.endConnection() }
@@ -221,17 +227,23 @@ extension NATSWorker {
         }
     }
 
-    /// Nodes that have lost one server do not come to the next all at once, and one that is refused not all
-    /// the time.
+    /// Schedules the next attempt to connect.
+    ///
+    /// The random part of the delay prevents all nodes of a failed server from connecting to the next one at
+    /// once. A node that was rejected waits for two seconds.
     private mutating func retryLater() {
         let delay: Int64 = self.isRefused ? 2_000_000_000 : self.untried.isEmpty ? 100_000_000 : 0
         self.retryAt = MonotonicTime.now + delay + .random(in: 0...50_000_000)
     }
 }
 
-/// Whether a server is silent, which answers a `PING` in each interval; a value that asks nothing itself.
+/// A detector for a silent server, as a value that sends nothing itself.
+///
+/// libnats sends a `PING` in each interval, and a live server answers it.
 struct Liveness {
-    /// In nanoseconds; three of them are less than the time after which a node is lost that is not heard of.
+    /// The interval in nanoseconds.
+    ///
+    /// Three of them are shorter than the silence after which a node is treated as dead.
     static let interval: Int64 = 600_000_000
 
     private(set) var nextCheck: Int64
@@ -240,12 +252,13 @@ struct Liveness {
 
     init(at now: Int64) { self.nextCheck = now + Self.interval }
 
-    /// Notes whether bytes have moved, and says whether none have for two intervals: then what was asked in
-    /// the first has not been answered in the second.
+    /// Records whether bytes have moved, and returns whether none have moved for two intervals.
+    ///
+    /// In that case, the `PING` of the first interval has not been answered during the second.
     mutating func isSilent(at now: Int64, hasMoved: Bool) -> Bool {
         if hasMoved { self.hasMoved = true }
         guard now >= self.nextCheck else { return false }
-        // A process that stood still has asked nothing.
+        // A process that was suspended has not sent a `PING`.
         let isLate = now - self.nextCheck >= Self.interval
         let isSilent = !self.hasMoved && self.wasSilent && !isLate
         self.wasSilent = !self.hasMoved && !isLate

@@ -1,13 +1,15 @@
 internal import WaybillRouting
 
-/// What the URL of a server says about the security of a connection to it.
+/// The parts of a server's URL that determine the security of a connection to it.
 struct ServerURL: Sendable, Equatable {
     let scheme: String
     let host: String
-    /// What stands before the host: a user with a password, or a token.
+    /// The text before the host: a user with a password, or a token.
     let user: String?
 
-    /// Reads a URL, which may leave out its scheme; nil for what can be none.
+    /// Reads a URL, which may omit its scheme.
+    ///
+    /// Returns nil when the URL is invalid.
     init?(_ text: String) {
         var rest = text[...]
         if let end = text.firstRange(of: "://") {
@@ -35,7 +37,7 @@ struct ServerURL: Sendable, Equatable {
 
     /// Whether the server is on this machine.
     ///
-    /// Only an address that can be nothing else counts: `127.example.com` is a name.
+    /// Only an unambiguous address counts. For example, `127.example.com` is a name.
     var isLoopback: Bool {
         if self.host == "localhost" || self.host == "::1" { return true }
         let parts = self.host.split(separator: ".", omittingEmptySubsequences: false)
@@ -45,26 +47,27 @@ struct ServerURL: Sendable, Equatable {
     var isEncrypted: Bool { self.scheme == "tls" }
 }
 
-/// The servers that a connection may use: those that it was told of, and those that these know of.
+/// The servers that a connection may use: the configured servers, and the servers that those have named.
 struct ServerList {
     private let told: [String]
-    /// Whether each connection is to be encrypted.
+    /// Whether every connection must be encrypted.
     let usesTLS: Bool
     private let allowsPlaintext: Bool
     private var discovered: [String] = []
 
     init(_ told: [String], usesTLS: Bool, allowsPlaintext: Bool) {
         self.told = told
-        // One of them has all connections encrypted.
+        // One server with the scheme `tls` makes every connection encrypted.
         self.usesTLS = usesTLS || told.contains { ServerURL($0)?.isEncrypted == true }
         self.allowsPlaintext = allowsPlaintext
     }
 
-    /// The URLs of all.
+    /// The URLs of all servers.
     var all: [String] { self.told + self.discovered.filter { !self.told.contains($0) } }
 
-    /// Takes the servers that the latest one knew of, which are to be connected to by the same rules, as the
-    /// same user.
+    /// Replaces the discovered servers with the servers that the latest connection has named.
+    ///
+    /// Only servers that the rules for configured servers allow are kept. They are used with the same user.
     mutating func setDiscovered(_ servers: [String]) {
         let user = self.told.lazy.compactMap { ServerURL($0)?.user }.first
         self.discovered = servers.filter { self.objection(to: $0) == nil }.map { server in
@@ -72,7 +75,7 @@ struct ServerList {
         }
     }
 
-    /// Why a node may not connect to those that it was told of, if so.
+    /// The reason to reject the configured servers, or nil when all are allowed.
     var objection: RoutingError? {
         guard !self.told.isEmpty else {
             return RoutingError(.refused, message: "a transport needs the URL of a server")
