@@ -1,26 +1,27 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-// The names are those of the header.
+// The C header determines the names.
 
 public import CWaybill
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-// The functions of `waybill.h`, which says what they do. The compiler compares them with it.
+// The functions of `waybill.h`, which documents them. The compiler compares their types with the header.
 //
-// Each `unsafe` below rests on the header: a pointer is null, or points at what the header says.
+// Each `unsafe` below relies on the header: a pointer is null, or it points to a valid object of the type
+// that the header declares.
 
-/// The version of the interface.
+/// Returns the version of the interface.
 @c @implementation
 public func waybill_abi_version() -> Int32 { WAYBILL_ABI_VERSION }
 
-/// The name of a status.
+/// Returns the name of a status.
 @c @implementation
 public func waybill_status_name(_ status: Int32) -> UnsafePointer<CChar>? {
     unsafe (HostStatus.names[status] ?? HostStatus.names[HostStatus.other.rawValue])?.pointer
 }
 
-/// A bus on a host's `uv_loop_t`.
+/// Creates a bus on a host's `uv_loop_t`, or returns nil on failure.
 @c @implementation
 public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer? {
     guard let hostLoop = unsafe hostLoop,
@@ -29,28 +30,28 @@ public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer
     return unsafe HostBus(on: loop, isDriven: false).retained
 }
 
-/// A bus that its host drives.
+/// Creates a bus whose loop the host drives, or returns nil on failure.
 @c @implementation
 public func waybill_create() -> OpaquePointer? {
     guard let loop = try? EventLoop.driven(name: "waybill-host") else { return nil }
     return unsafe HostBus(on: loop, isDriven: true).retained
 }
 
-/// The descriptor to poll.
+/// Returns the descriptor to poll, or -1 for a bus that the host does not drive.
 @c @implementation
 public func waybill_fd(_ bus: OpaquePointer?) -> Int32 {
     guard let bus = unsafe HostBus.of(bus), bus.isDriven else { return -1 }
     return bus.eventLoop.backendDescriptor
 }
 
-/// For how long to poll.
+/// Returns the number of milliseconds for which the host may poll.
 @c @implementation
 public func waybill_timeout(_ bus: OpaquePointer?) -> Int32 {
     guard let bus = unsafe HostBus.of(bus), bus.isDriven, bus.eventLoop.isInEventLoop else { return -1 }
     return bus.eventLoop.backendTimeout
 }
 
-/// Does what is due.
+/// Runs the callbacks that are due.
 @c @implementation
 public func waybill_dispatch(_ bus: OpaquePointer?) -> Int32 {
     guard let bus = unsafe HostBus.of(bus), bus.isDriven else { return HostStatus.invalidArgument.rawValue }
@@ -59,7 +60,7 @@ public func waybill_dispatch(_ bus: OpaquePointer?) -> Int32 {
     return HostStatus.ok.rawValue
 }
 
-/// Begins to end a bus.
+/// Begins to close a bus.
 @c @implementation
 public func waybill_close(
     _ bus: OpaquePointer?,
@@ -75,7 +76,7 @@ public func waybill_close(
     }
 }
 
-/// Handles the URLs of a pattern.
+/// Registers a handler for the URLs of a pattern.
 @c @implementation
 public func waybill_register(
     _ bus: OpaquePointer?,
@@ -92,7 +93,7 @@ public func waybill_register(
     }
 }
 
-/// Sees what is published to a pattern.
+/// Subscribes to the messages that are published to a pattern.
 @c @implementation
 public func waybill_subscribe(
     _ bus: OpaquePointer?,
@@ -162,32 +163,32 @@ public func waybill_publish(
     }
 }
 
-/// Ends what has an ID.
+/// Cancels the registration, subscription or call with an ID.
 @c @implementation
 public func waybill_cancel(_ bus: OpaquePointer?, _ id: UInt64) -> Int32 {
     unsafe HostBus.run(bus) { $0.cancel(id) }
 }
 
-/// The sentence about the last call that failed.
+/// Returns the error message of the last call that failed.
 @c @implementation
 public func waybill_error(_ bus: OpaquePointer?) -> UnsafePointer<CChar>? {
     guard let bus = unsafe HostBus.of(bus), bus.eventLoop.isInEventLoop else { return nil }
     return unsafe bus.error.pointer
 }
 
-/// The URL of a message.
+/// Returns the URL of a message.
 @c @implementation
 public func waybill_message_url(_ message: OpaquePointer?) -> UnsafePointer<CChar>? {
     unsafe PendingMessage.of(message)?.url.pointer
 }
 
-/// The parameters of a message.
+/// Returns the parameters of a message.
 @c @implementation
 public func waybill_message_parameters(_ message: OpaquePointer?) -> waybill_value {
     unsafe PendingMessage.of(message)?.parameters.value ?? waybill_value(json: nil, length: 0)
 }
 
-/// What a message to a return URL carries.
+/// Returns the payload of a message.
 @c @implementation
 public func waybill_message_payload(_ message: OpaquePointer?) -> waybill_value {
     unsafe PendingMessage.of(message)?.payload?.value ?? waybill_value(json: nil, length: 0)

@@ -3,12 +3,15 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The bus of a host, on the loop of the thread that made it: all that the functions of `waybill.h` do.
+/// The bus of a C host, on the loop of the thread that created it.
 ///
-/// An opaque pointer to it is the host's `waybill_bus`, which holds it until the bus has closed.
+/// The functions of `waybill.h` call it.
 ///
-/// The compiler cannot check `Sendable` here. What makes it so: whatever is variable is touched on the loop's
-/// thread only, by ``run(_:_:)``, which looks, and by tasks of ``HostTasks``.
+/// The host's `waybill_bus` is an opaque pointer to this object. It retains the object until the bus has
+/// closed.
+///
+/// The compiler cannot check that this class is `Sendable`. It is, because only the thread of the loop uses
+/// the variable properties: through ``run(_:_:)``, which checks the thread, and in tasks of ``HostTasks``.
 final class HostBus: @unchecked Sendable {
     let eventLoop: EventLoop
     let bus: MessageBus
@@ -22,10 +25,12 @@ final class HostBus: @unchecked Sendable {
     private var keepsAlive: ScheduledTimer?
     private(set) var error = CText("")
 
-    /// The file of a registration: errors name none, since a line of this library would help nobody.
+    /// The source file of a registration.
+    ///
+    /// It is empty, because a line of this library would not help a host.
     private static let place = ""
 
-    /// What has an ID for `waybill_cancel`.
+    /// A registration or a call that `waybill_cancel` can end by its ID.
     private enum Entry {
         case registration(Registration)
         case call(Task<Void, Never>)
@@ -60,7 +65,7 @@ final class HostBus: @unchecked Sendable {
         )
     }
 
-    /// Begins a call, which ends on a later turn of the loop.
+    /// Begins a call, which ends in a later turn of the loop.
     func begin(
         _ done: HostCompletion?,
         _ call: @escaping @Sendable (MessageBus) async throws -> any Sendable
@@ -95,9 +100,10 @@ final class HostBus: @unchecked Sendable {
         }
     }
 
-    /// Fails what is pending, closes the loop's handles, and then has the host told.
+    /// Closes the bus: fails its pending calls, closes the handles of the loop, and then calls a closure.
     ///
-    /// - Throws: `shutDown` if the bus is closing already: `closed` is called once, and so is what frees the bus.
+    /// - Throws: `shutDown` if the bus is already closing, because `closed` and the release of the bus may
+    ///   run only once.
     func close(_ closed: @escaping @Sendable () -> Void) throws(RoutingError) {
         if self.isClosing { throw RoutingError(.shutDown, message: "the bus is already being closed") }
         self.isClosing = true
@@ -135,28 +141,28 @@ final class HostBus: @unchecked Sendable {
 }
 
 extension HostBus {
-    /// The object behind a host's pointer.
+    /// Returns the object of a host's pointer.
     static func of(_ pointer: OpaquePointer?) -> HostBus? {
-        // The host keeps to the header: the pointer is one that `retained` has made, and has not closed.
+        // The header requires a pointer that `retained` has made and whose bus has not closed.
         unsafe pointer.map {
             unsafe Unmanaged<HostBus>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
         }
     }
 
-    /// A pointer for the host, which holds the object.
+    /// A pointer for the host, which retains the object.
     var retained: OpaquePointer {
-        // Released when the bus has closed, and by no other code.
+        // Only the closing of the bus releases it.
         unsafe OpaquePointer(Unmanaged.passRetained(self).toOpaque())
     }
 
     func release() {
-        // Balances `retained`, once: `close` succeeds once.
+        // Balances `retained`. It runs once, because `close` succeeds only once.
         unsafe Unmanaged.passUnretained(self).release()
     }
 
-    /// Runs code of the bus, if the calling thread is the bus's.
+    /// Runs a closure with the bus, if the calling thread is the thread of the bus.
     ///
-    /// - Returns: `WAYBILL_OK`, or what went wrong, with the sentence kept for `waybill_error`.
+    /// - Returns: `WAYBILL_OK` or the status of the error. The error message is kept for `waybill_error`.
     static func run(_ pointer: OpaquePointer?, _ body: (HostBus) throws -> Void) -> Int32 {
         guard let bus = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
@@ -169,15 +175,17 @@ extension HostBus {
     }
 }
 
-/// Where the tasks of a host's bus run: on its loop.
+/// The actor that runs the tasks of a host's bus on the loop of the bus.
 actor HostTasks: LoopBound {
     nonisolated let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
-    /// Starts a task that begins on a later turn of the loop; for the loop's thread.
+    /// Starts a task that begins in a later turn of the loop.
     ///
-    /// The closure has to mention the actor, or it would leave for the global executor (Swift 6.3).
+    /// Only the thread of the loop may call this method.
+    ///
+    /// The closure captures the actor, because it would run on the global executor otherwise (Swift 6.3).
     @discardableResult
     nonisolated func start(
         _ body: @escaping @Sendable (isolated HostTasks) async -> Void

@@ -12,20 +12,22 @@ struct HostStatus: Error, Hashable {
 
     private init(_ value: some BinaryInteger) { self.rawValue = Int32(value) }
 
-    /// The status that an error is.
+    /// Creates the status of an error.
     init(_ error: any Error) {
         switch error {
         case let status as HostStatus: self = status
         case let error as RoutingError: self = Self.codes.first { $0.code == error.code }?.status ?? .other
         case is CancellationError: self = Self(WAYBILL_CANCELLED)
-        // What is left are the reasons that text is no JSON.
+        // The remaining errors are JSON errors of the host's text.
         default: self = .invalidArgument
         }
     }
 
     init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The name of a status; of a code its own.
+    /// The name of the status.
+    ///
+    /// The status of an error code has the name of the code.
     var name: String {
         switch self {
         case .ok: "ok"
@@ -36,7 +38,7 @@ struct HostStatus: Error, Hashable {
         }
     }
 
-    /// Each code of the bus that has a status.
+    /// The error codes of the bus, each with its status.
     static let codes: [(code: RoutingError.Code, status: Self)] = [
         (.invalidURL, Self(WAYBILL_INVALID_URL)),
         (.invalidPattern, Self(WAYBILL_INVALID_PATTERN)),
@@ -59,7 +61,7 @@ struct HostStatus: Error, Hashable {
         (.infiniteRecursion, Self(WAYBILL_INFINITE_RECURSION)),
     ]
 
-    /// The names as C reads them, which live as long as the program.
+    /// The names as C strings, which are never freed.
     static let names: [Int32: CText] = {
         let all =
             Self.codes.map(\.status) + [.ok, .invalidArgument, .wrongThread, Self(WAYBILL_SYSTEM), .other]

@@ -4,10 +4,10 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// Text that C reads: zero-terminated, and kept for as long as its owner lives.
+/// A zero-terminated copy of a text for C, freed with this object.
 @safe
 final class CText: Sendable {
-    // Written by `init` only, and freed by `deinit`.
+    // Only `init` writes the buffer, and only `deinit` frees it.
     private nonisolated(unsafe) let bytes: UnsafeMutableBufferPointer<CChar>
 
     init(_ text: String) { unsafe self.bytes = Self.copy(Array(text.utf8)) }
@@ -23,20 +23,20 @@ final class CText: Sendable {
         return unsafe bytes
     }
 
-    /// The text, for as long as the object is held.
+    /// A pointer to the text, valid as long as this object is retained.
     var pointer: UnsafePointer<CChar>? { unsafe UnsafePointer(self.bytes.baseAddress) }
 
-    /// The text as a value, for as long as the object is held.
+    /// The text as a C value, valid as long as this object is retained.
     var value: waybill_value { unsafe waybill_value(json: self.pointer, length: self.bytes.count - 1) }
 }
 
-/// A value as the host gives and gets it.
+/// Conversion of a host's values.
 enum HostValue {
-    /// The bytes of a host's value, copied.
+    /// Returns a copy of the bytes of a host's value.
     static func bytes(_ value: waybill_value) throws(HostStatus) -> [UInt8] {
         guard unsafe value.length > 0 else { return [] }
         guard let json = unsafe value.json else { throw .invalidArgument }
-        // The host keeps to the header: there are as many bytes.
+        // The header requires that `length` bytes are readable.
         return unsafe UnsafeRawBufferPointer(start: json, count: value.length).map { $0 }
     }
 
@@ -51,7 +51,7 @@ enum HostValue {
     }
 
     static func text(_ pointer: UnsafePointer<CChar>?) throws(HostStatus) -> String {
-        // The host keeps to the header: the text ends with a zero.
+        // The header requires that the text ends with a zero byte.
         guard let pointer = unsafe pointer, let text = unsafe String(validatingCString: pointer) else {
             throw .invalidArgument
         }
@@ -59,7 +59,7 @@ enum HostValue {
     }
 }
 
-/// How a call ended, as the host's completion gets it.
+/// The outcome of a call, which a host's completion receives.
 struct HostOutcome: Sendable {
     let status: Int32
     private let value: CText?
@@ -79,7 +79,7 @@ struct HostOutcome: Sendable {
 
     static func sentence(_ error: any Error) -> String { SafeText.line("\(error)") }
 
-    /// Calls a closure with the outcome, which is valid until it returns.
+    /// Calls a closure with the outcome as a C structure, which is valid until the closure returns.
     func withC(_ body: (UnsafePointer<waybill_outcome>) -> Void) {
         withExtendedLifetime(self) {
             let none = unsafe waybill_value(json: nil, length: 0)
@@ -93,9 +93,10 @@ struct HostOutcome: Sendable {
     }
 }
 
-// A host's context is its own business: the bus passes it on, on the thread that gave it.
+// The bus never uses the context of a host. It passes the context to the host's function, on the thread that
+// provided it.
 
-/// A host's `waybill_handler`.
+/// A host's `waybill_handler`, with its context.
 @safe
 struct HostHandler: @unchecked Sendable {
     let function: waybill_handler
@@ -104,7 +105,7 @@ struct HostHandler: @unchecked Sendable {
     func call(_ message: PendingMessage) { unsafe self.function(self.context, message.retained) }
 }
 
-/// A host's `waybill_subscriber`.
+/// A host's `waybill_subscriber`, with its context.
 @safe
 struct HostSubscriber: @unchecked Sendable {
     let function: waybill_subscriber
@@ -115,7 +116,7 @@ struct HostSubscriber: @unchecked Sendable {
     }
 }
 
-/// A host's `waybill_completion`.
+/// A host's `waybill_completion`, with its context.
 @safe
 struct HostCompletion: @unchecked Sendable {
     let function: waybill_completion
@@ -126,7 +127,7 @@ struct HostCompletion: @unchecked Sendable {
     }
 }
 
-/// A host's `waybill_closed`.
+/// A host's `waybill_closed`, with its context.
 @safe
 struct HostClosed: @unchecked Sendable {
     let function: waybill_closed?

@@ -3,10 +3,10 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A message that a host's callback has, and what its handler waits for.
+/// A message that a host handles, and the reply for which the caller waits.
 ///
-/// An opaque pointer to it is the host's `waybill_message`. The host holds a message that it has to end; it
-/// is ended once, by the host or because its caller has given up, and what comes later changes nothing.
+/// The host's `waybill_message` is an opaque pointer to this object. The message ends once: when the host
+/// ends it, or when its caller is cancelled. A later end has no effect.
 final class PendingMessage: Sendable {
     let url: CText
     let parameters: CText
@@ -14,7 +14,7 @@ final class PendingMessage: Sendable {
     private let reply = LoopContinuation<Result<JSONText, any Error>>(on: .current)
     private let isEnded = Locked(false)
 
-    /// Why a host could not answer, in its own words.
+    /// The failure of a message, with the host's description.
     struct HostFailure: Error, CustomStringConvertible {
         let description: String
     }
@@ -29,7 +29,7 @@ final class PendingMessage: Sendable {
         }
     }
 
-    /// Gives the message to the host, and waits until it is ended.
+    /// Passes the message to the host, and waits until it has ended.
     nonisolated(nonsending) func answer(by host: HostHandler) async throws -> JSONText {
         try await self.reply.wait(isolation: #isolation) {
             host.call(self)
@@ -46,29 +46,28 @@ final class PendingMessage: Sendable {
         if isFirst { self.reply.resume(returning: result) }
     }
 
-    /// A pointer for the host, which holds the message until it ends it.
+    /// A pointer for the host, which retains the message until the host ends it.
     var retained: OpaquePointer {
-        // Released by `take`, which the host brings about once.
+        // `end` releases it, and the host calls that once.
         unsafe OpaquePointer(Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// A pointer for the host, for as long as the message is held here.
+    /// A pointer for the host, valid as long as this process retains the message.
     var borrowed: OpaquePointer { unsafe OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
 
     static func of(_ pointer: OpaquePointer?) -> PendingMessage? {
-        // The host keeps to the header: the pointer is one that `retained` or `borrowed` has made, and is
-        // valid.
+        // The header requires a valid pointer that `retained` or `borrowed` has made.
         unsafe pointer.map {
             unsafe Unmanaged<PendingMessage>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
         }
     }
 
-    /// Ends a message of the host's, which gives its pointer back.
+    /// Ends a host's message and releases its pointer.
     static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONText, any Error>) -> Int32 {
         guard let message = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         do {
             message.end(try body())
-            // Balances `retained`: the host ends a message once.
+            // Balances `retained`, because the host ends a message once.
             unsafe Unmanaged.passUnretained(message).release()
             return HostStatus.ok.rawValue
         } catch {

@@ -1,11 +1,11 @@
-// A Waybill message bus for programs in C, and in every language that calls C.
+// A Waybill message bus for programs in C, and in every language that can call C.
 //
-// Values are JSON: UTF-8 text with its length, without a terminating zero. The library copies what it is
-// given before a call returns; what it gives to a callback is valid until the callback returns. No Swift type
-// crosses.
+// Values are JSON: UTF-8 text with its length, without a terminating zero. The library copies the arguments
+// of a call before the call returns. The arguments of a callback are valid until the callback returns. The
+// interface contains no Swift types.
 //
-// A bus belongs to the thread that made it: that thread drives its loop, makes all calls, and gets all
-// callbacks. Only waybill_reply and waybill_fail may be called from any thread.
+// A bus belongs to the thread that created it. That thread drives the loop of the bus, makes all calls, and
+// runs all callbacks. Only waybill_reply and waybill_fail may be called from any thread.
 
 #ifndef WAYBILL_H
 #define WAYBILL_H
@@ -17,18 +17,18 @@
 extern "C" {
 #endif
 
-// The version of this interface. It grows when a function is added, and the library answers it with
-// waybill_abi_version(); a program compares: the library's must not be the smaller.
+// The version of this interface, which grows when a function is added. A program checks that
+// waybill_abi_version(), the version of the library, is at least this number.
 #define WAYBILL_ABI_VERSION 1
 
-// What a call or a message came to. Numbers are added, and never change.
+// The result of a call or a message. New numbers may be added, and existing ones never change.
 enum {
     WAYBILL_OK = 0,
-    // The call could not be made.
+    // Errors of the call itself.
     WAYBILL_INVALID_ARGUMENT = -1,  // a null pointer, or text that is not UTF-8 or not JSON
-    WAYBILL_WRONG_THREAD = -2,      // the calling thread is not the bus's
+    WAYBILL_WRONG_THREAD = -2,      // the calling thread is not the thread of the bus
     WAYBILL_SYSTEM = -3,            // the system has no memory or file descriptor left
-    // Codes of the bus, as RoutingError.Code has them.
+    // The codes of the bus, which RoutingError.Code documents.
     WAYBILL_INVALID_URL = -10,
     WAYBILL_INVALID_PATTERN = -11,
     WAYBILL_CONFLICT = -12,
@@ -48,114 +48,119 @@ enum {
     WAYBILL_UNREACHABLE = -26,
     WAYBILL_SHUT_DOWN = -27,
     WAYBILL_INFINITE_RECURSION = -28,
-    WAYBILL_OTHER = -99,  // a code that is newer than this header
+    WAYBILL_OTHER = -99,  // a code that this header does not contain
 };
 
 typedef struct waybill_bus waybill_bus;
 typedef struct waybill_message waybill_message;
 
-// JSON text. Null, or a length of 0, is no value: null for a reply, no parameters for a message.
+// JSON text. A null pointer or a length of 0 means no value: null in a reply, and no parameters in a message.
 typedef struct {
     const char *json;
     size_t length;
 } waybill_value;
 
-// How a call ended: WAYBILL_OK with the reply's value (of waybill_publish: the number of subscribers that
-// took the message), or another status with a sentence for a person in `error`, which is null otherwise.
+// The outcome of a call. The status is WAYBILL_OK with the value of the reply, or another status with an
+// error message. `error` is null for WAYBILL_OK. The value of waybill_publish is the number of subscribers
+// that received the message.
 typedef struct {
     int status;
     waybill_value value;
     const char *error;
 } waybill_outcome;
 
-// Handles a message, which it has to end: with waybill_reply or waybill_fail, once, now or later, from any
-// thread. The message is valid until then, also if its caller has given up meanwhile.
+// Handles a message. The handler must end each message once, with waybill_reply or waybill_fail, now or
+// later, from any thread. The message is valid until then, even when its caller has stopped waiting.
 typedef void (*waybill_handler)(void *context, waybill_message *message);
 
-// Sees a message that was published; the message is valid until this returns, and takes no reply.
+// Receives a published message. The message is valid until this function returns, and cannot be replied to.
 typedef void (*waybill_subscriber)(void *context, const waybill_message *message);
 
-// Called once when a call has ended, and never before the function has returned that began it.
+// Called once when a call has ended. It is never called before the function that began the call has returned.
 typedef void (*waybill_completion)(void *context, const waybill_outcome *outcome);
 
-// Called once when a bus has closed; the pointer to it is no longer valid.
+// Called once when a bus has closed. The pointer to the bus is no longer valid.
 typedef void (*waybill_closed)(void *context);
 
 int waybill_abi_version(void);
 
-// The name of a status, as "noRoute"; never null.
+// Returns the name of a status, such as "noRoute". It is never null.
 const char *waybill_status_name(int status);
 
 // ---- The loop ---------------------------------------------------------------------------------------------
 
-// Makes a bus on a loop of libuv that the host runs: `uv_loop` is the address of its uv_loop_t, which the
-// calling thread runs. The bus keeps uv_run from returning while calls are pending or something is due, and
-// not otherwise. Null if the system has no file descriptor left.
+// Creates a bus on a libuv loop of the host. `uv_loop` is the address of a uv_loop_t that the calling thread
+// runs. The bus keeps uv_run from returning only while calls are pending or something is due. Returns null
+// when the system has no file descriptor left.
 waybill_bus *waybill_adopt(void *uv_loop);
 
-// Makes a bus for a host without libuv, which polls waybill_fd for reading, for waybill_timeout milliseconds
-// at most, and then calls waybill_dispatch. Null if the system has no file descriptor left.
+// Creates a bus for a host without libuv. The host polls waybill_fd for reading, for at most waybill_timeout
+// milliseconds, and then calls waybill_dispatch. Returns null when the system has no file descriptor left.
 waybill_bus *waybill_create(void);
 
-// The descriptor to poll for reading; -1 for a bus on the host's uv_loop_t. It is the same for as long as the
-// bus lives, and is not to be read.
+// Returns the descriptor to poll for reading, or -1 for a bus on the host's uv_loop_t. The descriptor does
+// not change while the bus exists. The host must not read from it.
 int waybill_fd(const waybill_bus *bus);
 
-// For how many milliseconds the host may poll: 0 for not at all, -1 for any time. Ask before each poll: every
-// call may change it.
+// Returns the number of milliseconds for which the host may poll: 0 when it must not wait, and -1 when it may
+// wait for any time. Call it before each poll, because every call may change the result.
 int waybill_timeout(const waybill_bus *bus);
 
-// Does what is due, without waiting, and calls what has to be called.
+// Runs the callbacks that are due, without waiting.
 int waybill_dispatch(waybill_bus *bus);
 
-// Begins to end a bus: callers fail with WAYBILL_SHUT_DOWN. The host goes on to run or dispatch its loop
-// until `closed` is called, which may be null; a host on a uv_loop_t can close that then, after uv_run has
-// returned. A bus that is being closed cannot be closed again: the second call returns WAYBILL_SHUT_DOWN, and
-// its `closed` is not called.
+// Begins to close a bus. Its callers fail with WAYBILL_SHUT_DOWN. The host must continue to run or dispatch
+// its loop until `closed` is called. A host can close its uv_loop_t after that, once uv_run has returned.
+// `closed` may be null. A bus that is closing cannot be closed again: the second call returns
+// WAYBILL_SHUT_DOWN, and its `closed` is not called.
 int waybill_close(waybill_bus *bus, waybill_closed closed, void *context);
 
 // ---- Messages ---------------------------------------------------------------------------------------------
 
-// Has a callback handle the URLs of a pattern. `id`, which may be null, is for waybill_cancel.
+// Registers a handler for the URLs of a pattern. `id` is for waybill_cancel, and may be null.
 int waybill_register(waybill_bus *bus, const char *pattern, waybill_handler handler, void *context,
                      uint64_t *id);
 
-// Has a callback see the messages that are published to a pattern.
+// Registers a subscriber for the messages that are published to a pattern.
 int waybill_subscribe(waybill_bus *bus, const char *pattern, waybill_subscriber subscriber, void *context,
                       uint64_t *id);
 
-// Routes a message and has `done` called with the reply. `parameters` is an object; `timeout` in
-// milliseconds, negative for none.
+// Routes a message, and calls `done` with the reply. `parameters` is an object. `timeout` is in milliseconds,
+// and a negative one means no timeout.
 int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, int64_t timeout,
                   waybill_completion done, void *context, uint64_t *id);
 
-// Sends a message whose reply is not awaited.
+// Sends a message without waiting for a reply.
 int waybill_send(waybill_bus *bus, const char *url, waybill_value parameters);
 
-// Gives a message to every subscriber; `done` may be null.
+// Publishes a message to all subscribers. `done` may be null.
 int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters, waybill_completion done,
                     void *context);
 
-// Ends what has an ID: takes out a handler or a subscriber, or gives up a call, which then ends with
-// WAYBILL_CANCELLED. An ID of something that has ended is no error.
+// Removes the handler or subscriber with an ID, or cancels the call with it, which then ends with
+// WAYBILL_CANCELLED. An ID that is no longer in use is not an error.
 int waybill_cancel(waybill_bus *bus, uint64_t id);
 
-// The sentence about the last call on the bus that did not return WAYBILL_OK; valid until the next call.
+// Returns the error message of the last call on the bus that did not return WAYBILL_OK. It is valid until the
+// next call.
 const char *waybill_error(const waybill_bus *bus);
 
-// The URL of a message.
+// Returns the URL of a message.
 const char *waybill_message_url(const waybill_message *message);
 
-// The parameters of a message, as an object: those of the path and the query are text.
+// Returns the parameters of a message, as an object. The values from the path and the query are strings.
 waybill_value waybill_message_parameters(const waybill_message *message);
 
-// What a message to a return URL carries; no value for any other.
+// Returns the payload of a message, such as the value for a return URL. The result has no value when the
+// message does not have a payload.
 waybill_value waybill_message_payload(const waybill_message *message);
 
-// Ends a message with a value. WAYBILL_INVALID_ARGUMENT, and the message is not ended, if it is no JSON.
+// Ends a message with a value. If the value is not JSON, returns WAYBILL_INVALID_ARGUMENT and does not end
+// the message.
 int waybill_reply(waybill_message *message, waybill_value value);
 
-// Ends a message with a failure: its caller gets WAYBILL_HANDLER_FAILED with the text.
+// Ends a message with a failure. Its caller receives WAYBILL_HANDLER_FAILED with the text. If the text is not
+// UTF-8, returns WAYBILL_INVALID_ARGUMENT and does not end the message.
 int waybill_fail(waybill_message *message, const char *text);
 
 #ifdef __cplusplus
