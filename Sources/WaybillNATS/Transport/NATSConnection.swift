@@ -37,8 +37,8 @@ struct NATSCommand: Sendable {
 /// A connection to NATS servers, with its own thread.
 ///
 /// libnats holds the lock of a connection while it waits for the network, sometimes for seconds. For that
-/// reason no loop of a bus calls it. Commands wait in a ring for a thread, which runs
-/// ``NATSWorker``. Received events wait in another ring for the loop, in ``NATSEvents``.
+/// reason no loop of a bus calls it. Commands wait in a ring for a thread, which runs ``NATSWorker``.
+/// Received events wait in another ring for the loop, in ``NATSEvents``.
 final class NATSConnection: ClusterTransport {
     private let servers: [String]
     private let security: NATSTransport.Security
