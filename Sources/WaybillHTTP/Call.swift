@@ -8,9 +8,10 @@ internal import WaybillJSON
 internal import WaybillRouting
 
 extension WaybillGateway {
-    /// Calls the URL that a request names.
+    /// Calls the URL of a request.
     ///
-    /// In HTTP/1.1 a GET that says neither a length nor an encoding has no body, and waits for none.
+    /// In HTTP/1.1, a GET request without a length and without an encoding has no body, so the method does
+    /// not wait for one.
     func call(
         _ request: Request,
         _ context: some RequestContext,
@@ -61,7 +62,7 @@ extension WaybillGateway {
         return response
     }
 
-    /// The response that a reply is: its JSON, or an event.
+    /// Returns the response for a reply: its JSON, or an event.
     private func response(
         _ reply: CallReply,
         to request: Request,
@@ -74,7 +75,7 @@ extension WaybillGateway {
         return Response(CloudEvent(reply, of: pattern, at: url, from: request.source), mode)
     }
 
-    /// Refuses GET where it could change something.
+    /// Rejects a GET request that could change something.
     private static func checkMethod(
         of request: Request,
         _ operations: ExposedOperations
@@ -85,10 +86,10 @@ extension WaybillGateway {
         throw problem
     }
 
-    /// The problem of a method that no URL takes.
+    /// Returns the problem for a method that no URL allows.
     ///
-    /// - Parameter path: the segments of the path behind that of the gateway.
-    /// - Returns: the problem, with the methods that the URL takes.
+    /// - Parameter path: The segments of the path after the path of the gateway.
+    /// - Returns: The problem, with the methods that the URL allows.
     func methodNotAllowed(_ path: [Substring]) -> Problem {
         let url = "\(path.first ?? "")://\(path.dropFirst().joined(separator: "/"))"
         let isWrite = self.bus.exposedOperations(of: url).isChangedByPost
@@ -97,7 +98,7 @@ extension WaybillGateway {
         return problem
     }
 
-    /// Answers with progress replies, reply or failure as events.
+    /// Responds with a stream of progress replies and the reply or failure.
     private func stream(
         _ external: ExternalRequest,
         for request: Request,
@@ -123,7 +124,7 @@ extension WaybillGateway {
 extension ExposedOperations {
     /// Whether only POST is allowed: a peer may call or publish, and the URL is not exposed for reads.
     ///
-    /// False for a URL that is not exposed at all, which the bus answers as one that does not exist.
+    /// False for a URL that is not exposed, which the bus treats as unknown.
     fileprivate var isChangedByPost: Bool {
         !self.contains(.reads) && (self.contains(.calls) || self.contains(.publishing))
     }

@@ -9,7 +9,7 @@ internal import WaybillRouting
 /// The reply of a call.
 struct CallReply: Sendable {
     let id: CorrelationID
-    /// Nil for a handler that returns nothing.
+    /// The reply as JSON; nil for a handler that returns nothing.
     let json: [UInt8]?
 
     init(_ id: CorrelationID, _ value: any Sendable) throws(RoutingError) {
@@ -18,16 +18,18 @@ struct CallReply: Sendable {
     }
 }
 
-/// How a call ended.
+/// The outcome of a call.
 typealias CallOutcome = Result<CallReply, any Error>
 
-/// Runs a call and cancels it when its client goes away.
+/// Runs a call, and cancels it when its client disconnects.
 ///
-/// Hummingbird sees a client go only while it reads what comes after the request, and a connection that has
-/// been read like that is closed after the response. So a call that is over quickly is not watched, and its
-/// connection is used again; one that waits for its loop has no handler yet that could be cancelled.
+/// Hummingbird detects a disconnection only while it reads the bytes after the request. A connection that has
+/// been read like that is closed after the response. A short call is therefore not watched, and its
+/// connection is used again. A call that still waits for its loop does not have a handler that could be
+/// cancelled.
 final class CallWatch: Sendable {
-    /// What the caller waits for first: the end of the call, or of the time in which it is not watched (nil).
+    /// The first event that the caller awaits: the end of the call, or nil at the end of the unwatched
+    /// period.
     private enum State {
         case running
         case awaited(CheckedContinuation<CallOutcome?, Never>)
@@ -38,15 +40,15 @@ final class CallWatch: Sendable {
     private let bus: MessageBus
     private let grace: GracePeriods
     private let state = Locked(State.running)
-    /// Whether the call has begun, or its caller has stopped waiting for that.
+    /// Whether the call has begun, or its caller has stopped waiting for it to begin.
     private let isTaken = Atomic(false)
 
-    /// Makes one for a call.
+    /// Creates a watch for one call.
     ///
     /// - Parameters:
-    ///   - request: what is called; it has a deadline.
-    ///   - bus: what carries the call.
-    ///   - grace: says for how long the call is not watched.
+    ///   - request: The request to call, which has a deadline.
+    ///   - bus: The bus that delivers the call.
+    ///   - grace: The periods during which calls are not watched.
     init(_ request: ExternalRequest, on bus: MessageBus, _ grace: GracePeriods) {
         self.request = request
         self.bus = bus
@@ -56,16 +58,17 @@ final class CallWatch: Sendable {
     /// Runs the call.
     ///
     /// - Parameters:
-    ///   - loop: where the call begins. Most handlers are on that loop and cannot suspend: such a one has
-    ///     replied when the call leaves the loop, and took neither a task nor a timer of its own.
-    ///   - http: tells whether the client is there.
-    /// - Returns: how it ended, and whether it was watched, so that its connection is closed.
+    ///   - loop: The loop on which the call begins. Most handlers run on that loop and cannot suspend. A call
+    ///     to one of them has ended when it leaves the loop, and needs neither a task nor a timer for its
+    ///     handler.
+    ///   - http: The HTTP request, whose body reports a disconnection.
+    /// - Returns: The outcome, and whether the call was watched, which closes the connection.
     func run(
         on loop: EventLoopTaskExecutor,
         for http: Request
     ) async -> (outcome: CallOutcome, isWatched: Bool) {
-        // A task, since the caller does not wait for a loop that is busy. All of it runs on the loop, and what
-        // ends there resumes the caller from there.
+        // A separate task, so that the caller does not wait for a busy loop. The whole task runs on the loop,
+        // and resumes the caller from there.
         let call = Task(executorPreference: loop) {
             let outcome = await self.outcome()
             self.end(with: outcome)
@@ -88,10 +91,12 @@ final class CallWatch: Sendable {
         }
     }
 
-    /// Whether the call had not begun, and its caller was waiting for that.
+    /// Claims the call.
+    ///
+    /// Returns whether it had not been claimed before.
     private func take() -> Bool { !self.isTaken.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Calls on the loop, unless the caller has stopped waiting when the loop comes to it.
+    /// Calls on the loop, unless the caller has stopped waiting before the loop runs this method.
     private func outcome() async -> CallOutcome {
         guard self.take() else { return .failure(RoutingError.cancelled(self.request)) }
         do {
@@ -106,7 +111,9 @@ final class CallWatch: Sendable {
         }
     }
 
-    /// Calls from where the caller is, for a request that the loop was too busy for: the bus ends it.
+    /// Calls from the caller's executor, because the loop was too busy.
+    ///
+    /// The bus enforces the deadline.
     private func outcomeBesideLoop() async -> CallOutcome {
         do {
             let reply = try await self.bus.route(self.request)
@@ -131,7 +138,7 @@ final class CallWatch: Sendable {
         }
     }
 
-    /// Resumes the caller, unless something else has.
+    /// Resumes the caller, unless it has been resumed already.
     private func end(with outcome: CallOutcome?) {
         let caller: CheckedContinuation<CallOutcome?, Never>? = self.state.withLock { state in
             switch state {
@@ -147,7 +154,9 @@ final class CallWatch: Sendable {
         caller?.resume(returning: outcome)
     }
 
-    /// What ended first; awaited once.
+    /// The first event: an outcome, or nil at the end of the unwatched period.
+    ///
+    /// It may be awaited once.
     private var firstEnd: CallOutcome? {
         get async {
             await withCheckedContinuation { continuation in
@@ -163,7 +172,7 @@ final class CallWatch: Sendable {
 }
 
 extension RoutingError {
-    /// The error of a call whose client has gone before it began.
+    /// Returns the error of a call whose client disconnected before the call began.
     fileprivate static func cancelled(_ request: ExternalRequest) -> Self {
         Self(.cancelled, url: request.url, message: "the client has closed the connection")
     }

@@ -5,12 +5,13 @@ internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// The messages of one pattern in one format, for any number of clients: one subscription, and the last
-/// messages for clients that come back.
+/// The messages of one pattern in one format, for any number of clients.
+///
+/// A feed has one subscription, and keeps the last messages for returning clients.
 final class EventFeed: Sendable {
     let name: FeedName
     private let messages: SubscriptionSequence
-    /// Tells the numbers of this feed from those of one that there was before.
+    /// A random prefix of event IDs, which distinguishes this feed from an earlier one of the same name.
     private let epoch = String(UInt32.random(in: .min ... .max), radix: 16)
     private let store: EventStore
     private let state: Locked<State>
@@ -18,7 +19,7 @@ final class EventFeed: Sendable {
     private struct State {
         var log: EventLog
         var clients = 0
-        /// Whether a client may know the ID of an event, with which it could come back.
+        /// Whether a client may know the ID of an event, with which it could resume the feed.
         var isResumable = false
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
@@ -36,7 +37,7 @@ final class EventFeed: Sendable {
         self.state = Locked(State(log: EventLog(limit: limit)))
     }
 
-    /// Reads the messages, until the subscription ends.
+    /// Appends the messages of the subscription to the log, until the subscription ends.
     func run() async {
         for await message in self.messages {
             let event = self.event(of: message)
@@ -56,9 +57,9 @@ final class EventFeed: Sendable {
     /// The number of the latest message.
     var lastNumber: Int { self.state.withLock { $0.log.lastNumber } }
 
-    /// Notes that there is a client more.
+    /// Adds a client.
     ///
-    /// - Returns: the number of the last message before it.
+    /// - Returns: The number of the last message before the client.
     func enter() -> Int {
         self.state.withLock { state in
             state.clients += 1
@@ -66,9 +67,9 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Notes that a client has gone.
+    /// Removes a client.
     ///
-    /// - Returns: whether it was the last client.
+    /// - Returns: Whether it was the last client.
     func leave() -> Bool {
         self.state.withLock { state in
             state.clients -= 1
@@ -76,26 +77,27 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Whether a client may come back, since it may know the ID of an event.
+    /// Whether a client could resume the feed, because it may know the ID of an event.
     var isResumable: Bool { self.state.withLock { $0.isResumable } }
 
     /// Ends the subscription.
     func cancel() { self.messages.cancel() }
 
-    /// Sends a client the messages after the last that it has seen, as they come.
+    /// Sends a client the messages after the last one that it has received, until the subscription or the
+    /// client ends.
     ///
     /// - Parameters:
-    ///   - number: the number of the last message before the client came.
-    ///   - lastID: the ID of the one that it has seen before; nil for a client that wants what comes from now
-    ///     on.
-    ///   - sink: the client.
+    ///   - number: The number of the last message before the client joined.
+    ///   - lastID: The ID of the last event that the client has received; nil for a client that wants only
+    ///     new messages.
+    ///   - sink: The events for the client.
     func send(after number: Int, or lastID: String?, to sink: EventSink) async {
         var cursor = number
         if let lastID {
             if let seen = self.number(in: lastID), seen <= cursor {
                 cursor = seen
             } else {
-                // It saw another feed, or none, so it gets no message of this one that came before it.
+                // The ID is not from this feed, so the client receives only messages from now on.
                 await self.sendGap(nil, cursor, to: sink)
             }
         }
@@ -127,19 +129,19 @@ final class EventFeed: Sendable {
         if missed > 0 { await self.sendGap(missed, cursor, to: sink) }
     }
 
-    /// Tells a client how many events it cannot get, or that this is not known.
+    /// Sends a client the number of messages that it has missed; nil if the number is unknown.
     private func sendGap(_ missed: Int?, _ cursor: Int, to sink: EventSink) async {
         let data = "{\"missed\":\(missed.map(String.init) ?? "null")}"
         await sink.send(ServerSentEvent("gap", id: self.id(of: cursor), Array(data.utf8)))
     }
 
-    /// The ID of an event, which a client gets.
+    /// Returns the ID of an event for a client.
     private func id(of number: Int) -> String {
         self.state.withLock { $0.isResumable = true }
         return "\(self.epoch)-\(number)"
     }
 
-    /// The number in an ID of this feed; nil for any other text.
+    /// Returns the number in an event ID of this feed, or nil for any other text.
     private func number(in id: String) -> Int? {
         let prefix = "\(self.epoch)-"
         guard id.utf8.starts(with: prefix.utf8) else { return nil }
@@ -169,7 +171,9 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// A message as clients get it; a value that cannot be JSON is left out.
+    /// Returns the event for a message.
+    ///
+    /// Values that cannot be encoded as JSON are omitted.
     private func event(of message: Message) -> FeedEvent {
         var start = ByteBuffer(string: "event: message\ndata: ")
         if let source = self.name.source?.text {
@@ -179,7 +183,7 @@ final class EventFeed: Sendable {
         }
         let values = message.parameters.passedValues
         let rest = self.store.part(for: message.sharedContent) { Self.rest(values, message.payload) }
-        // A value that was passed counts, and is in the part that all feeds share.
+        // A passed value has precedence, and is in the part that all feeds share.
         let own = message.parameters.query.merging(message.parameters.path) { _, text in text }
             .filter { values[$0.key] == nil }
         var writer = JSONWriter()
@@ -190,12 +194,13 @@ final class EventFeed: Sendable {
         writer.string(message.address.text)
         writer.name("parameters")
         writer.object(own)
-        // The object stays open for the parameters of the shared part.
+        // The object stays open for the parameters in the shared part.
         start.writeLine(writer.bytes.dropLast())
         return FeedEvent(start: self.store.add(start), hasOwnParameters: !own.isEmpty, rest: rest)
     }
 
-    /// The rest of an event: parameters, each behind a comma, the end of their object, and the payload.
+    /// Returns the rest of an event: parameters, each after a comma, the end of their object, and the
+    /// payload.
     private static func rest(_ values: [String: any Sendable], _ payload: (any Sendable)?) -> ByteBuffer {
         var writer = JSONWriter()
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -217,7 +222,9 @@ final class EventFeed: Sendable {
 }
 
 extension ByteBuffer {
-    /// Appends JSON as one line: in JSON, a line break is only white space.
+    /// Appends JSON as one line.
+    ///
+    /// A line break in JSON is always white space.
     fileprivate mutating func writeLine(_ json: some Collection<UInt8>) {
         if json.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
             self.writeBytes(json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
@@ -230,13 +237,13 @@ extension ByteBuffer {
 /// One event of a feed, without its ID.
 struct FeedEvent: Sendable {
     fileprivate let start: EventStore.Part
-    /// Whether the start has parameters, so that a comma stands before the parameters of the rest.
+    /// Whether `start` contains parameters, so that a comma must precede the parameters in `rest`.
     fileprivate let hasOwnParameters: Bool
-    /// The part that the events of other feeds have in common with this one.
+    /// The part that this event shares with events of other feeds.
     fileprivate let rest: EventStore.Part?
 
-    /// The event, to be written to a client; nil if its bytes are not kept any more, or too many are on their
-    /// way.
+    /// Returns the event for a client to write, or nil when its bytes have been dropped or too many bytes are
+    /// being written.
     fileprivate func lend() -> LentEvent? {
         guard let start = self.start.lend() else { return nil }
         guard let rest = self.rest else { return LentEvent(start: start, rest: nil, restOffset: 0) }
@@ -246,20 +253,20 @@ struct FeedEvent: Sendable {
     }
 }
 
-/// An event while it is written to a client.
+/// An event that is being written to a client.
 private struct LentEvent {
     let start: EventStore.Loan
     let rest: EventStore.Loan?
-    /// How many bytes of the rest are left out.
+    /// The number of bytes of `rest` to skip.
     let restOffset: Int
 
-    /// Events up to this size are copied and written at once.
+    /// The largest size of an event that is copied and written at once.
     private static let smallSize = 4096
 
-    /// The buffers to write, one after the other.
+    /// Returns the buffers to write, in order.
     ///
-    /// The last buffer of a large event is only its last line break: when that can be written, the connection
-    /// does not keep the bytes before it any more.
+    /// The last buffer of a large event contains only its last line break. When that can be written, the
+    /// connection has released the bytes before it.
     func event(withID id: String) -> [ByteBuffer] {
         var event = ByteBuffer(string: "id: \(id)\n")
         var rest = self.rest?.bytes ?? ByteBuffer()
@@ -278,19 +285,19 @@ private struct LentEvent {
 struct EventLog: Sendable {
     private let limit: Int
     private var events: [FeedEvent] = []
-    /// The number of the oldest event that is kept.
+    /// The number of the oldest kept event.
     private(set) var firstNumber = 1
     private var isOver = false
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// The number of the latest event; 0 before the first.
+    /// The number of the latest event; 0 before the first event.
     var lastNumber: Int { self.firstNumber + self.events.count - 1 }
 
-    /// What there is for a reader.
+    /// The result of reading the log.
     enum Reading {
         case events([FeedEvent])
-        /// So many events are not kept any more.
+        /// The number of events that have been dropped.
         case gap(Int)
         case nothing
         case end
@@ -306,7 +313,7 @@ struct EventLog: Sendable {
 
     mutating func end() { self.isOver = true }
 
-    /// What comes after the event of a number.
+    /// Returns the events after a number.
     func read(after number: Int) -> Reading {
         if number + 1 < self.firstNumber { return .gap(self.firstNumber - number - 1) }
         if number < self.lastNumber { return .events(Array(self.events[(number + 1 - self.firstNumber)...])) }

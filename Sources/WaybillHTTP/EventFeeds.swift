@@ -3,14 +3,16 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// Which messages a feed has, and how.
+/// The pattern of a feed's messages, and their format.
 struct FeedName: Hashable, Sendable {
     let pattern: ExactText
-    /// The source of the events of CloudEvents; nil for a feed of plain messages.
+    /// The `source` attribute of CloudEvents events; nil for a feed of plain messages.
     let source: ExactText?
 }
 
-/// One client of a feed, which leaves when this is released.
+/// A client of a feed.
+///
+/// It leaves the feed when this object is released.
 final class FeedClient: Sendable {
     let feed: EventFeed
     /// The number of the last message before the client came.
@@ -28,19 +30,21 @@ final class FeedClient: Sendable {
     deinit { self.feeds.leave(self.feed, self.client) }
 }
 
-/// The feeds of a gateway by name.
+/// The feeds of a gateway, by name.
 ///
-/// A feed whose last client has left is kept for a while if a client may come back to it, which needs the ID
-/// of an event; any other feed ends at once. A feed without clients makes room for a feed with clients.
+/// A feed without clients is kept for a while if a client may resume it, which needs the ID of an event. Any
+/// other feed ends with its last client. When there are too many feeds, one without clients is ended in
+/// favour of a new one.
 final class EventFeeds: Sendable {
     private struct State {
         var feeds: [FeedName: EventFeed] = [:]
-        /// The feeds without clients; the one that was left first is the first.
+        /// The feeds without clients, ordered by the time at which the last client left.
         var absences: [Absence] = []
         /// Whether a task waits for the end of the first absence.
         var isReaping = false
 
-        /// Takes out the feed that was left first, of one client or of all.
+        /// Removes the feed that has been without clients for the longest time, of one client or of all
+        /// clients.
         mutating func removeOldestAbsence(of client: String? = nil) -> EventFeed? {
             let index = self.absences.firstIndex { client == nil || $0.client == client }
             guard let feed = index.map({ self.absences.remove(at: $0).feed }) else { return nil }
@@ -51,7 +55,7 @@ final class EventFeeds: Sendable {
 
     private struct Absence {
         let feed: EventFeed
-        /// The address of the last client; nil if it is not known.
+        /// The address of the last client; nil if it is unknown.
         let client: String?
         let end: ContinuousClock.Instant
     }
@@ -67,19 +71,19 @@ final class EventFeeds: Sendable {
         self.store = EventStore(limit: configuration.replayBytes)
     }
 
-    /// How many feeds there are.
+    /// The number of feeds.
     var count: Int { self.state.withLock { $0.feeds.count } }
 
     /// Adds a client to a feed, which begins with its first client.
     ///
     /// - Parameters:
-    ///   - name: the feed.
-    ///   - client: the address of the client; nil if it is not known.
-    /// - Returns: The place of the client in the feed.
-    /// - Throws: The reason that the pattern cannot be subscribed to, or that there are too many feeds.
+    ///   - name: The name of the feed.
+    ///   - client: The address of the client; nil if it is unknown.
+    /// - Returns: The client's membership in the feed.
+    /// - Throws: A `RoutingError` when the pattern cannot be subscribed to, or when there are too many feeds.
     func enter(_ name: FeedName, from client: String?) throws(RoutingError) -> FeedClient {
         if let present = try self.place(in: name, client) { return present }
-        // A pattern takes time to read, so no lock is held.
+        // Reading a pattern takes time, so it happens without the lock.
         let messages = try self.bus.externalMessages(of: name.pattern.text)
         let feed = EventFeed(name, messages, limit: self.configuration.replayLimit, self.store)
         do throws(RoutingError) {
@@ -94,9 +98,9 @@ final class EventFeeds: Sendable {
         }
     }
 
-    /// Adds a client to the feed of a name, which is the given one unless there is another.
+    /// Adds a client to the existing feed of a name, or else to the given feed.
     ///
-    /// - Returns: nil if there is not a feed of the name, and none was given.
+    /// - Returns: The client, or nil when the feed does not exist and none was given.
     private func place(
         in name: FeedName,
         _ client: String?,
@@ -153,7 +157,8 @@ final class EventFeeds: Sendable {
         if starts { Task { await self.reap() } }
     }
 
-    /// Ends the feeds to which no client has come back in time, as long as there are any without clients.
+    /// Ends the feeds to which no client has returned in time, and repeats that while feeds without clients
+    /// remain.
     private func reap() async {
         while let end = self.endOfFirstAbsence {
             try? await Task.sleep(until: end)

@@ -3,12 +3,14 @@ internal import NIOCore
 internal import Waybill
 internal import WaybillEventLoop
 
-/// The encoded events of all feeds of a gateway, and how many bytes they have together.
+/// The encoded events of all feeds of a gateway, with a limit on their total size.
 ///
-/// Each part of an event that several feeds have in common is stored once. When there are too many bytes, the
-/// oldest parts are dropped, whichever feed has them: its clients learn that they have missed an event.
+/// A part that events of several feeds share is stored once. When the limit is exceeded, the oldest parts of
+/// all feeds are dropped. The clients of those feeds receive a `gap` event.
 final class EventStore: Sendable {
-    /// Bytes in the store, for as long as any feed keeps them.
+    /// Bytes in the store.
+    ///
+    /// They are kept until this object is released or the store drops them.
     final class Part: Sendable {
         fileprivate let number: Int
         private let store: EventStore
@@ -20,9 +22,10 @@ final class EventStore: Sendable {
 
         deinit { self.store.remove(self.number) }
 
-        /// Lends the bytes to a client, to which they are written.
+        /// Lends the bytes to a client that writes them.
         ///
-        /// Returns nil if the bytes were dropped, or if clients that do not read hold too many bytes already.
+        /// Returns nil when the bytes have been dropped, or when too many bytes are being written to slow
+        /// clients.
         func lend() -> Loan? { self.store.lend(self.number).map { Loan($0, of: self.number, self.store) } }
     }
 
@@ -43,11 +46,13 @@ final class EventStore: Sendable {
 
     private struct State {
         var parts: [Int: ByteBuffer] = [:]
-        /// No part has a lower number.
+        /// A number that is not greater than the number of any stored part.
         var oldest = 1
         var last = 0
         var size = 0
-        /// The parts that are being written, by number; each counts once, however many clients get it.
+        /// The parts that are being written, by number.
+        ///
+        /// Each part counts once, however many clients receive it.
         var loans: [Int: (count: Int, bytes: ByteBuffer)] = [:]
         var loanedSize = 0
 
@@ -56,24 +61,28 @@ final class EventStore: Sendable {
         }
     }
 
-    /// Parts up to this size are lent although clients hold too many bytes: a client holds one at a time.
+    /// The largest size of a part that is lent beyond the limit.
+    ///
+    /// Each client holds the parts of one event at a time.
     private static let smallSize = 4096
-    /// About how many bytes a part takes beside its own.
+    /// The approximate number of bytes that a part takes in addition to its content.
     private static let overhead = 256
 
     private let limit: Int
     private let state = Locked(State())
     private let recent = Locked<[SharedPart]>([])
 
-    /// Makes a store.
+    /// Creates a store.
     ///
-    /// - Parameter limit: how many bytes it keeps, and how many clients may hold at the same time.
+    /// - Parameter limit: The most bytes that the store keeps, and the most bytes on loan at the same time.
     init(limit: Int) { self.limit = limit }
 
-    /// How many bytes the store keeps.
+    /// The number of bytes that the store keeps.
     var size: Int { self.state.withLock { $0.size } }
 
-    /// Stores bytes; the newest part is kept, whatever its size.
+    /// Stores bytes.
+    ///
+    /// The newest part is kept whatever its size.
     func add(_ bytes: ByteBuffer) -> Part {
         let number = self.state.withLock { state in
             state.last += 1
@@ -88,11 +97,13 @@ final class EventStore: Sendable {
         return Part(number, self)
     }
 
-    /// The part that the messages of one publication have in common, which is encoded for the first of them.
+    /// Returns the part that the messages of one publication share.
+    ///
+    /// The first call for a publication encodes it.
     ///
     /// - Parameters:
-    ///   - content: the values of the publication, by identity.
-    ///   - encode: makes the bytes.
+    ///   - content: The identity of the publication's values.
+    ///   - encode: Encodes the values.
     /// - Returns: The part.
     func part(for content: SharedContent, _ encode: () -> ByteBuffer) -> Part {
         let (shared, forgotten) = self.recent.withLock { recent in
@@ -103,7 +114,7 @@ final class EventStore: Sendable {
             recent.append(shared)
             return (shared, recent.count > SharedPart.limit ? recent.removeFirst() : nil)
         }
-        // Values of the program may end with it, which they must not do under a lock.
+        // Releasing values may run code of the program, which must not happen under a lock.
         withExtendedLifetime(forgotten) {}
         return shared.part { self.add(encode()) }
     }
@@ -136,9 +147,11 @@ final class EventStore: Sendable {
     private static func size(of bytes: ByteBuffer) -> Int { bytes.readableBytes + Self.overhead }
 }
 
-/// The shared part of a recent publication: the feeds encode a publication at about the same time.
+/// The shared part of a recent publication.
+///
+/// Feeds encode a publication at about the same time.
 private final class SharedPart: Sendable {
-    /// How many publications are remembered, whose values are kept that long.
+    /// The most publications that are kept with their values.
     static let limit = 8
 
     let content: SharedContent
@@ -146,7 +159,9 @@ private final class SharedPart: Sendable {
 
     init(_ content: SharedContent) { self.content = content }
 
-    /// The part, which the first caller makes while the others wait.
+    /// Returns the part.
+    ///
+    /// The first caller encodes it while the others wait.
     func part(_ make: () -> EventStore.Part) -> EventStore.Part {
         self.encoded.withLock { part in
             if let part { return part }

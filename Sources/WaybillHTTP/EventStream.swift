@@ -5,7 +5,7 @@ internal import NIOCore
 internal import ServiceLifecycle
 internal import WaybillEventLoop
 
-/// One event of a stream, as the HTML standard has them.
+/// A server-sent event, as the HTML standard defines it.
 package struct ServerSentEvent: Sendable {
     var name: String?
     var id: String?
@@ -17,7 +17,9 @@ package struct ServerSentEvent: Sendable {
         self.data = data
     }
 
-    /// The event as it is sent; JSON that came from another process may have several lines.
+    /// The bytes of the event.
+    ///
+    /// Its JSON may have several lines if it came from another process.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         if let id { bytes.append(contentsOf: "id: \(id)\n".utf8) }
@@ -35,16 +37,17 @@ package struct ServerSentEvent: Sendable {
     }
 }
 
-/// The events on their way to one client, which goes no slower than they are sent: a sender waits until its
-/// event has been written.
+/// The events for one client.
+///
+/// A sender waits until its event has been written, so it is never faster than the client.
 package final class EventSink: Sendable {
-    /// Bytes to write, and the sender that waits for that.
+    /// Bytes to write, and the sender that waits for them.
     struct Item: Sendable {
         let bytes: [ByteBuffer]
         fileprivate let sender: Sender
     }
 
-    /// Resumes a sender when its event has been written, or never will be.
+    /// Resumes a sender when its event has been written or dropped.
     fileprivate final class Sender: Sendable {
         private let continuation: Locked<CheckedContinuation<Void, Never>?>
 
@@ -57,7 +60,7 @@ package final class EventSink: Sendable {
 
     let items: AsyncStream<Item>
     private let writer: AsyncStream<Item>.Continuation
-    /// When the event was sent that has not been written yet.
+    /// The time at which the unwritten event was sent; nil if there is none.
     private let since = Locked<ContinuousClock.Instant?>(nil)
 
     init() { (self.items, self.writer) = AsyncStream.makeStream() }
@@ -76,7 +79,7 @@ package final class EventSink: Sendable {
 
     /// Sends a comment, which clients ignore, unless an event has not been written yet.
     ///
-    /// - Throws: if that event was sent too long ago.
+    /// - Throws: `StalledStream` if that event was sent longer ago than the limit.
     fileprivate func sendComment(orStallAfter limit: Duration) throws(StalledStream) {
         if let since = self.since.withLock({ $0 }) {
             if .now - since > limit { throw StalledStream() }
@@ -85,26 +88,30 @@ package final class EventSink: Sendable {
         }
     }
 
-    /// Ends the stream; what has been sent is still written.
+    /// Ends the stream.
+    ///
+    /// Events that have been sent are still written.
     func finish(with event: ServerSentEvent? = nil) {
         if let event { self.writer.yield(Item(bytes: [ByteBuffer(bytes: event.bytes)], sender: Sender(nil))) }
         self.writer.finish()
     }
 
-    /// Ends the stream, and drops the events that have not been written, so that no sender waits for them.
+    /// Ends the stream and drops the unwritten events, so that their senders are resumed.
     fileprivate func dropAll() async {
         self.writer.finish()
         for await _ in self.items {}
     }
 
-    /// Says that an event has been written.
+    /// Resumes the sender of an event that has been written.
     static func acknowledge(_ item: Item) { item.sender.resume() }
 }
 
-/// A client has not taken an event for too long, so its connection is closed.
+/// The error of a client that has not read an event in time.
+///
+/// It closes the connection.
 private struct StalledStream: Error {}
 
-/// How many streams there are, in all and of each client.
+/// The number of streams, in total and of each client.
 final class StreamCount: Sendable {
     private struct State {
         var count = 0
@@ -120,7 +127,9 @@ final class StreamCount: Sendable {
         self.clientLimit = clientLimit
     }
 
-    /// One stream, for as long as this exists.
+    /// A counted stream.
+    ///
+    /// It counts until this object is released.
     final class Place: Sendable {
         private let owner: StreamCount
         private let client: String?
@@ -133,7 +142,7 @@ final class StreamCount: Sendable {
         deinit { self.owner.end(of: self.client) }
     }
 
-    /// Takes the place of a stream.
+    /// Counts a new stream.
     ///
     /// - Parameter client: the address of the client; nil if it is not known.
     /// - Returns: The place, which is given back when it is released.
@@ -162,19 +171,21 @@ final class StreamCount: Sendable {
     }
 }
 
-/// Responses that are streams of events.
+/// The responses that are streams of events.
 package struct EventStreams: Sendable {
     private let count: StreamCount
     private let heartbeat: Duration
     private let stallTime: Duration
     private let isHTTP2: Bool
 
+    /// Creates streams with limits.
+    ///
     /// - Parameters:
-    ///   - limit: how many there may be at once.
-    ///   - clientLimit: how many of them one client may have.
-    ///   - heartbeat: how often a stream in which nothing happens gets a comment.
-    ///   - stallTime: how long a client may take for an event.
-    ///   - isHTTP2: whether the server speaks HTTP/2.
+    ///   - limit: The most streams at the same time.
+    ///   - clientLimit: The most streams of one client at the same time; nil for no limit.
+    ///   - heartbeat: The interval after which an idle stream sends a comment.
+    ///   - stallTime: The time in which a client must read an event.
+    ///   - isHTTP2: Whether the server uses HTTP/2.
     package init(
         limit: Int,
         perClient clientLimit: Int? = nil,
@@ -188,13 +199,15 @@ package struct EventStreams: Sendable {
         self.isHTTP2 = isHTTP2
     }
 
-    /// A response that is a stream of events, until `produce` returns, the client goes away or does not read,
-    /// or the server is shut down.
+    /// Returns a response that is a stream of events.
+    ///
+    /// The stream ends when `produce` returns, when the client disconnects or does not read, or when the
+    /// server shuts down.
     ///
     /// - Parameters:
-    ///   - request: the request that is answered.
-    ///   - client: the address of the client; nil if it is not known.
-    ///   - produce: sends the events.
+    ///   - request: The request to respond to.
+    ///   - client: The address of the client; nil if it is unknown.
+    ///   - produce: Sends the events.
     /// - Returns: The response.
     /// - Throws: The problem that the server has too many event streams.
     package func response(
@@ -214,14 +227,14 @@ package struct EventStreams: Sendable {
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(place) {} }
                 let sink = EventSink()
-                // So that the client has the head at once. It is part of the first event, since some clients
-                // take any block for an event.
+                // Makes the server send the head at once. The line is part of the first event, because some
+                // clients treat any block as an event.
                 try await writer.write(ByteBuffer(string: "retry: 2000\n"))
-                // Only the task that writes uses it until the group has ended.
+                // Only the writing task uses it until the group has ended.
                 nonisolated(unsafe) var body = writer
                 try await withGracefulShutdownHandler {
                     try await request.body.consumeWithCancellationOnInboundClose { _ in
-                        // Whether all has been written.
+                        // The result of a child task: whether all events have been written.
                         try await withThrowingTaskGroup(of: Bool.self) { group in
                             group.addTask {
                                 do {

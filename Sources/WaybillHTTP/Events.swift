@@ -6,15 +6,16 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// How an event of CloudEvents stands in a request or a response.
+/// The encoding of a CloudEvents event in an HTTP request or response.
 enum EventMode {
-    /// The body is the event.
+    /// The body is the whole event.
     case structured
     /// The attributes are headers, and the body is the data.
     case binary
 
-    /// How the response to a request is an event: as the request is one, or as it asks for; nil if it is
-    /// none.
+    /// Returns the encoding for the response to a request, or nil when the response is not an event.
+    ///
+    /// The response uses the encoding of the request, or the structured mode if the request accepts it.
     init?(of request: Request) {
         if Self.isStructured(request.headers[.contentType]) {
             self = .structured
@@ -33,7 +34,9 @@ enum EventMode {
 }
 
 extension CloudEvent {
-    /// The event that a request is; nil if it is none.
+    /// Reads the event in a request.
+    ///
+    /// Returns nil when the request is not an event.
     init?(_ request: Request, body: ByteBuffer) throws(Problem) {
         let contentType = request.headers[.contentType]
         do throws(CloudEventError) {
@@ -53,13 +56,13 @@ extension CloudEvent {
         }
     }
 
-    /// The event that a reply is.
+    /// Creates the event for a reply.
     ///
     /// - Parameters:
-    ///   - reply: the reply, whose ID is part of the event's.
-    ///   - pattern: the pattern of the route that gave it, the event's type.
-    ///   - url: what was called, the event's subject.
-    ///   - source: the authority of the server.
+    ///   - reply: The reply. Its ID is part of the event's `id`.
+    ///   - pattern: The pattern of the route that replied, which becomes the event's `type`.
+    ///   - url: The URL that was called, which becomes the event's `subject`.
+    ///   - source: The event's `source`, which names the server.
     init(_ reply: CallReply, of pattern: String, at url: String, from source: String) {
         self.init(
             known: [
@@ -72,7 +75,7 @@ extension CloudEvent {
 }
 
 extension Response {
-    /// A response that is an event.
+    /// Creates a response that contains an event.
     init(_ event: CloudEvent, _ mode: EventMode) {
         switch mode {
         case .structured:
@@ -88,17 +91,17 @@ extension Response {
 }
 
 extension Request {
-    /// What the events of this server come from: the server, as the client names it.
+    /// The source of this server's events: the server by the name that the client used.
     var source: String { "//\(self.head.authority ?? "")" }
 }
 
 extension ExposedOperations {
-    /// Whether an event can be published and nothing else.
+    /// Whether an event is published and not called.
     var isPublishedAlone: Bool { self.contains(.publishing) && !self.contains(.calls) }
 }
 
 extension HTTPField.Name {
-    /// What makes a request an event whose attributes are headers.
+    /// The header that marks a request as an event in the binary mode.
     fileprivate static let eventVersion = Self.known("ce-specversion")
 }
 #endif

@@ -2,14 +2,14 @@
 internal import HTTPTypes
 internal import WaybillRouting
 
-/// The items of a form or of a query, by name.
+/// The items of a form or of a URL's query, by name.
 package struct FormItems {
     private var texts: [String: [String]] = [:]
 
-    /// Reads `a=1&b=2`, percent-encoded.
+    /// Reads items of the form `a=1&b=2`, which are percent-encoded.
     ///
-    /// - Parameter bytes: the body of a form, or the query of a URL.
-    /// - Throws: the problem with the first item that cannot be read.
+    /// - Parameter bytes: The body of a form, or the query of a URL.
+    /// - Throws: The problem with the first invalid item.
     package init(_ bytes: [UInt8]) throws(Problem) {
         for item in bytes.split(separator: UInt8(ascii: "&")) {
             let parts = item.split(
@@ -18,7 +18,7 @@ package struct FormItems {
                 omittingEmptySubsequences: false
             )
             let name = try Self.text(parts[0])
-            // A dictionary of texts takes quadratic time for such a name.
+            // Names with many combining marks take quadratic time as keys of a dictionary.
             guard CombiningMarks.areFew(in: name) else {
                 throw Problem(.badRequest, "a name has more than 30 combining marks in a row")
             }
@@ -26,13 +26,15 @@ package struct FormItems {
         }
     }
 
-    /// The text of an item; nil for a name that is missing or repeated.
+    /// Returns the text of an item, or nil when the name is missing or repeated.
     package subscript(name: String) -> String? {
         guard let texts = self.texts[name], texts.count == 1 else { return nil }
         return texts[0]
     }
 
-    /// The items as values: a name that is repeated has an array of texts.
+    /// The items as values.
+    ///
+    /// The value of a repeated name is an array of texts.
     package var values: [String: any Sendable] {
         self.texts.mapValues { texts -> any Sendable in
             if texts.count == 1 { return texts[0] }

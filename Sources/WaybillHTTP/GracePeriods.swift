@@ -1,14 +1,15 @@
 #if HTTP
 internal import WaybillEventLoop
 
-/// Says of each call when it has taken so long that it has to be watched.
+/// The periods during which calls are not watched, and the actions at their ends.
 ///
-/// One task looks after all calls, while there are any: a timer for each would cost as much as the call.
+/// One task serves all periods while there are any, because a timer for each call would cost as much as the
+/// call.
 final class GracePeriods: Sendable {
     private struct State {
         var periods: [Int: Period] = [:]
         var lastNumber = 0
-        /// Whether the task runs.
+        /// Whether the task is running.
         var isChecking = false
     }
 
@@ -20,14 +21,16 @@ final class GracePeriods: Sendable {
     private let length: Duration
     private let state = Locked(State())
 
-    /// Makes periods of one length; their end may be seen as late again.
+    /// Creates periods of one length.
+    ///
+    /// The end of a period may be detected up to the same time later.
     init(_ length: Duration = .milliseconds(5)) { self.length = length }
 
     /// Begins a period.
     ///
-    /// - Parameter isOver: runs when the time is over, and does what is to be done then; if it is false, it
-    ///   runs again, until the period is ended.
-    /// - Returns: the number by which it is ended.
+    /// - Parameter isOver: A closure that runs after the period and performs its action. If it returns false,
+    ///   it runs again later, unless the period has been ended.
+    /// - Returns: The number that identifies the period.
     func begin(_ isOver: @escaping @Sendable () -> Bool) -> Int {
         let period = Period(end: .now + self.length, isOver: isOver)
         let (number, starts) = self.state.withLock { state in
@@ -40,14 +43,18 @@ final class GracePeriods: Sendable {
         return number
     }
 
-    /// Ends a period; nothing happens if it is over.
+    /// Ends a period without its action.
+    ///
+    /// Does nothing if the action has been performed.
     func end(_ number: Int) { self.state.withLock { $0.periods[number] = nil } }
 
     private func check() async {
         repeat { try? await Task.sleep(for: self.length) } while self.endWhatIsOver()
     }
 
-    /// Whether there are others.
+    /// Runs the actions of overdue periods.
+    ///
+    /// Returns whether any periods remain.
     private func endWhatIsOver() -> Bool {
         let now = ContinuousClock.now
         let due = self.state.withLock { state in state.periods.filter { $0.value.end <= now } }

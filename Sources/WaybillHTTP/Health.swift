@@ -12,18 +12,18 @@ extension WaybillGateway {
     /// router.addRoutes(gateway.healthRoutes, atPath: "/health")
     /// ```
     ///
-    /// `live` answers 200 for as long as the server answers. `ready` answers 200 if the bus is open, its loops
-    /// turn, and the checks succeed that were added with `addReadinessCheck(_:_:)`; otherwise 503 with the names
-    /// of the failures, and the reasons are logged. Both answer GET for any host, since an orchestrator knows a
-    /// machine by its address.
+    /// `live` responds with 200 while the server responds. `ready` responds with 200 if the bus is open, its
+    /// loops respond, and all checks of `addReadinessCheck(_:_:)` succeed. Otherwise it responds with 503 and
+    /// the names of the failures, and the reasons are logged. Both routes accept GET for any host, because an
+    /// orchestrator uses the address of a machine.
     public var healthRoutes: RouteCollection<BasicRequestContext> {
         self.healthRoutes(for: BasicRequestContext.self)
     }
 
-    /// The routes `live` and `ready`, for a router with another context.
+    /// Returns the routes `live` and `ready` for a router with another context.
     ///
-    /// - Parameter context: the type of the context.
-    /// - Returns: the routes, to be added to the router.
+    /// - Parameter context: The type of the context.
+    /// - Returns: The routes to add to a router.
     public func healthRoutes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
         let routes = RouteCollection(context: context)
         routes.get("live") { _, _ in Self.health("live", []) }
@@ -43,7 +43,7 @@ extension WaybillGateway {
     private static func health(_ name: String, _ failed: [String]) -> Response {
         var members: [String: any Sendable] = ["status": failed.isEmpty ? name : "unavailable"]
         if !failed.isEmpty { members["failed"] = failed }
-        // Texts are always encoded.
+        // Encoding texts never fails.
         let json = (try? JSONWriter.encoded(members)) ?? []
         return Response(status: failed.isEmpty ? .ok : .serviceUnavailable, json: json)
     }

@@ -6,17 +6,17 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A failure as clients see it (RFC 9457).
+/// A failure in the form that clients receive (RFC 9457).
 package struct Problem: Error {
     package let status: HTTPResponse.Status
     package let detail: String
-    /// The name of the code of a `RoutingError`.
+    /// The name of a `RoutingError` code.
     var code: String?
     /// The error that the module of the route declares.
     private var declared: DeclaredError?
-    /// What the log knows the failure by, if clients do not learn the reason.
+    /// The ID of the failure in the log; nil if clients receive the reason.
     var id: String?
-    /// The methods that the URL takes, if it takes another than that of the request.
+    /// The methods that the URL allows, for a request with another method.
     package var allowed = "GET, POST"
 
     package init(_ status: HTTPResponse.Status, _ detail: String) {
@@ -24,7 +24,9 @@ package struct Problem: Error {
         self.detail = detail
     }
 
-    /// What a client learns of an error: the reason, if the client can do something about it.
+    /// Creates the problem for an error.
+    ///
+    /// It contains the reason only if the client can act on it.
     package init(_ error: any Error) {
         guard let error = error as? RoutingError else {
             self.init(.internalServerError, "the request failed")
@@ -43,7 +45,7 @@ package struct Problem: Error {
         if detail != nil, status.kind == .serverError, error.code != .shutDown { self.id = Self.newID() }
     }
 
-    /// The sentence that stands for the error's own, if clients must not see that.
+    /// Returns the text that replaces the message of an error, or nil when clients may see the message.
     private static func detail(of error: RoutingError) -> String? {
         switch error.code {
         case .noRoute, .invalidURL, .missingParameter, .invalidParameter, .refused, .cancelled: nil
@@ -57,7 +59,7 @@ package struct Problem: Error {
         }
     }
 
-    /// The status of a code, with its words.
+    /// Returns the HTTP status for the code of an error.
     private static func status(of error: RoutingError) -> HTTPResponse.Status {
         switch error.code.httpStatus {
         case 400: .badRequest
@@ -73,7 +75,7 @@ package struct Problem: Error {
         }
     }
 
-    /// The status of a declared error, with its words.
+    /// Returns the HTTP status of a declared error.
     private static func status(of error: DeclaredError) -> HTTPResponse.Status {
         let known: [HTTPResponse.Status] = [
             .badRequest, .unauthorized, .forbidden, .notFound, .notAcceptable,
@@ -89,7 +91,7 @@ package struct Problem: Error {
 
     private static func newID() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// Whether the same request may succeed after a while.
+    /// Whether the request may succeed after a while.
     private var isTemporary: Bool { [429, 503].contains(self.status.code) }
 
     /// The problem as JSON.
@@ -103,7 +105,7 @@ package struct Problem: Error {
         members["code"] = self.code
         members["id"] = self.id
         members["error"] = self.declared?.json
-        // Text and numbers are always encoded.
+        // Encoding texts and numbers never fails.
         return (try? JSONWriter.encoded(members)) ?? []
     }
 
@@ -117,7 +119,7 @@ package struct Problem: Error {
 }
 
 extension Response {
-    /// A response with a JSON body.
+    /// Creates a response with a JSON body.
     package init(status: HTTPResponse.Status = .ok, json: [UInt8]) {
         self.init(
             status: status,

@@ -3,16 +3,17 @@ internal import HTTPTypes
 package import Hummingbird
 internal import WaybillRouting
 
-// A server on a developer's machine, or in a house, is reached by every page that a browser there shows: by
-// its own name through DNS rebinding, or by a form that a page of another origin sends.
+// Checks against requests of foreign pages. Every page in a local browser can reach a server on a developer's
+// machine or in a house. The page may use its own host name (DNS rebinding), or send a form from another
+// origin.
 extension WaybillGateway.Configuration {
-    /// Refuses a request that is for another server, or comes from a page of another origin.
+    /// Rejects a request that is addressed to another server or made by a page of another origin.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - acceptsNoOrigin: whether `null` is accepted, the origin of a form on a page that sends no
+    ///   - request: The request.
+    ///   - acceptsNoOrigin: Whether to accept the origin `null`, which a form has on a page that sends no
     ///     referrer.
-    /// - Throws: the reason.
+    /// - Throws: The reason for the rejection.
     package func check(_ request: Request, acceptsNoOrigin: Bool = false) throws(Problem) {
         let authority = request.head.authority ?? ""
         if let hosts, Self.host(of: authority).map({ hosts.contains($0) }) != true {
@@ -25,22 +26,24 @@ extension WaybillGateway.Configuration {
         }
     }
 
-    /// Whether a page is one of this server.
+    /// Returns whether an origin is the origin of this server's pages.
     private func isOwn(_ origin: String, _ authority: String) -> Bool {
         guard Self.host(of: authority) != nil else { return false }
         let authority = authority.lowercased()
         return ["http://", "https://"].contains { ($0 + authority).hasSameBytes(as: origin.lowercased()) }
     }
 
-    /// Whether the configuration has an origin; origins are ASCII.
+    /// Returns whether the configuration contains an origin.
+    ///
+    /// Valid origins are ASCII.
     private func allows(_ origin: String) -> Bool {
         origin.utf8.allSatisfy { $0 < 0x80 } && self.origins.contains(origin.lowercased())
     }
 
-    /// The host in `host` or `host:port`, in lower case and without a final dot.
+    /// Returns the host in `host` or `host:port`, in lower case and without a trailing dot.
     ///
-    /// Returns nil for any other text: a program that reads `localhost:80@evil.example` in another way must not
-    /// find another host in it.
+    /// Returns nil for any other text, because programs read texts such as `localhost:80@evil.example` in
+    /// different ways.
     static func host(of authority: String) -> String? {
         let bytes = authority.utf8.span
         var (end, isLower) = (bytes.count, true)
@@ -67,11 +70,12 @@ extension WaybillGateway.Configuration {
 
     private static func host(_ authority: String, _ end: Int, isLower: Bool) -> String {
         let name = String(authority[..<authority.utf8.index(authority.startIndex, offsetBy: end)])
-        // Nearly every host is in lower case, and every request has one.
+        // Most hosts are in lower case, so this saves a copy in most requests.
         return isLower ? name : name.lowercased()
     }
 
-    /// The index behind the closing bracket of an IPv6 address; nil if the address has other characters.
+    /// Returns the index after the closing bracket of an IPv6 address, or nil when the address has other
+    /// characters.
     private static func endOfIPv6(_ bytes: Span<UInt8>) -> Int? {
         for index in 1..<bytes.count {
             switch bytes[index] {
@@ -85,7 +89,7 @@ extension WaybillGateway.Configuration {
         return nil
     }
 
-    /// Whether nothing follows, or a colon and digits.
+    /// Returns whether the rest of a text is empty, or a colon and digits.
     private static func isPort(_ bytes: Span<UInt8>, from start: Int) -> Bool {
         if start == bytes.count { return true }
         guard bytes[start] == UInt8(ascii: ":") else { return false }
@@ -96,7 +100,7 @@ extension WaybillGateway.Configuration {
         return true
     }
 
-    /// Says to a browser that a page of another origin may see the response.
+    /// Adds the headers that allow a page of another configured origin to read the response.
     func allow(_ request: Request, _ response: inout Response) {
         guard !self.origins.isEmpty else { return }
         response.headers.append(HTTPField(name: .vary, value: "Origin"))
@@ -106,7 +110,7 @@ extension WaybillGateway.Configuration {
 }
 
 extension WaybillGateway {
-    /// Answers what a browser asks before a page of another origin makes a request.
+    /// Responds to the preflight request that a browser sends before a request of another origin's page.
     func preflight(_ request: Request, _ path: [Substring]) throws(Problem) -> Response {
         guard request.headers[.origin] != nil, !self.configuration.origins.isEmpty else {
             throw self.methodNotAllowed(path)

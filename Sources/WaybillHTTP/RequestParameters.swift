@@ -6,22 +6,22 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// What an HTTP request says to the bus.
+/// The request for the bus in an HTTP request.
 struct GatewayRequest: Sendable {
     let url: String
     private(set) var parameters: [String: any Sendable] = [:]
-    /// A JSON body that is no object.
+    /// A JSON body that is not an object, or the data of an event.
     private(set) var payload: (any Sendable)?
-    /// The event that the body is, or that it is the data of.
+    /// The event in the request, in either mode.
     private(set) var event: CloudEvent?
 
     /// Reads a request.
     ///
     /// - Parameters:
-    ///   - request: the request, whose body has been collected.
-    ///   - context: knows the path of the gateway.
-    ///   - body: the body.
-    /// - Throws: the problem with the request.
+    ///   - request: The request, whose body has been collected.
+    ///   - context: The context, which provides the path of the gateway.
+    ///   - body: The body.
+    /// - Throws: The problem with the request.
     init(_ request: Request, behind context: some RequestContext, body: ByteBuffer) throws(Problem) {
         guard let url = Self.url(of: request, behind: context) else {
             throw Problem(.notFound, "the path begins with the scheme of a URL: /app/user/1 is app://user/1")
@@ -35,8 +35,10 @@ struct GatewayRequest: Sendable {
         }
     }
 
-    /// The URL that the path and the query of a request say; as they were sent: what is encoded is decoded
-    /// once, by the bus.
+    /// Returns the URL in the path and the query of a request, or nil when the path does not begin with a
+    /// scheme.
+    ///
+    /// The encoded characters stay encoded, because the bus decodes them.
     private static func url(of request: Request, behind context: some RequestContext) -> String? {
         if let target = request.head.path, let pattern = context.endpointPath, pattern.hasSuffix("/**"),
             let (scheme, rest) = self.split(target, behind: pattern)
@@ -53,9 +55,12 @@ struct GatewayRequest: Sendable {
         return "\(scheme)://\(path.dropFirst().joined(separator: "/"))\(query)"
     }
 
-    /// Splits a target as clients send it: `/bus/app/user/1?a=b` behind `/bus/**` is `app` and `user/1?a=b`.
+    /// Splits the target of a request.
     ///
-    /// - Returns: nil for a target that needs a closer look: empty segments do not count.
+    /// For example, `/bus/app/user/1?a=b` after `/bus/**` is split into `app` and `user/1?a=b`.
+    ///
+    /// - Returns: The scheme and the rest, or nil when the target has a fragment or an empty segment and
+    ///   needs the parsed path.
     private static func split(_ target: String, behind pattern: String) -> (Substring, Substring)? {
         let slash = UInt8(ascii: "/")
         let bytes = target.utf8.span
@@ -95,7 +100,7 @@ struct GatewayRequest: Sendable {
         }
     }
 
-    /// Reads the data of an event as a body of its type.
+    /// Reads the data of an event as a body with the content type of the data.
     private mutating func read(_ event: CloudEvent) throws(Problem) {
         if let data = event.data { try self.read(data, event.contentType) }
     }
@@ -103,13 +108,13 @@ struct GatewayRequest: Sendable {
     private mutating func read(json bytes: [UInt8]) throws(JSONError) {
         let value = try JSONText(validating: bytes)
         self.parameters = value.parameters ?? [:]
-        // An event that is passed on has the same data.
+        // An event that is forwarded keeps the same data.
         if value.shape != .object || self.event != nil { self.payload = value }
     }
 }
 
 extension WaybillGateway {
-    /// The request for the bus.
+    /// Returns the request for the bus.
     func external(
         _ request: GatewayRequest,
         _ http: Request,
@@ -142,7 +147,7 @@ extension WaybillGateway {
 extension HTTPField.Name {
     static let waybillTimeout = Self.known("Waybill-Timeout")
     static let lastEventID = Self.known("Last-Event-ID")
-    /// Keeps nginx from buffering a response.
+    /// Prevents nginx from buffering a response.
     static let xAccelBuffering = Self.known("X-Accel-Buffering")
 
     package static func known(_ text: String) -> Self {

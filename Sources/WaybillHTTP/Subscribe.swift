@@ -5,12 +5,12 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension WaybillGateway {
-    /// Answers with the messages of a pattern as events.
+    /// Responds with the messages of a pattern as server-sent events.
     ///
     /// - Parameters:
-    ///   - request: the request, whose query has the pattern.
-    ///   - client: the address of the client; nil if it is not known.
-    /// - Returns: The response with the events.
+    ///   - request: The request. Its query contains the pattern.
+    ///   - client: The address of the client; nil if it is unknown.
+    /// - Returns: The response with the stream of events.
     /// - Throws: The problem with the request.
     func subscribe(_ request: Request, from client: String?) throws -> Response {
         let query = try FormItems(Array((request.uri.query ?? "").utf8))

@@ -5,7 +5,7 @@ public import Logging
 public import Waybill
 internal import WaybillEventLoop
 
-/// Answers HTTP requests with what a bus exposes, as routes of Hummingbird.
+/// A gateway that handles HTTP requests with the exposed routes of a bus, as routes of Hummingbird.
 ///
 /// ```swift
 /// try bus.expose("app://user/:id", for: .reads)
@@ -14,89 +14,100 @@ internal import WaybillEventLoop
 /// try await Application(router: router).runService()
 /// ```
 ///
-/// `POST /bus/app/user/1` calls `app://user/1`: the path is the URL with its scheme first. GET does the same
-/// where the URL is exposed for ``Waybill/ExposedOperations/reads``. The query, a JSON object and a form
-/// become parameters, and the reply is JSON. With `Accept: text/event-stream` progress replies, the reply and
-/// a failure are server-sent events; `GET /bus/subscribe?pattern=app://prices/**` is a subscription.
+/// `POST /bus/app/user/1` calls `app://user/1`: the path is the URL with its scheme as the first segment. GET
+/// has the same effect where the URL is exposed for ``Waybill/ExposedOperations/reads``. The query, a JSON
+/// object and a form become parameters, and the reply is JSON. With `Accept: text/event-stream`, progress
+/// replies, the reply and a failure are server-sent events. `GET /bus/subscribe?pattern=app://prices/**` is a
+/// subscription.
 ///
-/// Failures are problems (RFC 9457), and say nothing of the inside: what a handler threw goes to the log,
-/// under an ID that the problem names.
+/// Failures are problem details (RFC 9457) that do not reveal internals. The error of a handler is logged
+/// under an ID, which the problem contains.
 ///
-/// The gateway answers only requests for the hosts of its configuration and refuses those that a page of
-/// another origin makes, since a server on a developer's own machine is reached by every page in its browser.
-/// The user is found out by a middleware of Hummingbird.
+/// The gateway handles only requests for the hosts of its configuration. It rejects requests that a page of
+/// another origin makes, because every page in a developer's browser can reach a server on the same machine.
+/// Authentication is the task of a Hummingbird middleware.
 ///
-/// It needs a real server: Hummingbird's tests of a router alone have no connection that could be closed.
+/// The gateway needs a running server. Hummingbird's `router` test mode does not have a connection that could
+/// be closed.
 public struct WaybillGateway: Sendable {
-    /// Bounds, and which requests are answered.
+    /// The limits of a gateway, and the rules for its requests.
     public struct Configuration: Sendable {
-        /// The names that the server is reached by, without ports; those of the machine itself by default.
+        /// The host names of the server, without ports; by default the names of the local machine.
         ///
-        /// Nil stands for any name, where a proxy in front has checked it.
+        /// Nil allows any name. Use it only behind a proxy that has checked the name.
         public var hosts: Set<String>? = ["localhost", "127.0.0.1", "[::1]"]
 
-        /// Other origins whose pages may use the gateway (CORS), as `https://example.com`; none by default.
+        /// Other origins whose pages may use the gateway (CORS), such as `https://example.com`; none by
+        /// default.
         public var origins: Set<String> = []
 
-        /// How many bytes the body of a request may have; 1 MiB by default.
+        /// The most bytes in the body of a request; 1 MiB by default.
         public var bodyLimit = 1 << 20
 
-        /// How long a call may take, 30 seconds by default; a client may ask for less, by the header
-        /// `Waybill-Timeout` in milliseconds.
+        /// The time limit of a call; 30 seconds by default.
+        ///
+        /// A client may set a shorter limit in milliseconds with the header `Waybill-Timeout`.
         public var timeout = Duration.seconds(30)
 
-        /// Whether the server speaks HTTP/2, in which a response must not have the header `Connection`.
+        /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
         ///
-        /// In HTTP/1.1 that header says that a connection is closed after the response, as it is after a
-        /// stream and after a call that took a while.
+        /// In HTTP/1.1, that header announces that the connection is closed after the response. The gateway
+        /// closes it after a stream, and after a call that took a while.
         public var isHTTP2 = false
 
-        /// The headers of requests that messages get, in lower case; by default those of trace contexts.
+        /// The request headers that are copied to messages, in lower case; by default the headers of trace
+        /// contexts.
         public var headers: Set<String> = ["traceparent", "tracestate", "baggage"]
 
-        /// How often a stream in which nothing happens gets a comment, so that nothing between takes it for
-        /// dead; 15 seconds by default.
+        /// The interval after which an idle stream sends a comment; 15 seconds by default.
+        ///
+        /// The comment prevents intermediaries from treating the stream as dead.
         public var heartbeat = Duration.seconds(15)
 
-        /// How many streams there may be at once, and how many patterns may be subscribed to; 1,000 by
-        /// default.
+        /// The most streams at the same time, and the most subscribed patterns; 1,000 by default.
         ///
-        /// A pattern without clients makes room for a pattern with a client.
+        /// When the limit is reached, a pattern without clients is dropped for a pattern with a client.
         public var streamLimit = 1000
 
-        /// How many streams one address may have at once, and how many patterns are kept for it to come back
-        /// to; 100 by default, nil for as many as there may be.
+        /// The most streams of one client address at the same time, and the most patterns kept for its
+        /// return; 100 by default.
         ///
-        /// It needs a context that knows addresses, as for ``WaybillGateway/routes(for:)``. Behind a proxy, all
-        /// clients have the address of the proxy: set nil there.
+        /// Nil disables the limit. The limit needs a context that provides addresses, as
+        /// ``WaybillGateway/routes(for:)`` describes. Behind a proxy, all clients have the address of the
+        /// proxy, so use nil there.
         public var streamsPerClient: Int? = 100
 
-        /// How long a client may take for one event of a stream; 30 seconds by default.
+        /// The time in which a client must read one event of a stream; 30 seconds by default.
         ///
-        /// A client that reads nothing for so long is disconnected.
+        /// A client that is slower is disconnected.
         public var stallTime = Duration.seconds(30)
 
-        /// How many messages of a pattern are kept for clients that come back, 256 by default.
+        /// The most messages of a pattern that are kept for returning clients; 256 by default.
         public var replayLimit = 256
 
-        /// How many bytes the kept messages of all patterns may have together; 64 MiB by default.
+        /// The most bytes of all kept messages together; 64 MiB by default.
         ///
-        /// The oldest are dropped first. A message that several patterns match counts once. As many bytes again
-        /// may be on their way to clients; a client gets the event `gap` in place of a message beyond that.
+        /// The oldest messages are dropped first. A message that matches several patterns counts once.
+        /// Messages that are being written to clients have a separate limit of the same size. Beyond it, a
+        /// client receives the event `gap` in place of a message.
         public var replayBytes = 64 << 20
 
-        /// How long they are kept after the last client has gone, one minute by default.
+        /// The time for which messages are kept after the last client has left; one minute by default.
         ///
-        /// A pattern none of whose clients has had an event is not kept, since no client could come back to it.
+        /// A pattern is not kept if none of its clients has received an event, because no client could resume
+        /// it.
         public var replayTime = Duration.seconds(60)
 
-        /// How long a loop or a check may take before the program counts as not ready; one second by default.
+        /// The response time above which a loop or a readiness check makes the program not ready; one second
+        /// by default.
         public var readinessTime = Duration.seconds(1)
 
-        /// Where failures are logged whose reason clients do not learn.
+        /// The logger for failures whose reason is hidden from clients.
         public var logger: Logger
 
-        /// Makes a configuration; everything has a default.
+        /// Creates a configuration.
+        ///
+        /// Every property has a default.
         public init(logger: Logger = Logger(label: "waybill.http")) { self.logger = logger }
     }
 
@@ -105,14 +116,14 @@ public struct WaybillGateway: Sendable {
     let feeds: EventFeeds
     let streams: EventStreams
     let grace = GracePeriods()
-    /// The bus's first loop, where most calls begin.
+    /// The first loop of the bus, on which most calls begin.
     private let loop: EventLoopTaskExecutor
 
-    /// Makes a gateway to a bus, which it holds.
+    /// Creates a gateway to a bus, which it retains.
     ///
     /// - Parameters:
-    ///   - bus: the bus; nothing of it is reached but what it exposes.
-    ///   - configuration: bounds, and which requests are answered.
+    ///   - bus: The bus. Only its exposed routes can be reached.
+    ///   - configuration: The limits of the gateway, and the rules for its requests.
     public init(_ bus: MessageBus, configuration: Configuration = Configuration()) {
         self.bus = bus
         self.configuration = configuration
@@ -127,7 +138,7 @@ public struct WaybillGateway: Sendable {
         self.loop = bus.eventLoop.taskExecutor
     }
 
-    /// Where a call begins: on the loop of its handler.
+    /// Returns the loop of a request's handler, on which the call begins.
     func loop(for request: ExternalRequest) -> EventLoopTaskExecutor {
         let loop = self.bus.eventLoop(for: request)
         return loop === self.loop.eventLoop ? self.loop : loop.taskExecutor
@@ -136,15 +147,15 @@ public struct WaybillGateway: Sendable {
     /// The routes, for a router whose context is `BasicRequestContext`.
     public var routes: RouteCollection<BasicRequestContext> { self.routes(for: BasicRequestContext.self) }
 
-    /// The routes, for a router with a context of its own.
+    /// Returns the routes for a router with another context.
     ///
-    /// With a `RemoteAddressRequestContext`, messages know the address of the client.
+    /// With a `RemoteAddressRequestContext`, messages contain the address of the client.
     ///
-    /// - Parameter context: the type of the context.
-    /// - Returns: what is added to the router.
+    /// - Parameter context: The type of the context.
+    /// - Returns: The routes to add to a router.
     public func routes<Context: RequestContext>(for context: Context.Type) -> RouteCollection<Context> {
         let routes = RouteCollection(context: context)
-        // Most contexts know no address, and a cast that fails takes as long as a route.
+        // Most contexts do not provide an address, and a failed cast takes as long as a route.
         let knowsAddress = context is any RemoteAddressRequestContext.Type
         routes.on("subscribe", method: .get) { request, context in
             let peer = knowsAddress ? (context as? any RemoteAddressRequestContext)?.remoteAddress : nil
@@ -171,12 +182,14 @@ public struct WaybillGateway: Sendable {
         return routes
     }
 
-    /// The methods that no URL takes; a router answers others as what does not exist.
+    /// The methods that are rejected for every URL.
+    ///
+    /// A router responds to other methods as to unknown paths.
     private static var refusedMethods: [HTTPRequest.Method] {
         [.put, .patch, .delete, .head, .trace, .connect] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
     }
 
-    /// Answers a request that is one the gateway may answer.
+    /// Responds to a request, if its host and origin are allowed.
     private func respond(
         to request: Request,
         _ body: () async throws -> Response
@@ -194,7 +207,7 @@ public struct WaybillGateway: Sendable {
         return response
     }
 
-    /// What a client learns of an error; the rest is logged.
+    /// Returns the problem that a client receives for an error, and logs the details that it hides.
     func problem(_ error: any Error, at url: String) -> Problem {
         let problem = Problem(error)
         guard let id = problem.id else { return problem }
