@@ -1,31 +1,30 @@
 package import Waybill
 internal import WaybillRouting
 
-// What an event is for the bus: its data becomes parameters or payload, and its attributes become headers.
+// Conversion between events and messages: data becomes parameters or payload, and attributes become headers.
 extension CloudEvent {
-    /// The attributes as a message has them among its headers: `ce-id`, `ce-source`, and so on, as they read.
+    /// The attributes as headers of a message, such as `ce-id` and `ce-source`, with decoded values.
     package var messageHeaders: [String: String] {
         var headers: [String: String] = [:]
         for (name, value) in self.attributes { headers[Self.headerPrefix + name] = value }
         return headers
     }
 
-    /// When the event is not worth delivering any more, from the time that is left; nil if it does not say
-    /// so.
+    /// The deadline that `expirytime` sets; nil if the event has none.
     package var deadline: ContinuousClock.Instant? {
         guard let end = self["expirytime"].flatMap({ Timestamp.seconds($0) }) else { return nil }
         return .now + .seconds(end - Timestamp.now)
     }
 
-    /// The event that stands for a message.
+    /// Creates the event for a message.
     ///
-    /// A message that came as an event is that event: it is not wrapped a second time. There is no data if
-    /// the message has none that can be encoded.
+    /// A message that arrived as an event becomes the same event again, and is not wrapped. The event has no
+    /// data if the data of the message cannot be encoded.
     ///
     /// - Parameters:
-    ///   - message: the message, whose payload or parameters are the data.
-    ///   - pattern: what the message was delivered by, the event's type.
-    ///   - source: the node that sends the event.
+    ///   - message: The message. Its payload, or else its parameters, become the data.
+    ///   - pattern: The pattern that the message matched, which becomes the `type`.
+    ///   - source: The `source`, which names the sending node.
     package init(_ message: Message, of pattern: String, from source: String) {
         if let event = Self.carried(by: message) {
             self = event
@@ -41,20 +40,20 @@ extension CloudEvent {
         self.init(known: attributes, data: Self.data(of: message))
     }
 
-    /// The ID of the event that stands for a message.
+    /// Returns the `id` of the event for a message.
     ///
-    /// Source and ID say together which event it is, and each process counts its messages from the beginning:
-    /// what is random here is the process's.
+    /// The source and the ID together identify an event. Because each process numbers its messages from the
+    /// beginning, the ID has a random prefix for each process.
     package static func id(of message: CorrelationID) -> String { "\(Self.process)-\(message)" }
 
     private static let process = String(UInt64.random(in: 0 ... .max), radix: 36)
 
-    /// The event that a message came as, whose data is the payload as it came; nil for any other message.
+    /// Returns the event in which a message arrived, with the payload as data, or nil for any other message.
     private static func carried(by message: Message) -> CloudEvent? {
         var attributes: [String: String] = [:]
         for (name, value) in message.headers where name.utf8.starts(with: Self.headerPrefix.utf8) {
             let attribute = String(decoding: name.utf8.dropFirst(Self.headerPrefix.utf8.count), as: UTF8.self)
-            // A message with a header that is not an attribute did not come as an event.
+            // A message with a header that is not an attribute did not arrive as an event.
             guard Self.isName(attribute) else { return nil }
             attributes[attribute] = value
         }
@@ -69,7 +68,7 @@ extension CloudEvent {
         return try? CloudEvent(attributes, data: data)
     }
 
-    /// The payload of any other message, or its parameters.
+    /// Returns the payload of a message that did not arrive as an event, or else its parameters.
     private static func data(of message: Message) -> [UInt8]? {
         if let payload = message.payload { return try? JSONWriter.encoded(payload) }
         let parameters = message.parameters

@@ -1,24 +1,26 @@
 internal import FoundationEssentials
 
-/// An event as CloudEvents 1.0 describes it: attributes that are text, and data.
+/// An event of CloudEvents 1.0: text attributes, and data.
 ///
-/// It has two encodings: ``init(structured:)`` and ``structured``, where the whole event is one JSON object,
-/// and ``init(headers:contentType:body:)`` and ``headers``, where the attributes stand beside the data.
+/// An event has two encodings. In ``init(structured:)`` and ``structured``, the whole event is one JSON
+/// object. In ``init(headers:contentType:body:)`` and ``headers``, the attributes are separate from the data.
 package struct CloudEvent: Sendable, Equatable {
-    /// The attributes by name, without the version: what is no text in JSON is here as it is spelled.
+    /// The attributes by name, without the version.
+    ///
+    /// Numbers and Booleans are stored as their JSON text.
     package private(set) var attributes: [String: String]
-    /// The data, of the type that `datacontenttype` names; nil if there is none.
+    /// The data, with the content type in `datacontenttype`; nil if the event has no data.
     package var data: [UInt8]?
 
     /// The version of the specification.
     package static let version = "1.0"
 
-    /// Makes an event.
+    /// Creates an event.
     ///
     /// - Parameters:
-    ///   - attributes: at least `id`, `source` and `type`.
-    ///   - data: the data, JSON unless `datacontenttype` says otherwise.
-    /// - Throws: what is wrong with the attributes.
+    ///   - attributes: The attributes, which must contain `id`, `source` and `type`.
+    ///   - data: The data. It is JSON unless `datacontenttype` names another type.
+    /// - Throws: The problem with the attributes.
     package init(_ attributes: [String: String], data: [UInt8]? = nil) throws(CloudEventError) {
         for name in ["id", "source", "type"] where attributes[name, default: ""].isEmpty {
             throw .missing(name)
@@ -28,7 +30,7 @@ package struct CloudEvent: Sendable, Equatable {
         self.data = data
     }
 
-    /// Makes an event of attributes that are those of every event.
+    /// Creates an event whose attributes are known to be valid.
     package init(known attributes: [String: String], data: [UInt8]?) {
         self.attributes = attributes
         self.data = data
@@ -36,7 +38,7 @@ package struct CloudEvent: Sendable, Equatable {
 
     package subscript(name: String) -> String? { self.attributes[name] }
 
-    /// What the data is.
+    /// The content type of the data.
     package var contentType: String { self["datacontenttype"] ?? "application/json" }
 
     static func isName(_ name: String) -> Bool {
@@ -44,7 +46,7 @@ package struct CloudEvent: Sendable, Equatable {
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
     }
 
-    /// Whether a content type is JSON.
+    /// Returns whether a content type is JSON.
     package static func isJSON(_ contentType: String) -> Bool {
         let type = Self.mediaType(of: contentType)
         return type.hasSuffix("/json") || type.hasSuffix("+json")
@@ -52,7 +54,7 @@ package struct CloudEvent: Sendable, Equatable {
 }
 
 extension CloudEvent {
-    /// The media type that the value of a `Content-Type` names, in lower case and without parameters.
+    /// Returns the media type in a `Content-Type` value, in lower case and without parameters.
     ///
     /// Returns an empty text for a type that is not ASCII.
     package static func mediaType(of contentType: String) -> String {
@@ -70,7 +72,7 @@ extension CloudEvent {
     }
 }
 
-/// Why an event is none.
+/// The reason why an event is invalid.
 package enum CloudEventError: Error, Equatable, CustomStringConvertible {
     case notJSON(JSONError)
     case missing(String)
@@ -91,15 +93,15 @@ package enum CloudEventError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-// The JSON format: the whole event is an object.
+// The structured mode: the whole event is a JSON object.
 extension CloudEvent {
-    /// The content type of an event in this encoding.
+    /// The content type of an event in the structured mode.
     package static let structuredType = "application/cloudevents+json"
 
-    /// The content type of several events in one body, which is not read.
+    /// The content type of several events in one body, which is not supported.
     package static let batchType = "application/cloudevents-batch+json"
 
-    /// Reads an event that is one JSON object.
+    /// Creates an event from one JSON object.
     package init(structured bytes: [UInt8]) throws(CloudEventError) {
         let object: JSONText
         do throws(JSONError) {
@@ -130,7 +132,7 @@ extension CloudEvent {
             }
             data = Array(bytes)
         } else if let content {
-            // Text that is no JSON stands in a string.
+            // Text that is not JSON is the content of a JSON string.
             let isText = attributes["datacontenttype"].map { !Self.isJSON($0) } ?? false
             data =
                 isText ? content.string.map { Array($0.utf8) } ?? Array(content.slice) : Array(content.slice)
@@ -138,7 +140,7 @@ extension CloudEvent {
         try self.init(attributes, data: data)
     }
 
-    /// An attribute's value as text; nil for one that has none.
+    /// Returns the value of an attribute as text, or nil when the value has an invalid type.
     private static func text(of value: JSONText) -> String? {
         switch value.shape {
         case .string: value.string
@@ -182,18 +184,19 @@ extension CloudEvent {
     }
 }
 
-// The binary mode: the attributes are headers, percent-encoded, and the data is the body.
+// The binary mode: the attributes are percent-encoded headers, and the data is the body.
 extension CloudEvent {
-    /// What the names of HTTP headers begin with.
+    /// The prefix of header names.
     package static let headerPrefix = "ce-"
 
-    /// Reads an event whose attributes are headers.
+    /// Creates an event whose attributes are headers.
     ///
     /// - Parameters:
-    ///   - headers: names in any case, and values as they came; only those with the prefix are read.
-    ///   - contentType: what the body is.
-    ///   - body: the data; none if it is empty.
-    /// - Throws: what is wrong with the attributes.
+    ///   - headers: The headers, with names in any case and encoded values. Only headers with the prefix are
+    ///     read.
+    ///   - contentType: The content type of the body.
+    ///   - body: The data. An empty body means no data.
+    /// - Throws: The problem with the attributes.
     package init(
         headers: some Sequence<(name: String, value: String)>,
         contentType: String?,
@@ -212,7 +215,9 @@ extension CloudEvent {
         try self.init(attributes, data: body.isEmpty ? nil : body)
     }
 
-    /// The attributes as headers, in the order of their names; what the data is stands apart.
+    /// The attributes as headers, sorted by name.
+    ///
+    /// The content type of the data is not included.
     package var headers: [(name: String, value: String)] {
         let attributes = self.attributes.filter { $0.key != "datacontenttype" }
         return [(Self.headerPrefix + "specversion", Self.version)]

@@ -1,7 +1,9 @@
 internal import WaybillRouting
 
 extension CombiningMarks {
-    /// Whether a JSON string, with its escapes, has no run of combining marks that is longer than the limit.
+    /// Returns whether no run of combining marks in a JSON string exceeds the limit.
+    ///
+    /// Escapes are resolved.
     static func areFew(inEscaped bytes: Span<UInt8>) -> Bool {
         var counter = Counter()
         var index = 0
@@ -21,7 +23,7 @@ extension CombiningMarks {
                 counter.add(unit)
                 continue
             }
-            // The scan before has checked that the other half follows.
+            // The scanner has checked that the trailing surrogate follows.
             let low = Self.unit(bytes, at: index + 2)
             index += 6
             counter.add(0x1_0000 + (unit - 0xD800) << 10 + low - 0xDC00)
@@ -29,7 +31,7 @@ extension CombiningMarks {
         return !counter.hasMany
     }
 
-    /// The value of four hexadecimal digits.
+    /// Returns the value of four hexadecimal digits.
     private static func unit(_ bytes: Span<UInt8>, at index: Int) -> UInt32 {
         var value: UInt32 = 0
         for place in index..<index + 4 {

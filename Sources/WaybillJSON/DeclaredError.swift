@@ -1,20 +1,22 @@
 internal import FoundationEssentials
 package import WaybillRouting
 
-/// An error that a module declares for its callers, as it is between processes.
+/// An error that a module declares for its callers, in the form in which it is sent between processes.
 package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
     /// The name of the error's type.
     package let name: String
-    /// The kind of the error.
+    /// The code of the error.
     package let code: String
-    /// One sentence for people.
+    /// The error message for people.
     package let message: String
-    /// The status over HTTP.
+    /// The HTTP status.
     package let status: Int
-    /// The error itself.
+    /// The encoded error.
     private let value: JSONText
 
-    /// Describes the declared error that an error has as its cause; nil when there is none.
+    /// Creates the encoded form of the declared error that caused an error.
+    ///
+    /// Returns nil for any other error.
     package init?(of error: RoutingError) {
         guard error.code == .handlerFailed else { return nil }
         if let declared = error.cause as? DeclaredError {
@@ -31,11 +33,13 @@ package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
         self.code = error.code
         self.message = SafeText.line(error.message, limit: 1_000)
         self.status = (400...599).contains(error.status) ? error.status : 500
-        // An error that cannot be encoded still has its code.
+        // An error that cannot be encoded is sent with its code only.
         self.value = (try? JSONCoding.encoder.encode(error)).map { JSONText(Array($0)) } ?? .null
     }
 
-    /// Reads the error from another process; nil when it is not one.
+    /// Creates the error that another process has encoded.
+    ///
+    /// Returns nil when the text is not a declared error.
     package init?(_ text: JSONText, message: String) {
         guard let name = text.member(named: "type")?.string, let code = text.member(named: "code")?.string
         else {
@@ -54,7 +58,7 @@ package struct DeclaredError: EncodedModuleError, CustomStringConvertible {
 
     package var description: String { "\(self.name).\(self.code)" }
 
-    /// The error as an object, which ``init(_:message:)`` reads.
+    /// The error as a JSON object that ``init(_:message:)`` can read.
     package var json: JSONText {
         var writer = JSONWriter()
         writer.raw("{")

@@ -1,7 +1,7 @@
 package import WaybillRouting
 
 extension RoutingError.Code {
-    /// The status of an HTTP response that stands for the code.
+    /// The HTTP status that corresponds to the code.
     package var httpStatus: Int {
         switch self {
         case .invalidURL, .missingParameter, .invalidParameter: 400

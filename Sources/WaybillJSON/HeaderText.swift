@@ -1,6 +1,6 @@
-/// Text in a header, as the HTTP binding of CloudEvents has it.
+/// The encoding of text in headers, as the HTTP binding of CloudEvents defines it.
 enum HeaderText {
-    /// The text with what is not printable ASCII, a space, `"` and `%` percent-encoded.
+    /// Returns a text with `"`, `%`, spaces and all bytes that are not printable ASCII percent-encoded.
     static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
@@ -14,12 +14,12 @@ enum HeaderText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of a header.
+    /// Decodes the text of a header.
     ///
-    /// A value in quotation marks is taken out of them first, and a `%` without two digits stands for itself,
-    /// since there are senders that encode nothing.
+    /// Quotation marks around a value are removed first. A `%` without two hexadecimal digits is kept,
+    /// because some senders do not encode anything.
     ///
-    /// - Returns: nil if what is encoded is no UTF-8, overlong forms among it.
+    /// - Returns: The text, or nil if the decoded bytes are not UTF-8. Overlong forms are not UTF-8.
     static func decoded(_ value: String) -> String? {
         let bytes = self.unquoted(Array(value.utf8))
         var text: [UInt8] = []

@@ -1,18 +1,21 @@
 internal import WaybillRouting
 
-/// Why bytes are no JSON that is accepted.
+/// The reason why bytes are not accepted as JSON.
 package enum JSONError: Error, Hashable, CustomStringConvertible {
-    /// The bytes are no UTF-8.
+    /// The bytes are not UTF-8.
     case notUTF8
-    /// The text is no JSON; the position is that of the first byte which cannot be right.
+    /// The text is not JSON.
+    ///
+    /// The position is the first invalid byte.
     case malformed(at: Int)
     /// Arrays and objects are nested deeper than the limit.
     case tooDeep(limit: Int)
-    /// The value is no object, and has to be one.
+    /// The value must be an object, and is another value.
     case notObject
     /// The text has more than 4 GiB.
     case tooLong
-    /// The string at a byte has more combining marks in a row than ``WaybillRouting/CombiningMarks/limit``.
+    /// The string at this byte has more consecutive combining marks than
+    /// ``WaybillRouting/CombiningMarks/limit``.
     case combiningMarks(at: Int)
 
     package var description: String {

@@ -1,38 +1,38 @@
-/// Where the values of the first levels of a text are, noted in the pass that checks it.
+/// The ranges of the values in the first levels of a text, which the validating pass records.
 ///
-/// A message of JSON-RPC is read level by level: its members, those of `params`, those of what is in there.
-/// Without an outline each level has its reader look for the ends of all values below it again.
+/// A JSON-RPC message is read level by level: its members, the members of `params`, and their values. Without
+/// an outline, the reader of each level would search again for the ends of all values below it.
 package final class JSONOutline: Sendable {
     let text: JSONText
     let places: [Place]
     /// Whether all bytes are ASCII.
     let isASCII: Bool
 
-    /// Where a value is.
+    /// The range of a value.
     ///
-    /// The noted ones of an object or array stand behind it, up to the next one.
+    /// The recorded children of an object or array follow it in `places`, up to `next`.
     struct Place {
-        /// The name of a member, with its quotation marks; empty for an element, and for the whole.
+        /// The name of a member, with its quotation marks; empty for an element and for the whole text.
         let name: Range<UInt32>
         let start: UInt32
         var end: UInt32
-        /// The place of the value behind this one.
+        /// The index of the first place after the value and its children.
         var next: UInt32
     }
 
-    /// Checks that text is one value, in UTF-8, that is no deeper than the limit.
+    /// Creates the outline of a text, which it validates.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - depthLimit: How deep arrays and objects may be nested.
-    ///   - levels: How deep objects and arrays are whose values are noted; ``JSONNode/forEachChild(_:)``
-    ///     looks for those that are not.
-    /// - Throws: What ``JSONText/validated(depthLimit:)`` throws, and `tooLong`.
+    ///   - depthLimit: The limit on the nesting of arrays and objects.
+    ///   - levels: The number of levels of objects and arrays whose children are recorded.
+    ///     ``JSONNode/forEachChild(_:)`` scans for the children of deeper ones.
+    /// - Throws: The errors of ``JSONText/validated(depthLimit:)``, and `tooLong`.
     package init(_ text: JSONText, depthLimit: Int, levels: Int) throws(JSONError) {
         (self.text, self.places, self.isASCII) = try JSONScanner.outlined(text, depthLimit, levels)
     }
 
-    /// The whole text.
+    /// The whole text as a node.
     package var root: JSONNode { JSONNode(outline: self, index: 0) }
 }
 
@@ -48,37 +48,37 @@ package struct JSONNode: Sendable {
         return Int(place.start)..<Int(place.end)
     }
 
-    /// The value alone.
+    /// The text of the value.
     package var text: JSONText { self.outline.text[self.range] }
 
     /// The kind of the value.
     package var shape: JSONText.Kind { JSONText.Kind(self.outline.text.bytes[Int(self.place.start)]) }
 
-    /// The name of a member; empty for what is none.
+    /// The name of a member; empty for any other node.
     package var name: String {
         let name = self.place.name
         if name.isEmpty { return "" }
         return self.outline.string(at: Int(name.lowerBound)..<Int(name.upperBound))
     }
 
-    /// Whether it is the member of a name.
+    /// Returns whether the node is a member with the given name.
     package func isNamed(_ name: String) -> Bool {
         let own = self.place.name
         if own.isEmpty { return false }
         return self.outline.text.says(name, at: Int(own.lowerBound)..<Int(own.upperBound))
     }
 
-    /// Whether the value is a JSON string that says a text.
+    /// Returns whether the value is a JSON string with the given content.
     package func says(_ text: String) -> Bool { self.outline.text.says(text, at: self.range) }
 
-    /// The text of a JSON string; nil for any other value.
+    /// The content of a JSON string; nil for any other value.
     package var string: String? { self.shape == .string ? self.outline.string(at: self.range) : nil }
 
     package var isObject: Bool { self.shape == .object }
 
     package var isArray: Bool { self.shape == .array }
 
-    /// The number of members of an object, or of elements of an array.
+    /// The number of an object's members or an array's elements.
     package var childCount: Int {
         let node = self.withNotes
         let end = Int(node.place.next)
@@ -101,7 +101,7 @@ package struct JSONNode: Sendable {
         }
     }
 
-    /// The same value with its own values noted.
+    /// The same value in an outline that contains its children.
     private var withNotes: JSONNode {
         let place = self.place
         guard place.next == self.index + 1, place.end - place.start > "{}".utf8.count, isObject || isArray
@@ -109,7 +109,9 @@ package struct JSONNode: Sendable {
         return (try? JSONOutline(self.text, depthLimit: .max, levels: 1))?.root ?? self
     }
 
-    /// A member of an object; of several with the name, the last one.
+    /// Returns an object's member.
+    ///
+    /// If several members have the name, returns the last one.
     package subscript(name: String) -> JSONNode? {
         var found: JSONNode?
         self.forEachChild { if $0.isNamed(name) { found = $0 } }
@@ -125,7 +127,7 @@ extension JSONOutline {
         guard JSONScanner.count(of: bytes, before: UInt8(ascii: "\\")) == bytes.count else {
             return self.text[range].string ?? ""
         }
-        // The text was checked as a whole, and no quotation mark is a part of a character.
+        // The text was validated as a whole, and a quotation mark is never part of a longer character.
         let characters = unsafe UTF8Span(unchecked: bytes, isKnownASCII: self.isASCII)
         return String(copying: characters)
     }

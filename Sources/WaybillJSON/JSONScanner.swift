@@ -6,11 +6,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Walks over JSON text (RFC 8259) once, checks that it is valid, and says where the values of one level are.
+/// A scanner for JSON text (RFC 8259), which validates the text in one pass and finds the values of its
+/// levels.
 ///
-/// It decodes nothing. Foundation decodes a value where it is read as a type, which most bytes of a message
-/// never are: ids, methods and what is only passed on. Nesting is bounded, so text from outside cannot
-/// exhaust the stack.
+/// The scanner does not decode values. Foundation decodes a value when it is read as a type. Most bytes of a
+/// message are never decoded: IDs, methods, and forwarded values. The nesting is limited, so text from
+/// outside cannot exhaust the stack.
 struct JSONScanner {
     private let bytes: [UInt8]
     private let start: Int
@@ -18,22 +19,27 @@ struct JSONScanner {
     private var position: Int
     private let depthLimit: Int
     private var depth = 0
-    /// Whether the text was scanned before: then only the ends of its values are looked for.
+    /// Whether the text was validated before.
+    ///
+    /// Then the scanner only searches for the ends of values.
     private let isKnown: Bool
     private let isASCII: Bool
-    /// How deep objects and arrays are whose values are noted.
+    /// The number of levels of objects and arrays whose children are recorded.
     private var levels: Int
     private var places: [JSONOutline.Place] = []
 
-    /// An array with more elements, such as one of numbers, has none noted, unless it is the whole.
+    /// The number of elements above which the children of an array are not recorded, unless it is the whole
+    /// text.
     private static let elementLimit = 1024
 
-    /// Makes a scanner for text that was scanned before.
+    /// Creates a scanner for a text that was validated before.
     private init(known text: JSONText, depthLimit: Int = .max) {
         self.init(text, depthLimit: depthLimit, levels: 0, isKnown: true, isASCII: true)
     }
 
-    /// Makes a scanner for text from outside; throws when it is not UTF-8.
+    /// Creates a scanner for a text from outside.
+    ///
+    /// Throws `notUTF8` if the text is not UTF-8.
     private init(checking text: JSONText, depthLimit: Int, levels: Int = 0) throws(JSONError) {
         let isASCII = try Self.checkedUTF8(text)
         self.init(text, depthLimit: depthLimit, levels: levels, isKnown: false, isASCII: isASCII)
@@ -50,21 +56,21 @@ struct JSONScanner {
         self.depthLimit = depthLimit
     }
 
-    /// Checks that text is one value, in UTF-8, that is no deeper than the limit.
+    /// Validates that a text is one value in UTF-8 whose nesting is within a limit.
     ///
-    /// - Returns: The value without the white space around it.
+    /// - Returns: The value without surrounding white space.
     static func validated(_ text: JSONText, depthLimit: Int) throws(JSONError) -> JSONText {
         var scanner = try JSONScanner(checking: text, depthLimit: depthLimit)
         return text[try scanner.skipWhole()]
     }
 
-    /// The same, and notes in the same pass where the values of the first levels are.
+    /// Validates a text like ``validated(_:depthLimit:)``, and records the values of its first levels.
     static func outlined(
         _ text: JSONText,
         _ depthLimit: Int,
         _ levels: Int
     ) throws(JSONError) -> (text: JSONText, places: [JSONOutline.Place], isASCII: Bool) {
-        // Places have 32 bits.
+        // The offsets of places have 32 bits.
         guard text.bytes.count <= UInt32.max else { throw .tooLong }
         var scanner = try JSONScanner(checking: text, depthLimit: depthLimit, levels: levels)
         scanner.places.reserveCapacity(16)
@@ -75,7 +81,9 @@ struct JSONScanner {
         return (text[range], scanner.places, scanner.isASCII)
     }
 
-    /// Whether text is ASCII; an error if it is no UTF-8.
+    /// Returns whether a text is ASCII.
+    ///
+    /// Throws `notUTF8` if it is not UTF-8.
     private static func checkedUTF8(_ text: JSONText) throws(JSONError) -> Bool {
         do {
             return try UTF8Span(validating: text.bytes.span.extracting(text.range)).isKnownASCII
@@ -84,7 +92,7 @@ struct JSONScanner {
         }
     }
 
-    /// Skips the one value that the text is, and says where it is.
+    /// Skips the only value of the text, and returns its range.
     private mutating func skipWhole() throws(JSONError) -> Range<Int> {
         self.skipSpace()
         let start = self.position
@@ -95,7 +103,7 @@ struct JSONScanner {
         return start..<end
     }
 
-    /// Notes the value that begins here.
+    /// Records the value that begins at the current position.
     private mutating func note(_ name: Range<Int>) {
         self.places.append(
             JSONOutline.Place(
@@ -112,9 +120,9 @@ struct JSONScanner {
         self.places[index].next = UInt32(self.places.count)
     }
 
-    /// Whether arrays and objects are nested deeper than a limit, in text that is JSON.
+    /// Returns whether arrays and objects of a valid text are nested deeper than a limit.
     static func isDeeper(_ text: JSONText, than limit: Int) -> Bool {
-        // Most texts open fewer of them, nested or not.
+        // Most texts contain fewer arrays and objects than the limit.
         let bytes = text.bytes.span.extracting(text.range)
         let objects = Self.number(of: UInt8(ascii: "{"), in: bytes, limit: limit)
         let arrays = Self.number(of: UInt8(ascii: "["), in: bytes, limit: limit)
@@ -128,7 +136,7 @@ struct JSONScanner {
         return false
     }
 
-    /// Calls a closure with each member of an object that was scanned before.
+    /// Calls a closure with each member of an object in a valid text.
     static func members(of text: JSONText, _ body: (JSONText.Member) -> Void) throws(JSONError) {
         var scanner = JSONScanner(known: text)
         try scanner.enter()
@@ -142,7 +150,7 @@ struct JSONScanner {
         } while scanner.take(UInt8(ascii: ","))
     }
 
-    /// Skips the name of a member, up to its value, and says where it is.
+    /// Skips the name of a member up to its value, and returns the range of the name.
     private mutating func skipName() throws(JSONError) -> Range<Int> {
         self.skipSpace()
         let start = self.position
@@ -154,7 +162,7 @@ struct JSONScanner {
         return start..<end
     }
 
-    /// Calls a closure with each element of an array that was scanned before.
+    /// Calls a closure with each element of an array in a valid text.
     static func elements(of text: JSONText, _ body: (JSONText) -> Void) throws(JSONError) {
         var scanner = JSONScanner(known: text)
         scanner.position += 1
@@ -171,7 +179,7 @@ struct JSONScanner {
 
     private var malformed: JSONError { .malformed(at: self.position - self.start) }
 
-    /// Most programs write none.
+    /// Skips white space, which most programs do not write.
     @inline(__always)
     private mutating func skipSpace() {
         if self.position < self.end, self.bytes[self.position] <= 0x20 { self.skipSpaces() }
@@ -272,7 +280,7 @@ struct JSONScanner {
         if isEscaped || !self.isASCII { try self.checkMarks(of: start..<self.position, isEscaped) }
     }
 
-    /// Throws when a string has a long run of combining marks.
+    /// Throws an error if a string has too many consecutive combining marks.
     private func checkMarks(of string: Range<Int>, _ isEscaped: Bool) throws(JSONError) {
         guard string.count >= CombiningMarks.shortestExcess else { return }
         let bytes = self.bytes.span.extracting(string)
@@ -280,8 +288,9 @@ struct JSONScanner {
         if !areFew { throw .combiningMarks(at: string.lowerBound - self.start) }
     }
 
-    /// Skips to the quotation mark that ends a string: the first before which no backslash is, or an even
-    /// number of them.
+    /// Skips to the quotation mark that ends a string.
+    ///
+    /// An even number of backslashes precedes it, possibly zero.
     private mutating func skipRestOfKnownString() throws(JSONError) {
         while true {
             let place = self.nextQuotationMark
@@ -293,7 +302,9 @@ struct JSONScanner {
         }
     }
 
-    /// How many bytes have a value; no more are counted than one beyond a limit.
+    /// Returns how often a byte occurs.
+    ///
+    /// Stops counting at one more than a limit.
     private static func number(of byte: UInt8, in bytes: Span<UInt8>, limit: Int) -> Int {
         var (number, place) = (0, 0)
         while number <= limit {
@@ -309,9 +320,9 @@ struct JSONScanner {
         return self.position + Self.count(of: rest, before: UInt8(ascii: "\""))
     }
 
-    /// How many bytes come before the first that has a value; all of them if none has.
+    /// Returns the number of bytes before the first occurrence of a byte, or the number of all bytes.
     static func count(of bytes: Span<UInt8>, before byte: UInt8) -> Int {
-        // The system's search reads no byte beyond the count.
+        // `memchr` does not read beyond the count.
         unsafe bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let found = unsafe memchr(start, Int32(byte), bytes.count)
             else { return bytes.count }
@@ -319,12 +330,14 @@ struct JSONScanner {
         }
     }
 
-    /// Where the next byte is that does not stand for itself in a string: most of a message does.
+    /// The position of the next byte in a string that needs special handling.
+    ///
+    /// Most bytes of a message need none.
     private var endOfPlainCharacters: Int {
         self.position + Self.plainCount(self.bytes.span.extracting(self.position..<self.end))
     }
 
-    /// How many bytes stand for themselves in a string before the first that does not.
+    /// Returns the number of leading bytes of a string that need no escapes.
     static func plainCount(_ bytes: Span<UInt8>) -> Int {
         ByteWord.count(of: bytes, beforeControlOr: UInt8(ascii: "\""), UInt8(ascii: "\\"))
     }
@@ -342,7 +355,7 @@ struct JSONScanner {
         }
     }
 
-    /// Skips the digits of `\uXXXX`, and the second half of a character that takes two of them.
+    /// Skips the digits of `\uXXXX`, and the second escape of a surrogate pair.
     private mutating func skipCharacter() throws(JSONError) {
         let unit = try self.codeUnit()
         guard UTF16.isSurrogate(unit) else { return }
@@ -363,7 +376,7 @@ struct JSONScanner {
         return unit
     }
 
-    /// The value of a hexadecimal digit; nil for any other byte.
+    /// Returns the value of a hexadecimal digit, or nil for any other byte.
     private static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -1,17 +1,17 @@
 package import WaybillRouting
 
-// The type that a value had where it was encoded. It stands behind the value, as the next member of the
-// object that the value is in, so that a value takes no more memory for it: only the sentence of an error
-// asks.
+// The name of the type that a value had when it was encoded. It follows the value in the bytes, as the next
+// member of the enclosing object. The value therefore needs no additional memory for the name, which only
+// error messages use.
 extension JSONText {
     private static let note = Array(",\"$type\":\"".utf8)
 
     /// The most bytes of a type's name.
     private static let nameLimit = 128
 
-    /// Any value that can be encoded, with the name of its type behind it.
+    /// Creates the JSON text of a value, followed by the name of its type.
     ///
-    /// - Throws: `RoutingError` with the code `notTransferable`, about no URL.
+    /// - Throws: `RoutingError` with the code `notTransferable` and an empty URL.
     package init(notingTypeOf value: any Sendable) throws(RoutingError) {
         let simpleName = Self.simpleName(of: value)
         if simpleName == nil, value is any EncodedValue {
@@ -36,8 +36,8 @@ extension JSONText {
         self.init(bytes: writer.bytes, range: 0..<text.range.count)
     }
 
-    /// The names that ``TypeName`` has for the types that most replies are of; it would ask for each whether
-    /// it is one of several protocols.
+    /// Returns the ``TypeName`` name of the most common reply types, without the several protocol casts that
+    /// `TypeName` performs.
     private static func simpleName(of value: any Sendable) -> String? {
         let type = Swift.type(of: value)
         if type == Int.self { return "Int" }
@@ -48,8 +48,7 @@ extension JSONText {
         return nil
     }
 
-    /// What stands behind the value about its type, as a member of the object around it; empty if there is
-    /// none.
+    /// The type note after the value, as a member of the enclosing object; empty if there is none.
     package var typeNote: ArraySlice<UInt8> {
         let start = self.range.upperBound
         let rest = self.bytes[start...].prefix(Self.note.count + Self.nameLimit + 1)
@@ -59,13 +58,13 @@ extension JSONText {
         return self.bytes[start...end]
     }
 
-    /// The name of the type that the value had, if that stands behind it.
+    /// The name of the type in the note after the value; nil if there is none.
     var notedType: String? {
         let name = self.typeNote.dropFirst(Self.note.count).dropLast()
         return !name.isEmpty && Self.isName(name) ? String(decoding: name, as: UTF8.self) : nil
     }
 
-    /// Whether bytes need no escape in JSON, and are one short line.
+    /// Returns whether bytes are a short line that needs no escapes in JSON.
     private static func isName(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.count <= Self.nameLimit
             && bytes.allSatisfy {

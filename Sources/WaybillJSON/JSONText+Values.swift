@@ -4,7 +4,7 @@ internal import WaybillRouting
 extension JSONText: EncodedValue {
     /// Decodes the text as the type that its reader needs.
     ///
-    /// A `Decodable` type is decoded with Foundation's decoder: dates are ISO 8601, data is Base64.
+    /// Foundation's decoder decodes `Decodable` types. Dates are ISO 8601, and data is Base64.
     package func decoded<Value>(as type: Value.Type) throws -> Value? {
         if let value = self.simple(as: type) { return value }
         if Value.self == Void.self { return self.isNull ? () as? Value : nil }
@@ -13,7 +13,7 @@ extension JSONText: EncodedValue {
         return try self.decode(decodable) as? Value
     }
 
-    /// The value without a type of the program: `()`, `Bool`, `Int`, `Double`, `String`, arrays and
+    /// The value as types of the standard library: `()`, `Bool`, `Int`, `Double`, `String`, and arrays and
     /// dictionaries of these.
     package var plain: any Sendable {
         switch self.shape {
@@ -29,13 +29,15 @@ extension JSONText: EncodedValue {
 
     package var kind: String { self.notedType ?? "JSON \(self.shape.rawValue)" }
 
-    /// A whole number as an `Int` if it is one, and as a `Double` else, which may be infinite.
+    /// The value of a number: an `Int` if it fits, and otherwise a `Double`, which may be infinite.
     private var number: any Sendable {
         if let int = self.int { return int }
         return self.double ?? .infinity
     }
 
-    /// The types that need no decoder; nil for another type, and for another value.
+    /// Returns the value as a type that needs no decoder.
+    ///
+    /// Returns nil for other types and for values of another kind.
     private func simple<Value>(as type: Value.Type) -> Value? {
         if Value.self == JSONText.self { return self as? Value }
         if Value.self == String.self { return self.string as? Value }
@@ -58,9 +60,10 @@ extension JSONText: EncodedValue {
 }
 
 extension JSONText {
-    /// The value as a parameter of a message: text, `Int`, `Double`, `Bool` and nil as they are; arrays,
-    /// objects and whole numbers that are no `Int` as they are spelled (`7.0`, `1e3`, 20 digits) stay JSON,
-    /// for a reader that has a type for them.
+    /// The value as a parameter of a message.
+    ///
+    /// Text, `Int`, `Double`, `Bool` and nil are decoded. Arrays, objects, and whole numbers whose spelling
+    /// is not an `Int` (`7.0`, `1e3`, 20 digits) stay JSON for a reader with a type for them.
     package var parameter: any Sendable {
         switch self.shape {
         case .null: return Optional<any Sendable>.none
@@ -74,14 +77,15 @@ extension JSONText {
         }
     }
 
-    /// The members of an object from outside as the parameters of a message.
+    /// Validates an object and returns its members as parameters of a message.
     package static func parameters(of bytes: [UInt8]) throws(JSONError) -> [String: any Sendable] {
         guard let parameters = try JSONText(validating: bytes).parameters else { throw .notObject }
         return parameters
     }
 
-    /// The members of an object as the parameters of a message, of two of one name the last; nil for any
-    /// other value.
+    /// The members of an object as parameters of a message; nil for any other value.
+    ///
+    /// If a name is repeated, the last member counts.
     package var parameters: [String: any Sendable]? {
         guard self.shape == .object else { return nil }
         var parameters: [String: any Sendable] = [:]
@@ -91,18 +95,20 @@ extension JSONText {
 }
 
 extension JSONNode {
-    /// The value for who may keep it for long: a small part of a large text has memory of its own.
+    /// The value for a reader that stores it.
+    ///
+    /// A small part of a large text is copied, so that the large text can be freed.
     package var kept: JSONText {
         let text = self.text
         let size = text.bytes.capacity
         if size <= Self.smallSize || text.range.count * 2 > size { return text }
-        // With the type that stands behind it.
+        // Include the noted type after the value.
         return JSONText(bytes: Array(text.slice + text.typeNote), range: 0..<text.range.count)
     }
 
     private static let smallSize = 1024
 
-    /// The value as a parameter of a message, as ``JSONText/parameter`` is.
+    /// The value as a parameter of a message, with the rules of ``JSONText/parameter``.
     package var parameter: any Sendable {
         if let string { return string }
         let value = self.text.parameter

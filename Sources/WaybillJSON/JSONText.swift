@@ -1,54 +1,58 @@
 internal import WaybillRouting
 
-/// A JSON value as the bytes that came, or that go out; what they say is decoded where it is read.
+/// A JSON value as received or sent bytes.
 ///
-/// It shares the bytes of the message that it came in. Before anything is read of it, text from outside is
-/// ``validated(depthLimit:)``: then it is JSON in UTF-8, and no deeper than the limit.
+/// The value is decoded only when it is read.
+///
+/// A value shares the bytes of its message. Text from outside must be ``validated(depthLimit:)`` before it is
+/// read: then it is valid JSON in UTF-8, and its nesting is within the limit.
 package struct JSONText: Sendable {
-    /// How deep arrays and objects may be nested unless a reader says otherwise.
+    /// The default limit on the nesting of arrays and objects.
     package static let depthLimit = 64
 
     package static let null = JSONText(Array("null".utf8))
     static let `true` = JSONText(Array("true".utf8))
     static let `false` = JSONText(Array("false".utf8))
 
-    /// Where the name of a member is, as it is written, and its value, in the bytes of its object.
+    /// The range of a member's quoted name, and the range of its value, in the bytes of the object.
     package typealias Member = (name: Range<Int>, value: Range<Int>)
 
     let bytes: [UInt8]
     package let range: Range<Int>
 
-    /// A part of a message.
+    /// Creates a value from a part of a message.
     package init(bytes: [UInt8], range: Range<Int>) {
         self.bytes = bytes
         self.range = range
     }
 
-    /// A whole text.
+    /// Creates a value from a whole text, without validation.
     package init(_ bytes: [UInt8]) { self.init(bytes: bytes, range: bytes.indices) }
 
-    /// A whole text from outside.
+    /// Creates a value from a whole text, after validation.
     package init(validating bytes: [UInt8]) throws(JSONError) {
         self = try JSONText(bytes).validated(depthLimit: Self.depthLimit)
     }
 
-    /// The value alone, without the white space around it, once it is known to be one.
+    /// Returns the value without surrounding white space, after validation.
     package func validated(depthLimit: Int) throws(JSONError) -> JSONText {
         try JSONScanner.validated(self, depthLimit: depthLimit)
     }
 
-    /// Whether arrays and objects are nested deeper than a limit; for what was scanned, or written here.
+    /// Returns whether arrays and objects are nested deeper than a limit.
+    ///
+    /// The text must be valid JSON.
     package func isDeeper(than limit: Int) -> Bool { JSONScanner.isDeeper(self, than: limit) }
 
-    /// Part of the same bytes.
+    /// Returns another value in the same bytes.
     package subscript(range: Range<Int>) -> JSONText { JSONText(bytes: self.bytes, range: range) }
 
-    /// The text alone.
+    /// The bytes of the value.
     package var slice: ArraySlice<UInt8> { self.bytes[self.range] }
 }
 
 extension JSONText {
-    /// The kinds of JSON values, by their first byte.
+    /// The kinds of JSON values, which their first byte determines.
     package enum Kind: String, Sendable {
         case null, bool, number, string, array, object
 
@@ -68,29 +72,30 @@ extension JSONText {
     /// The kind of the value.
     package var shape: Kind { Kind(self.bytes[self.range.lowerBound]) }
 
-    /// The text of a JSON string; nil for any other value.
+    /// The content of a JSON string; nil for any other value.
     package var string: String? {
         guard self.shape == .string else { return nil }
         let content = self.bytes[self.content]
         return self.isEscaped ? JSONText.unescaped(content) : String(decoding: content, as: UTF8.self)
     }
 
-    /// Where the text of a string is.
+    /// The range of a string's content.
     private var content: Range<Int> { (self.range.lowerBound + 1)..<(self.range.upperBound - 1) }
 
-    /// Whether a string has escapes.
+    /// Whether a string contains escapes.
     private var isEscaped: Bool {
         let content = self.bytes.span.extracting(self.content)
         return JSONScanner.count(of: content, before: UInt8(ascii: "\\")) < content.count
     }
 
-    /// Whether the value is a JSON string that says a text.
+    /// Returns whether the value is a JSON string with the given content.
     package func says(_ text: String) -> Bool { self.says(text, at: self.range) }
 
-    /// Whether a value of the same bytes is a JSON string that says a text.
+    /// Returns whether a value in the same bytes is a JSON string with the given content.
     package func says(_ text: String, at range: Range<Int>) -> Bool {
         let wanted = text.utf8.span
-        // With its quotation marks; an escape stands for at least one byte.
+        // The range includes two quotation marks. An escape represents at least one byte, so a shorter string
+        // cannot match.
         guard self.bytes[range.lowerBound] == UInt8(ascii: "\""), range.count - 2 >= wanted.count else {
             return false
         }
@@ -102,7 +107,8 @@ extension JSONText {
         return own.count == wanted.count
     }
 
-    /// The value of a number without fraction and exponent that an `Int` can hold.
+    /// The value of a number without fraction and exponent; nil for any other value, and if it does not fit
+    /// into `Int`.
     package var int: Int? {
         guard self.shape == .number else { return nil }
         var value = 0
@@ -120,8 +126,8 @@ extension JSONText {
         return value
     }
 
-    /// The value of a number, rounded as `Double` does; nil for any other value, and for a number that is too
-    /// large for a `Double`.
+    /// The value of a number, rounded to a `Double`; nil for any other value, and for a number that is too
+    /// large.
     package var double: Double? {
         guard self.shape == .number, let number = Double(String(decoding: self.slice, as: UTF8.self)),
             number.isFinite
@@ -129,7 +135,7 @@ extension JSONText {
         return number
     }
 
-    /// The value of `true` or `false`.
+    /// The value of `true` or `false`; nil for any other value.
     package var bool: Bool? {
         guard self.shape == .bool else { return nil }
         return self.bytes[self.range.lowerBound] == UInt8(ascii: "t")
@@ -141,7 +147,7 @@ extension JSONText {
     package var elements: [JSONText]? {
         guard self.shape == .array else { return nil }
         var elements: [JSONText] = []
-        // The text was scanned before, so the scan cannot fail.
+        // The text is valid, so the scan cannot fail.
         try? JSONScanner.elements(of: self) { elements.append($0) }
         return elements
     }
@@ -157,18 +163,20 @@ extension JSONText {
     /// Calls a closure with each member of an object.
     package func forEachMember(_ body: (Member) -> Void) {
         guard self.shape == .object else { return }
-        // The text was scanned before, so the scan cannot fail.
+        // The text is valid, so the scan cannot fail.
         try? JSONScanner.members(of: self, body)
     }
 
-    /// The value of a member of an object; of several with the name, the last one.
+    /// Returns the value of an object's member.
+    ///
+    /// If several members have the name, returns the last one.
     package func member(named name: String) -> JSONText? {
         var found: Range<Int>?
         self.forEachMember { if self.says(name, at: $0.name) { found = $0.value } }
         return found.map { self[$0] }
     }
 
-    /// Resolves the escapes of a string's content.
+    /// Returns the content of a string with its escapes resolved.
     private static func unescaped(_ content: ArraySlice<UInt8>) -> String {
         var units: [UInt16] = []
         var bytes: [UInt8] = []

@@ -3,22 +3,25 @@ package import WaybillRouting
 
 /// Writes JSON into an array of bytes.
 ///
-/// The values that most messages carry (text, numbers, nothing) are written here; every other `Encodable` is
-/// Foundation's.
+/// The writer encodes the values of most messages: text, numbers and nothing. Foundation encodes every other
+/// `Encodable` type.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
-    /// Whether nothing has been written but what stands in the text itself: numbers and strings.
+    /// Whether no array, object or already encoded JSON value has been appended, so that the nesting is
+    /// known.
     package private(set) var isFlat = true
 
     package init(capacity: Int = 128) { self.bytes.reserveCapacity(capacity) }
 
-    /// Begins another text, in the same memory unless that is large.
+    /// Discards the text and begins another one.
+    ///
+    /// The memory is reused unless it is large.
     package mutating func restart() {
         self.bytes.removeAll(keepingCapacity: self.bytes.count <= 1 << 16)
         self.isFlat = true
     }
 
-    /// Appends text that is JSON already.
+    /// Appends text that is already JSON.
     package mutating func raw(_ text: String) {
         var text = text
         // The bytes are copied before the closure returns.
@@ -36,7 +39,7 @@ package struct JSONWriter {
     package mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         defer { self.bytes.append(UInt8(ascii: "\"")) }
-        // Most texts stand for themselves, and are copied at once.
+        // Most texts need no escapes, and are copied at once.
         if JSONScanner.plainCount(text.utf8.span) == text.utf8.count { return self.raw(text) }
         for byte in text.utf8 {
             switch byte {
@@ -54,14 +57,16 @@ package struct JSONWriter {
         }
     }
 
-    /// Appends the name of a member, with its colon, after a comma unless it is the first.
+    /// Appends the name of a member and a colon.
+    ///
+    /// A comma precedes every name except the first.
     package mutating func name(_ name: String, isFirst: Bool = false) {
         if !isFirst { self.bytes.append(UInt8(ascii: ",")) }
         self.string(name)
         self.bytes.append(UInt8(ascii: ":"))
     }
 
-    /// Appends text values by name as an object.
+    /// Appends an object with text values.
     package mutating func object(_ values: [String: String]) {
         self.raw("{")
         for (index, (name, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {
@@ -73,13 +78,13 @@ package struct JSONWriter {
 
     /// Appends a value of any type that can be encoded.
     ///
-    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL; nothing has
-    ///   been appended then that may be used.
+    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable` and an empty URL. The text
+    ///   is then invalid and must not be used.
     package mutating func value(_ value: any Sendable) throws(RoutingError) { try self.untyped(value) }
 
-    /// A value of any type that can be encoded, as JSON.
+    /// Returns the JSON of a value of any type that can be encoded.
     ///
-    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL.
+    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable` and an empty URL.
     package static func encoded(_ value: any Sendable) throws(RoutingError) -> [UInt8] {
         var writer = JSONWriter()
         try writer.value(value)
@@ -99,8 +104,9 @@ package struct JSONWriter {
         }
     }
 
-    /// Appends a value of a type that is written here; false for any other, and for a number that JSON does
-    /// not have.
+    /// Appends a value that the writer encodes itself.
+    ///
+    /// Returns false for any other type, and for a number that JSON cannot represent.
     private mutating func simple(_ value: Any) -> Bool {
         if let value = Self.exactly(value, Int.self) {
             self.raw(String(value))
@@ -120,8 +126,9 @@ package struct JSONWriter {
         return true
     }
 
-    /// A value as its own type: types are compared first, since a cast that fails costs as much as the text
-    /// of a number.
+    /// Returns a value as a type, or nil when the dynamic type of the value is another one.
+    ///
+    /// Comparing the types first is faster: a failed cast costs as much as writing a number.
     private static func exactly<Value>(_ value: Any, _ type: Value.Type) -> Value? {
         Swift.type(of: value) == type ? value as? Value : nil
     }
@@ -166,11 +173,11 @@ package struct JSONWriter {
 }
 
 extension JSONText {
-    /// Any value that can be encoded.
+    /// Creates the JSON text of a value of any type that can be encoded.
     ///
-    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable`, about no URL.
+    /// - Throws: ``WaybillRouting/RoutingError`` with the code `notTransferable` and an empty URL.
     package init(encoding value: any Sendable) throws(RoutingError) {
-        // Types are compared first, since a cast that fails takes longer than most values do.
+        // Compare the types first, because a failed cast takes longer than encoding most values.
         if type(of: value) == JSONText.self, let text = value as? JSONText {
             self = text
             return
@@ -189,7 +196,7 @@ extension JSONText {
     }
 }
 
-/// An optional behind an existential.
+/// An optional whose type is erased.
 private protocol OptionalValue {
     var wrapped: Any? { get }
 }

@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 
-/// Times of day, as RFC 3339 has them.
+/// Points in time, in the format of RFC 3339.
 package enum Timestamp {
-    /// The seconds since 1970 that a text says; nil if it is no time.
+    /// Returns the seconds since 1970 of a time, or nil when the text is not a time.
     package static func seconds(_ text: String) -> Double? {
         (try? Date.ISO8601FormatStyle().parse(text.uppercased()))?.timeIntervalSince1970
     }
 
-    /// A time as text, in milliseconds.
+    /// Returns a time as text, with milliseconds.
     package static func text(_ seconds: Double) -> String {
         Date.ISO8601FormatStyle(includingFractionalSeconds: true)
             .format(Date(timeIntervalSince1970: seconds))
     }
 
-    /// The time now.
+    /// The current time, in seconds since 1970.
     package static var now: Double { Date().timeIntervalSince1970 }
 }
