@@ -13,10 +13,11 @@ internal import Foundation
 #endif
 
 extension HTTPClientRequest {
-    /// The request that a message stands for.
+    /// Creates the HTTP request for a message.
     ///
-    /// - Throws: `invalidURL` for a scheme that is not the web's, `invalidParameter` if the method is of no
-    ///   use, `notTransferable` if the body cannot be written.
+    /// - Throws: A `RoutingError`. Its code is `invalidURL` if the scheme is not http or https or the port is
+    ///   invalid, `invalidParameter` if the method is invalid, and `notTransferable` if the body cannot be
+    ///   encoded.
     init(_ message: Message) throws(RoutingError) {
         let address = message.address
         guard ["http", "https"].contains(address.scheme.lowercased()) else {
@@ -29,7 +30,7 @@ extension HTTPClientRequest {
         }
         let path = address.text.drop { $0 == "/" }
         let url = address.hasScheme ? address.text : "\(address.scheme)://\(path)"
-        // The client (1.37) traps on a port that there cannot be.
+        // The client (1.37) traps on an invalid port.
         if let port = URL(string: url)?.port, !(0...65_535).contains(port) {
             throw RoutingError(
                 .invalidURL,
@@ -49,7 +50,7 @@ extension HTTPClientRequest {
 
     private static func method(of message: Message) throws(RoutingError) -> HTTPMethod? {
         guard let value = message.parameters.call["method"] else { return nil }
-        // Anything else could end the line, and begin a request of its own.
+        // Other characters could end the line and begin a second request.
         guard let text = value as? String, !text.isEmpty,
             text.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
         else {
@@ -63,7 +64,7 @@ extension HTTPClientRequest {
         return HTTPMethod(rawValue: text)
     }
 
-    /// The body, and whether it is JSON; nil for none.
+    /// Returns the body and whether it is JSON, or nil when the message has no body.
     private static func body(of message: Message) throws(RoutingError) -> (bytes: ByteBuffer, isJSON: Bool)? {
         guard let value = message.parameters.call["body"] ?? message.payload else { return nil }
         if let bytes = self.bytes(of: value) { return (bytes, false) }

@@ -3,13 +3,13 @@ internal import AsyncHTTPClient
 internal import WaybillRouting
 
 extension RoutingError {
-    /// What a failure of the HTTP client means to a caller.
+    /// Returns the error that a caller receives for a failure of the HTTP client.
     static func web(_ error: any Error, url: String) -> any Error {
         switch error {
         case is RoutingError, is CancellationError: return error
         case let error as HTTPClientError: return self.web(error, url: url)
         default:
-            // What is left comes from sockets, name servers and TLS.
+            // The remaining errors come from sockets, name servers and TLS.
             return Self(.unreachable, url: url, message: "the connection to the server failed", cause: error)
         }
     }

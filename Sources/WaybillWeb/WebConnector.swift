@@ -5,84 +5,87 @@ internal import NIOHTTP1
 public import Waybill
 internal import WaybillRouting
 
-/// Performs http and https URLs.
+/// A connector that sends messages to http and https URLs as HTTP requests.
 ///
 /// ```swift
 /// try bus.connect("https", to: WebConnector())
 /// let response: WebResponse = try await bus.route("https://example.com/")
 /// ```
 ///
-/// The URL goes out as it was given, and so do the message's headers. The method and the body are values that
-/// the caller passes with the call, never what a URL says: `method`, a text such as `"PUT"`, and `body`, a
-/// `String`, a sequence of bytes, or any other value that is `Encodable`, which goes out as JSON. Without
-/// `method` it is `POST` where there is a body, and else `GET`. The payload of a return leg is a body as
-/// well, so that `#https://example.com/hook` calls a hook. A value that is not `Encodable` is
-/// `notTransferable`, before a byte is sent.
+/// The request has the URL and the headers of the message. The method and the body are values that the caller
+/// passes with the call, and never parts of the URL. `method` is a text such as `"PUT"`. `body` is a
+/// `String`, a sequence of bytes, or any other `Encodable` value, which is sent as JSON. Without `method`,
+/// the method is `POST` if there is a body, and otherwise `GET`. The payload of a return leg is also a body,
+/// so `#https://example.com/hook` calls a webhook. A value that is not `Encodable` fails with
+/// `notTransferable` before a byte is sent.
 ///
-/// The reply is a ``WebResponse``, whatever its status: 404 is an answer. A caller that listens for progress
-/// replies gets the body in parts, as they come and no faster than it takes them, and a last response without
-/// a body:
+/// The reply is a ``WebResponse``, whatever its status: 404 is also a reply. A caller that handles progress
+/// replies receives the parts of the body as they arrive, no faster than it handles them. Its last response
+/// has no body:
 ///
 /// ```swift
 /// try await bus.route("https://example.com/film") { (part: WebResponse) in file.write(part.body) }
 /// ```
 ///
-/// For any other caller the body is kept, up to ``Configuration/bodyLimit``.
+/// For any other caller the body is collected, up to ``Configuration/bodyLimit``.
 ///
-/// The message's deadline bounds the request, and cancelling the caller ends it. Failures are `invalidURL`;
-/// `unreachable`, if there is no connection or it breaks; `deadlineExceeded`; and `refused` for a body that
-/// is too large. The cause is the client's error.
+/// The message's deadline limits the request, and cancelling the caller cancels it. The code of a failure is
+/// `invalidURL`, `unreachable` if the connection fails, `deadlineExceeded`, or `refused` if the body is too
+/// large. The cause is the error of the client.
 ///
-/// A fragment without a scheme is a place in a web page here, and no return URL.
+/// A fragment without a scheme is a position in a web page, and not a return URL.
 ///
-/// To open URLs in a browser or a view of the program's own, and not to fetch them, connect a
+/// To open URLs in a browser or in a view of the program instead of fetching them, connect a
 /// `WebDestination`.
 ///
-/// On shutting down the HTTP client, see ``init(configuration:)`` and ``init(client:configuration:)``.
+/// ``init(configuration:)`` and ``init(client:configuration:)`` describe the shutdown of the HTTP client.
 public struct WebConnector: Connector {
-    /// How much a response may hold, and how long it may take to begin.
+    /// The limits of a response's size and of the time until it begins.
     public struct Configuration: Sendable {
-        /// How many bytes of a body are kept for a caller that does not listen for parts; 4 MiB by default.
+        /// The most bytes of a body that is collected; 4 MiB by default.
         public var bodyLimit = 4 << 20
 
-        /// How long to wait for a response to begin if the message has no deadline; 60 seconds by default.
+        /// The time limit for the beginning of a response if the message has no deadline; 60 seconds by
+        /// default.
         public var timeout = Duration.seconds(60)
 
-        /// Makes a configuration; everything has a default.
+        /// Creates a configuration.
+        ///
+        /// Every property has a default.
         public init() {}
     }
 
     private let client: HTTPClient
     private let configuration: Configuration
 
-    /// Makes a connector with a client that all connectors made so share.
+    /// Creates a connector with a client that all connectors of this initializer share.
     ///
-    /// It lives as long as the process and needs no shutdown. It does not follow redirects: where a server
-    /// sends the caller is the caller's to decide, and the response says it in `location`. It does not try
-    /// again to connect either: that is for `RetryMiddleware`.
+    /// The client exists as long as the process and needs no shutdown. It does not follow redirects, because
+    /// the caller decides where to go; the response has the new URL in `location`. It does not retry to
+    /// connect either. Use `RetryMiddleware` for that.
     ///
-    /// - Parameter configuration: the bounds.
+    /// - Parameter configuration: The limits of responses.
     public init(configuration: Configuration = Configuration()) {
         self.init(client: .waybill, configuration: configuration)
     }
 
-    /// Makes a connector with a client of your own.
+    /// Creates a connector with a client that the program provides.
     ///
-    /// It follows redirects if it is configured to, wherever they lead; the client (1.37) traps on one to a
-    /// port above 65535, so let it follow only servers that you trust.
+    /// The client follows all redirects if it is configured to follow them. Because the client (1.37) traps
+    /// on a redirect to a port above 65535, let it follow only servers that you trust.
     ///
-    /// The code that made the client shuts it down, after the bus has been shut down or the connector
-    /// disconnected; the connector never does. What is routed afterwards fails with `unreachable`.
+    /// The program shuts the client down, after the bus has been shut down or the connector has been
+    /// disconnected. The connector never does. Messages that are routed afterwards fail with `unreachable`.
     ///
     /// - Parameters:
-    ///   - client: the client, with its proxies, certificates and pools.
-    ///   - configuration: the bounds.
+    ///   - client: The client, with its proxies, certificates and pools.
+    ///   - configuration: The limits of responses.
     public init(client: HTTPClient, configuration: Configuration = Configuration()) {
         self.client = client
         self.configuration = configuration
     }
 
-    /// Performs the request that a message stands for.
+    /// Sends the HTTP request of a message, and returns its response.
     public nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
         let request = try HTTPClientRequest(message)
         if message.address.fragmentIsPlace { message.declineReturn() }
@@ -94,7 +97,7 @@ public struct WebConnector: Connector {
         }
     }
 
-    /// Reads the body, and sends parts of it to a caller that listens.
+    /// Reads the body, and sends its parts to a caller that handles progress replies.
     private nonisolated(nonsending) func read(
         _ response: HTTPClientResponse,
         for message: Message
@@ -124,19 +127,19 @@ public struct WebConnector: Connector {
         return whole
     }
 
-    /// The latest that the response may begin.
+    /// Returns the latest time at which the response may begin.
     private func deadline(of message: Message) -> NIODeadline {
         let left = message.deadline.map { ContinuousClock.now.duration(to: $0) } ?? self.configuration.timeout
-        // The client counts nanoseconds, which a date that means never may exceed.
+        // The client counts nanoseconds, which overflow for a very distant deadline.
         return .now() + TimeAmount(min(left, .seconds(86_400 * 365)))
     }
 }
 
 extension HTTPClient {
-    /// The client of connectors that are made without one.
+    /// The client that connectors share if the program does not provide one.
     fileprivate static let waybill: HTTPClient = {
         var configuration = Configuration()
-        // That a host cannot be reached should be known at once, and not after the connect timeout.
+        // An unreachable host should fail at once, and not after the connect timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.redirectConfiguration = .disallow
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

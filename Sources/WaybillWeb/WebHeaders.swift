@@ -1,15 +1,15 @@
 #if Web
 /// The headers of a response.
 public struct WebHeaders: Sendable, Hashable {
-    /// One line of them.
+    /// One header field.
     public struct Field: Sendable, Hashable {
-        /// The name, as it was written.
+        /// The name, with its original spelling.
         public var name: String
 
         /// The value.
         public var value: String
 
-        /// Makes a field.
+        /// Creates a field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -19,13 +19,17 @@ public struct WebHeaders: Sendable, Hashable {
     /// All fields, in their order.
     public var fields: [Field]
 
-    /// Makes headers.
+    /// Creates headers.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
-    /// The value of the first field with a name, in any case.
+    /// Returns the value of the first field with a name.
+    ///
+    /// The case of the name is ignored.
     public subscript(name: String) -> String? { self.all(name).first }
 
-    /// The values of all fields with a name, in any case: `set-cookie` may stand there more than once.
+    /// Returns the values of all fields with a name, such as `set-cookie`.
+    ///
+    /// The case of the name is ignored.
     public func all(_ name: String) -> [String] {
         let name = name.lowercased()
         return self.fields.filter { $0.name.lowercased() == name }.map(\.value)

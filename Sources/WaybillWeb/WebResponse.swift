@@ -2,31 +2,33 @@
 internal import AsyncHTTPClient
 internal import NIOHTTP1
 
-/// What a web server answered.
+/// The response of a web server.
 public struct WebResponse: Sendable, Hashable {
-    /// The status: 200, for example.
+    /// The status, such as 200.
     public var status: Int
 
-    /// The headers, in the order that they came in.
+    /// The headers, in the order in which they arrived.
     public var headers: WebHeaders
 
-    /// The bytes of the body, or of one part of it.
+    /// The bytes of the body, or of one part of the body.
     public var body: [UInt8]
 
-    /// Makes a response, as a test or a middleware that answers may need.
+    /// Creates a response, for a test or for a middleware that replies itself.
     public init(status: Int, headers: WebHeaders = WebHeaders(), body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
-    /// The body as text; what is not UTF-8 in it is replaced.
+    /// The body as text.
+    ///
+    /// Invalid UTF-8 in it is replaced.
     public var text: String { String(decoding: self.body, as: UTF8.self) }
 
-    /// Whether the status says that it went well: 200 to 299.
+    /// Whether the status means success: 200 to 299.
     public var isSuccess: Bool { 200..<300 ~= self.status }
 
-    /// A response whose body has not been read.
+    /// Creates a response whose body has not been read.
     init(_ response: HTTPClientResponse) {
         self.init(
             status: Int(response.status.code),
