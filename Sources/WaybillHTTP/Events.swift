@@ -13,7 +13,7 @@ enum EventMode {
     /// The attributes are headers, and the body is the data.
     case binary
 
-    /// Returns the encoding for the response to a request, or nil when the response is not an event.
+    /// Creates the encoding for the response to a request, or returns nil when the response is not an event.
     ///
     /// The response uses the encoding of the request, or the structured mode if the request accepts it.
     init?(of request: Request) {
@@ -34,7 +34,7 @@ enum EventMode {
 }
 
 extension CloudEvent {
-    /// Reads the event in a request.
+    /// Creates the event in a request.
     ///
     /// Returns nil when the request is not an event.
     init?(_ request: Request, body: ByteBuffer) throws(Problem) {

@@ -6,7 +6,7 @@ internal import WaybillRouting
 package struct FormItems {
     private var texts: [String: [String]] = [:]
 
-    /// Reads items of the form `a=1&b=2`, which are percent-encoded.
+    /// Creates items from a text such as `a=1&b=2`, which is percent-encoded.
     ///
     /// - Parameter bytes: The body of a form, or the query of a URL.
     /// - Throws: The problem with the first invalid item.

@@ -15,7 +15,7 @@ struct GatewayRequest: Sendable {
     /// The event in the request, in either mode.
     private(set) var event: CloudEvent?
 
-    /// Reads a request.
+    /// Creates the request for the bus from an HTTP request.
     ///
     /// - Parameters:
     ///   - request: The request, whose body has been collected.

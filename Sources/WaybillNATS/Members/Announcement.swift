@@ -57,7 +57,7 @@ struct Announcement: Sendable, Equatable {
     /// The most bytes of a node's name.
     static let nameLimit = 1024
 
-    /// Reads an announcement, or returns nil when the bytes are not a valid one.
+    /// Creates an announcement from its bytes, or returns nil when they are invalid.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.limit, let text = try? JSONText(bytes).validated(depthLimit: 4),
             let members = text.members

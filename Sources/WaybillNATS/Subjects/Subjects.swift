@@ -314,7 +314,7 @@ struct NodeID: Sendable, Hashable, Comparable, CustomStringConvertible {
         return Self(unchecked: String(high, radix: 36) + String(low, radix: 36))
     }
 
-    /// Reads the ID of another node, or returns nil when the text is not a valid ID.
+    /// Creates the ID of another node, or returns nil when the text is not a valid ID.
     init?(_ text: String) {
         let bytes = text.utf8.span
         guard Self.lengths.contains(bytes.count), Self.length(in: bytes) == bytes.count else { return nil }

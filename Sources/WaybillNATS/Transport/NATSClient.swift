@@ -21,7 +21,7 @@ final class NATSClient: @unchecked Sendable {
     /// Ended subscriptions that may still contain undelivered messages.
     private var draining: [OpaquePointer] = unsafe []
 
-    /// Connects to a server, which takes seconds in the worst case.
+    /// Creates a connection to a server, which takes seconds in the worst case.
     init(
         _ servers: [String],
         _ security: NATSTransport.Security,

@@ -7,7 +7,7 @@ struct ServerURL: Sendable, Equatable {
     /// The text before the host: a user with a password, or a token.
     let user: String?
 
-    /// Reads a URL, which may omit its scheme.
+    /// Creates a URL from a text, which may omit the scheme.
     ///
     /// Returns nil when the URL is invalid.
     init?(_ text: String) {
