@@ -2,7 +2,9 @@
 
 internal import SwiftDiagnostics
 
-/// What is wrong with the code that a macro stands on, in a sentence that says what to do.
+/// A diagnostic about the code to which a macro is attached.
+///
+/// Its message contains the remedy.
 struct Misuse: DiagnosticMessage, FixItMessage, NoteMessage {
     let message: String
     let severity: DiagnosticSeverity

@@ -4,7 +4,9 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxMacros
 
-/// Reports to the compiler what is wrong, unless another role of the same macro reports it.
+/// Reports diagnostics to the compiler.
+///
+/// A silent reporter is for a role of a macro whose other role reports them.
 struct Reporter {
     private let context: (any MacroExpansionContext)?
 
@@ -35,7 +37,8 @@ struct Reporter {
 }
 
 extension Reporter {
-    /// The line of a type whose values cross between loops, or nil if the type is known to be `Sendable`.
+    /// Returns the source line of a type whose values cross between loops, or nil if it is known to be
+    /// `Sendable`.
     func line(ofCrossing type: TypeSyntax) -> SourceLine? {
         guard !ValueType.isKnownSendable(type) else { return nil }
         return self.line(of: type)
@@ -50,7 +53,7 @@ extension Reporter {
 }
 
 extension FixIt {
-    /// Takes a modifier away.
+    /// Returns a fix that removes a modifier.
     static func remove(_ modifier: DeclModifierSyntax, from function: FunctionDeclSyntax) -> FixIt {
         .replace(
             function,
@@ -59,7 +62,7 @@ extension FixIt {
         )
     }
 
-    /// A change of one piece of code for another, which keeps what is around it.
+    /// Returns a fix that replaces a piece of code and keeps the trivia around it.
     static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt
     {
         let change = Change.replace(

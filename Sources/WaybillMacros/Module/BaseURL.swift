@@ -5,11 +5,11 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import WaybillRouting
 
-/// The URL in an attribute, which something is below.
+/// The URL in an attribute, which is the base of other URLs.
 struct BaseURL {
-    /// What has the URL, as sentences call it.
+    /// The kind of the declaration that has the URL, for diagnostics.
     let owner: String
-    /// What is below it.
+    /// The kind of its contents, for diagnostics.
     let contents: String
     /// The name of the attribute.
     let attribute: String
@@ -17,14 +17,14 @@ struct BaseURL {
     static let module = Self(owner: "module", contents: "routes", attribute: "Module")
     static let service = Self(owner: "service", contents: "methods", attribute: "Service")
 
-    /// Reads the URL.
+    /// Reads the URL in an attribute.
     ///
     /// - Parameters:
-    ///   - attribute: the attribute, which should have the URL.
-    ///   - name: the name of the type that the attribute stands on, of which a missing URL is made.
-    ///   - reporter: where problems are reported.
-    /// - Returns: its pattern, and the argument where it stands; nil if it is none, and the reason is
-    ///   reported.
+    ///   - attribute: The attribute, which should contain the URL.
+    ///   - name: The name of the attributed type, from which a missing URL is suggested.
+    ///   - reporter: The reporter for problems.
+    /// - Returns: The pattern of the URL and its argument. If the URL is invalid, the method reports the
+    ///   problem and returns nil.
     func read(
         in attribute: AttributeSyntax,
         of name: String,
@@ -61,7 +61,7 @@ struct BaseURL {
         }
     }
 
-    /// The name of a type as a segment: `user-list` for `UserListModule`.
+    /// Returns the name of a type as a path segment, such as `user-list` for `UserListModule`.
     private func path(of name: String) -> String {
         let isLonger = name.hasSuffix(self.attribute) && name != self.attribute
         let word = isLonger ? name.dropLast(self.attribute.count) : name[...]

@@ -5,13 +5,13 @@ internal import SwiftSyntax
 internal import SwiftSyntaxMacros
 internal import WaybillRouting
 
-/// An actor with `@Module` on it, checked.
+/// A validated actor with the attribute `@Module`.
 struct ModuleDeclaration {
     let actor: ActorDeclSyntax
-    /// The URL that its routes are below, without a slash at the end.
+    /// The base URL of the module's routes, without a trailing slash.
     let url: String
 
-    /// Nil if it cannot be a module, and the reason is reported.
+    /// Creates a declaration, or reports the problem and returns nil when the declaration cannot be a module.
     init?(
         _ declaration: some DeclGroupSyntax,
         _ attribute: AttributeSyntax,
@@ -31,7 +31,7 @@ struct ModuleDeclaration {
 
     var name: String { self.actor.name.text }
 
-    /// The access of what the macro adds, with a space behind it.
+    /// The access modifier of the generated declarations, with a trailing space.
     var access: String {
         let words = self.actor.modifiers.map(\.name.text)
         return words.first { $0 == "public" || $0 == "package" }.map { "\($0) " } ?? ""
@@ -39,17 +39,17 @@ struct ModuleDeclaration {
 
     var availability: [String] { self.actor.attributes.availability }
 
-    /// How the actor says where it lives.
+    /// The source of the property `context`, which binds the actor to its loop.
     enum Context {
-        /// The macro writes a property `context`.
+        /// The macro generates the property.
         case written
-        /// The actor has that property itself.
+        /// The actor declares the property.
         case declared
-        /// The actor has a property of that name for something else.
+        /// The actor uses the name for another property.
         case taken
     }
 
-    /// How the actor says where it lives.
+    /// The source of the property `context`.
     var context: Context {
         let property = self.actor.memberBlock.members.lazy.compactMap { $0.decl.as(VariableDeclSyntax.self) }
             .first { $0.names.contains("context") }

@@ -4,10 +4,11 @@ public import SwiftSyntax
 internal import SwiftSyntaxBuilder
 public import SwiftSyntaxMacros
 
-/// `@Module("app://user")` on an actor: its place in a bus, its routes, the builders of its URLs, its
-/// conformance.
+/// The macro `@Module("app://user")` for actors.
+///
+/// It generates the context, the routes, the URL builders and the conformance of a module.
 open class ModuleMacro: MemberMacro, ExtensionMacro {
-    /// Writes the members.
+    /// Generates the members.
     public static func expansion(
         of node: AttributeSyntax,
         providingMembersOf declaration: some DeclGroupSyntax,
@@ -22,7 +23,7 @@ open class ModuleMacro: MemberMacro, ExtensionMacro {
         return ModuleWriter(module: module, routes: routes).members
     }
 
-    /// Writes the conformance.
+    /// Generates the conformance.
     public static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
@@ -30,8 +31,8 @@ open class ModuleMacro: MemberMacro, ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        // A conformance that is written out by hand gets no second one; what is wrong is reported where the
-        // members are.
+        // Do not generate a conformance that the source declares. The expansion of the members reports the
+        // problems.
         guard !protocols.isEmpty,
             let module = ModuleDeclaration(declaration, node, .silent, context.lexicalContext)
         else { return [] }

@@ -2,24 +2,24 @@
 
 internal import SwiftSyntax
 
-/// The routes of a module in the order of its code, under the conditions that they are under.
+/// The routes of a module in the order of the source, inside of their `#if` conditions.
 struct ModuleRoutes {
-    /// A route, or what stands under the conditions of an `#if`.
+    /// A route, or the clauses of an `#if`.
     enum Item {
         case route(RouteMethod)
         case conditional([Clause])
     }
 
-    /// One way through an `#if`.
+    /// One clause of an `#if`.
     struct Clause {
-        /// `#if DEBUG`, `#elseif os(Linux)`, `#else`.
+        /// The condition: `#if DEBUG`, `#elseif os(Linux)` or `#else`.
         let condition: String
         let items: [Item]
     }
 
     let items: [Item]
 
-    /// Whether at least one of them exists in every program.
+    /// Whether at least one route exists under all build conditions.
     var hasUnconditional: Bool {
         self.items.contains { item in
             if case .route = item { true } else { false }
@@ -76,7 +76,7 @@ struct ModuleRoutes {
             }
     }
 
-    /// What the macro writes has to have its name for itself.
+    /// Reports declarations that use the names of generated members.
     private static func checkNames(_ members: MemberBlockItemListSyntax, _ reporter: Reporter) {
         for member in members {
             if let name = self.reservedName(member.decl) {

@@ -4,9 +4,9 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import WaybillRouting
 
-/// Finds routes of one module that would stand in each other's way.
+/// Detects conflicts between the routes of one module.
 struct RouteConflicts {
-    /// One way through an `#if`.
+    /// One clause of an `#if`.
     struct Branch: Equatable {
         let condition: SyntaxIdentifier
         let clause: Int
@@ -23,7 +23,9 @@ struct RouteConflicts {
 
     init(_ reporter: Reporter) { self.reporter = reporter }
 
-    /// Whether the route can exist beside the others; a conflict is reported.
+    /// Adds a route.
+    ///
+    /// Returns false and reports the conflict when it conflicts with another route.
     mutating func add(_ method: RouteMethod, _ branches: [Branch]) -> Bool {
         let entry = Entry(method: method, branches: branches)
         if let rival = self.entries.first(where: { Self.haveOneBuilder($0, entry) }) {
@@ -59,14 +61,15 @@ struct RouteConflicts {
         }
     }
 
-    /// Whether no program has both: they stand in two ways through one `#if`.
+    /// Returns whether two routes are in different clauses of one `#if`, so that no build contains both.
     private static func exclude(_ one: Entry, _ other: Entry) -> Bool {
         one.branches.contains { branch in
             other.branches.contains { $0.condition == branch.condition && $0.clause != branch.clause }
         }
     }
 
-    /// Methods that differ in their messages only have one builder.
+    /// Returns whether two methods have the same URL builder, because they differ only in their message
+    /// parameters.
     private static func haveOneBuilder(_ one: Entry, _ other: Entry) -> Bool {
         guard one.method.name == other.method.name, !self.exclude(one, other) else { return false }
         return URLBuilder(one.method).signature == URLBuilder(other.method).signature

@@ -4,10 +4,10 @@ internal import SwiftParser
 internal import SwiftSyntax
 
 extension AttributeSyntax {
-    /// The expression in the brackets, if there is one.
+    /// The first argument of the attribute; nil if it has none.
     var firstArgument: ExprSyntax? { self.arguments?.as(LabeledExprListSyntax.self)?.first?.expression }
 
-    /// The name without a module in front of it.
+    /// The name without a module qualifier.
     var plainName: String {
         self.attributeName.as(MemberTypeSyntax.self)?.name.text ?? self.attributeName.trimmedDescription
     }
@@ -18,7 +18,7 @@ extension AttributeListSyntax {
         self.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.plainName == name }
     }
 
-    /// The attributes that say from which versions on the declaration exists.
+    /// The attributes that restrict the availability of the declaration.
     var availability: [String] {
         self.compactMap { $0.as(AttributeSyntax.self) }
             .filter { $0.plainName == "available" }
@@ -27,7 +27,7 @@ extension AttributeListSyntax {
 }
 
 extension ExprSyntax {
-    /// The text of a string literal, or nil if it is put together while the program runs.
+    /// The text of a string literal; nil for any other expression and for a literal with interpolations.
     var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
 }
 
@@ -45,16 +45,18 @@ extension String {
             ? String(self.dropFirst().dropLast()) : self
     }
 
-    /// A name as it stands in an expression: in backticks if it would be a keyword there.
+    /// The name in the form for an expression: in backticks if it is a keyword there.
     var asIdentifier: String { self.isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
 
-    /// A name as an argument's label, where few need backticks, and the compiler warns of needless ones.
+    /// The name in the form for an argument label.
+    ///
+    /// Few labels need backticks, and the compiler warns about needless ones.
     var asLabel: String {
         let name = self.withoutBackticks
         return name.isValidSwiftIdentifier(for: .memberAccess) ? name : "`\(name)`"
     }
 
-    /// The text as a literal of Swift.
+    /// The text as a Swift string literal.
     var asLiteral: String {
         var literal = ""
         for scalar in self.unicodeScalars {
@@ -71,7 +73,7 @@ extension String {
         return "\"\(literal)\""
     }
 
-    /// The text with more in front of each line but the first.
+    /// Returns the text with spaces before each line except the first.
     func indented(by count: Int) -> String {
         self.split(separator: "\n", omittingEmptySubsequences: false)
             .joined(separator: "\n" + String(repeating: " ", count: count))

@@ -4,11 +4,11 @@ internal import SwiftDiagnostics
 public import SwiftSyntax
 public import SwiftSyntaxMacros
 
-/// A mark on a method, which `@Module` reads.
+/// The macro `@Route`, which marks a method for `@Module`.
 ///
-/// By itself it says where it must not stand.
+/// Its own expansion only reports invalid uses.
 open class RouteMacro: PeerMacro {
-    /// Says where the mark must not stand.
+    /// Reports an invalid use of the attribute, and generates nothing.
     public static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,

@@ -3,10 +3,10 @@
 internal import SwiftSyntax
 
 extension RouteMethod {
-    /// The documentation comment, without its signs.
+    /// The text of the documentation comment, without comment markers.
     var documentation: String { Self.documentation(of: self.function) }
 
-    /// The same of any declaration.
+    /// Returns the text of a declaration's documentation comment, without comment markers.
     static func documentation(of declaration: some DeclSyntaxProtocol) -> String {
         let lines = declaration.leadingTrivia.pieces.flatMap { piece -> [Substring] in
             switch piece {
@@ -18,7 +18,7 @@ extension RouteMethod {
         return lines.joined(separator: "\n")
     }
 
-    /// A line of which one space belongs to the signs.
+    /// Returns a line without the space that belongs to the comment marker.
     private static func line(_ text: Substring) -> Substring { text.first == " " ? text.dropFirst() : text }
 
     private static func block(_ text: String) -> [Substring] {
@@ -32,7 +32,8 @@ extension RouteMethod {
         return content.isEmpty ? [] : Array(content[...end])
     }
 
-    /// The versions from which on the method exists, as `#available` takes them; empty if it always does.
+    /// The versions in which the method is available, in the form of `#available`; empty if it is always
+    /// available.
     var versions: String {
         for attribute in self.function.attributes {
             guard let attribute = attribute.as(AttributeSyntax.self), attribute.plainName == "available",

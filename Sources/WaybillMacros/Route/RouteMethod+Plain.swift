@@ -4,7 +4,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension RouteMethod {
-    /// Whether the method is one that a message can call, whatever its parameters are.
+    /// Returns whether a message can call the method, without regard to its parameters.
     static func checkPlain(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         if let modifier = function.modifiers.first(where: { ["static", "class"].contains($0.name.text) }) {
             reporter.report(
@@ -41,7 +41,7 @@ extension RouteMethod {
         return self.checkAvailability(function, reporter)
     }
 
-    /// The module calls its routes, whatever is said to others.
+    /// Checks that the generated code can call the method without an error or a warning.
     private static func checkAvailability(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         for attribute in function.attributes.lazy.compactMap({ $0.as(AttributeSyntax.self) })
         where attribute.plainName == "available" {

@@ -5,21 +5,21 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import WaybillRouting
 
-/// A method with `@Route` on it, checked.
+/// A validated method with the attribute `@Route`.
 struct RouteMethod {
     let function: FunctionDeclSyntax
     let parameters: [RouteParameter]
-    /// The type of what it returns.
+    /// The return type.
     let reply: String
-    /// Where that type is written; nil if it is known to be `Sendable`.
+    /// The source line of the return type; nil if the type is known to be `Sendable`.
     let replyLine: SourceLine?
-    /// The type of the errors that it throws; nil when it is not written.
+    /// The type of a typed error that modules can declare; nil if there is none.
     let failure: String?
     let pattern: RoutePattern
-    /// Where its pattern is said, for diagnostics.
+    /// The source of the pattern, for diagnostics.
     let place: Syntax
 
-    /// Nil if it cannot be a route, and the reason is reported.
+    /// Creates a route, or reports the problem and returns nil when the method cannot be a route.
     init?(
         _ function: FunctionDeclSyntax,
         _ attribute: AttributeSyntax,
@@ -41,14 +41,14 @@ struct RouteMethod {
         guard isPlain, self.parameters.count == list.count, self.checkPath(reporter) else { return nil }
     }
 
-    /// The types of typed errors that no module declares.
+    /// The error types that are not declared errors of a module.
     private static let undeclared: Set = ["Never", "any Error", "any Swift.Error", "RoutingError"]
 
-    /// The name as code, with backticks where it needs them.
+    /// The name in source code, with backticks if it has them.
     var identifier: String { self.function.name.text }
     var name: String { self.identifier.withoutBackticks }
 
-    /// Whether calling it from the module's own code waits for another executor.
+    /// Whether the module's own code must await the method, because it is isolated to a global actor.
     var isElsewhere: Bool {
         self.function.attributes.contains {
             $0.as(AttributeSyntax.self)?.plainName.hasSuffix("Actor") == true
@@ -57,10 +57,10 @@ struct RouteMethod {
 
     var takesMessage: Bool { self.parameters.contains { $0.isMessage } }
 
-    /// What the path has and the method does not read by itself, since it reads the message.
+    /// The path parameters that the method reads only through the message.
     var unread: [RoutePattern.Parameter] {
         let names = Set(self.parameters.lazy.filter { !$0.isMessage }.map(\.name))
-        // What `**` captures has no name that a parameter could have.
+        // The value of `**` has no name that a parameter could have.
         return self.pattern.parameters.filter { $0.name != "**" && !names.contains($0.name) }
     }
 
@@ -91,7 +91,7 @@ struct RouteMethod {
         }
     }
 
-    /// What the path captures, the method has to read.
+    /// Checks that the method reads every value that the path captures.
     private func checkPath(_ reporter: Reporter) -> Bool {
         guard !self.takesMessage, let unread = self.unread.first else { return true }
         reporter.report(
@@ -112,7 +112,7 @@ struct RouteMethod {
         return .replace(clause, with: clause.with(\.parameters, list), "add a parameter `\(parameter.name)`")
     }
 
-    /// The type in Swift of what a pattern captures.
+    /// Returns the Swift type of a captured value.
     static func type(of parameter: RoutePattern.Parameter) -> String {
         switch parameter.type {
         case "int": "Int"

@@ -4,37 +4,38 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// A parameter of a method with `@Route` on it, checked.
+/// A validated parameter of a method.
 struct RouteParameter {
-    /// The label of the argument, or nil.
+    /// The label of the argument; nil if it has none.
     let label: String?
-    /// What it is called inside the method, as it stands in an expression.
+    /// The name inside the method, in the form for an expression.
     let identifier: String
-    /// The type of the value, without what says how it is passed.
+    /// The type of the value, without specifiers and `@escaping`.
     let type: TypeSyntax
     let defaultValue: ExprSyntax?
-    /// Whether it says `@escaping`, as an alias of a closure's type has to.
+    /// Whether the type is written with `@escaping`, which an alias of a closure type requires.
     let isEscaping: Bool
-    /// Where the type is written; nil if it is known to be `Sendable`.
+    /// The source line of the type; nil if the type is known to be `Sendable`.
     let line: SourceLine?
 
-    /// What the value is called in a URL.
+    /// The name of the value in a URL.
     ///
-    /// Of two names it is the second: `of uid` reads well in code, and `?uid=7` in a URL.
+    /// If the parameter has two names, it is the second: `of uid` reads well in code, and `?uid=7` in a URL.
     var name: String { self.identifier.withoutBackticks }
 
-    /// Whether it is the message itself, and not something that is read from it.
+    /// Whether the parameter is the message itself, and not a value in the message.
     var isMessage: Bool { ["Message", "Waybill.Message"].contains(self.type.trimmedDescription) }
 
-    /// Whether a value is an Optional or an array with a default value: nil and an empty array are something
-    /// else then.
+    /// Whether the parameter is an Optional or an array whose default value is not nil or empty.
+    ///
+    /// A passed nil or empty array then differs from a missing value.
     var isDefaultedCollection: Bool {
         guard let value = self.defaultValue else { return false }
         if ValueType.isOptional(self.type) { return !value.is(NilLiteralExprSyntax.self) }
         return ValueType.isArray(self.type) && value.as(ArrayExprSyntax.self)?.elements.isEmpty != true
     }
 
-    /// Nil if no message can bring such a value, and the reason is reported.
+    /// Creates a parameter, or reports the problem and returns nil when a message cannot contain the value.
     init?(_ parameter: FunctionParameterSyntax, of owner: String, _ reporter: Reporter) {
         let identifier = (parameter.secondName ?? parameter.firstName).text
         guard identifier != "_" else {
@@ -96,7 +97,7 @@ struct RouteParameter {
         return Self.checkClosure(parameter.type, reporter)
     }
 
-    /// A closure crosses from its caller to the module.
+    /// Checks that a closure is `@Sendable`, because it crosses from its caller to the module.
     private static func checkClosure(_ type: TypeSyntax, _ reporter: Reporter) -> Bool {
         guard let function = ValueType.function(type), !ValueType.isSendable(type) else { return true }
         let attributed = type.as(AttributedTypeSyntax.self)

@@ -2,16 +2,18 @@
 
 internal import WaybillRouting
 
-/// How the URL of a route is made of its module's and its own.
+/// The rules that combine the URL of a module and the path of a route.
 enum RoutePath {
-    /// A URL without the slashes at its end; those that belong to a scheme stay.
+    /// Returns a URL without its trailing slashes.
+    ///
+    /// The slashes after a scheme are kept.
     static func trimmed(_ url: String) -> String {
         var url = url[...]
         while url.hasSuffix("/"), !url.hasSuffix("://"), url.count > 1 { url = url.dropLast() }
         return String(url)
     }
 
-    /// The pattern of a route: its path below the module's URL, or a URL of its own.
+    /// Returns the pattern of a route: its path below the module's URL, or the path if it is a whole URL.
     static func pattern(_ path: String, below url: String) -> String {
         if self.isWhole(path) { return path }
         let path = path.drop { $0 == "/" }
@@ -19,10 +21,12 @@ enum RoutePath {
         return url.hasSuffix("/") ? url + path : "\(url)/\(path)"
     }
 
-    /// The path of a method that declares none, in which special characters are literal.
+    /// Returns the path of a method without a declared path.
+    ///
+    /// Special characters in the name are literal.
     static func path(ofMethod name: String) -> String { "/\(Address.encode(name))" }
 
-    /// Whether a path begins with a scheme, and is no path then: `app://other/x`.
+    /// Returns whether a path begins with a scheme and is therefore a URL, such as `app://other/x`.
     private static func isWhole(_ path: String) -> Bool {
         guard let colon = path.firstIndex(of: ":"), path.first?.isLetter == true else { return false }
         let isScheme = path[..<colon].unicodeScalars.allSatisfy {

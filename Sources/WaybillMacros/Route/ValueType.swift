@@ -2,9 +2,9 @@
 
 internal import SwiftSyntax
 
-/// Types as they are written, and as they stand for a value that is read, passed on or returned.
+/// Conversions of types in source code to types of values that are read, passed or returned.
 enum ValueType {
-    /// A type without what only says how a parameter is passed, and with the name of its actor for `Self`.
+    /// Returns a type without specifiers and `@escaping`, and with the name of the actor for `Self`.
     static func plain(_ type: TypeSyntax, in owner: String) -> TypeSyntax {
         var type = self.withoutSpecifiers(type).trimmed
         if let attributed = type.as(AttributedTypeSyntax.self) {
@@ -27,32 +27,34 @@ enum ValueType {
         return TypeSyntax(attributed.with(\.specifiers, []))
     }
 
-    /// `Self` is another type inside of `urls`.
+    /// Returns code with the name of the actor for `Self`, which is another type inside of `urls`.
     static func withoutSelf<Node: SyntaxProtocol>(_ node: Node, _ owner: String) -> Node {
         SelfRewriter(owner: owner).rewrite(node).cast(Node.self)
     }
 
-    /// The type of a value that may be missing.
+    /// Returns the type of a value that may be missing.
     static func optional(_ type: TypeSyntax) -> String {
         let text = type.trimmedDescription
         if self.isOptional(type) { return text }
         return self.isSimple(type) ? "\(text)?" : "(\(text))?"
     }
 
-    /// The type as an expression: `String.self`, `(any Shape).self`.
+    /// Returns the type as an expression, such as `String.self` or `(any Shape).self`.
     static func metatype(_ type: TypeSyntax) -> String {
         let text = type.trimmedDescription
         if text == "()" { return "Void.self" }
         return self.isSimple(type) || type.is(OptionalTypeSyntax.self) ? "\(text).self" : "(\(text)).self"
     }
 
-    /// Whether a sign behind the type belongs to all of it.
+    /// Returns whether a suffix after the type applies to the whole type.
     private static func isSimple(_ type: TypeSyntax) -> Bool {
         type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self) || type.is(ArrayTypeSyntax.self)
             || type.is(DictionaryTypeSyntax.self) || type.is(TupleTypeSyntax.self)
     }
 
-    /// Whether a type is an array as it is written; the macro does not see what an alias stands for.
+    /// Returns whether a type is written as an array.
+    ///
+    /// The macro cannot see the type behind an alias.
     static func isArray(_ type: TypeSyntax) -> Bool {
         if type.is(ArrayTypeSyntax.self) { return true }
         return type.as(IdentifierTypeSyntax.self).map { $0.name.text == "Array" } ?? false
@@ -66,7 +68,7 @@ enum ValueType {
             ?? false
     }
 
-    /// The function type that a type is, apart from attributes and brackets.
+    /// Returns the function type inside of attributes and parentheses; nil if the type is not a function.
     static func function(_ type: TypeSyntax) -> FunctionTypeSyntax? {
         if let function = type.as(FunctionTypeSyntax.self) { return function }
         if let attributed = type.as(AttributedTypeSyntax.self) { return self.function(attributed.baseType) }
@@ -78,7 +80,8 @@ enum ValueType {
         return nil
     }
 
-    /// Whether a function type says that it may cross to another loop; functions of a global actor may.
+    /// Returns whether a function type is `Sendable`, by an attribute or because it belongs to a global
+    /// actor.
     static func isSendable(_ type: TypeSyntax) -> Bool {
         if let attributed = type.as(AttributedTypeSyntax.self) {
             let names = attributed.attributes.compactMap { $0.as(AttributeSyntax.self)?.plainName }
@@ -93,7 +96,7 @@ enum ValueType {
         return false
     }
 
-    /// Whether a type is one of the standard library's that are `Sendable`, or is made of such.
+    /// Returns whether a type is `Sendable` in the standard library, or consists of such types only.
     static func isKnownSendable(_ type: TypeSyntax) -> Bool {
         if let attributed = type.as(AttributedTypeSyntax.self) {
             return self.isSendable(type) || self.isKnownSendable(attributed.baseType)
@@ -120,7 +123,7 @@ enum ValueType {
         "Never", "String", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Void", "Waybill.Message",
     ]
 
-    /// The first `some` in a type.
+    /// Returns the first `some` in a type.
     static func opaque(in node: Syntax) -> TokenSyntax? {
         if let type = node.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.some)
         {
@@ -130,7 +133,7 @@ enum ValueType {
     }
 }
 
-/// Writes the name of the type for `Self`.
+/// A rewriter that replaces `Self` by the name of the type.
 private final class SelfRewriter: SyntaxRewriter {
     private let owner: String
 

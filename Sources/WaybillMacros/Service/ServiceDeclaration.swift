@@ -4,14 +4,15 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxMacros
 
-/// A protocol with `@Service` on it, checked.
+/// A validated protocol with the attribute `@Service`.
 struct ServiceDeclaration {
     let declaration: ProtocolDeclSyntax
-    /// The URL that the service's methods are below, without a slash at the end.
+    /// The base URL of the service's methods, without a trailing slash.
     let url: String
     let requirements: [ServiceRequirement]
 
-    /// Nil if it cannot be a service, and the reason is reported.
+    /// Creates a declaration, or reports the problem and returns nil when the declaration cannot be a
+    /// service.
     init?(
         _ declaration: some DeclSyntaxProtocol,
         _ attribute: AttributeSyntax,
@@ -35,13 +36,13 @@ struct ServiceDeclaration {
 
     var name: String { self.declaration.name.text }
 
-    /// The names of the types that it declares.
+    /// The names of the type aliases in the protocol.
     var aliases: Set<String> {
         let members = self.declaration.memberBlock.members
         return Set(members.compactMap { $0.decl.as(TypeAliasDeclSyntax.self)?.name.text })
     }
 
-    /// The access of what the macro adds, with a space behind it.
+    /// The access modifier of the generated declarations, with a trailing space.
     var access: String {
         let words = self.declaration.modifiers.map(\.name.text)
         return words.first { ["public", "package", "private", "fileprivate"].contains($0) }.map {
@@ -49,16 +50,16 @@ struct ServiceDeclaration {
         } ?? ""
     }
 
-    /// What may be called from outside of a type that has the protocol's access.
+    /// The access modifier of generated members that have the protocol's access.
     var memberAccess: String { self.access == "fileprivate " ? "" : self.access }
 
     var availability: [String] { self.declaration.attributes.availability }
 
-    /// Warns of a protocol that the optimizer sees whole.
+    /// Warns about a protocol whose conformances are all visible to the optimizer.
     ///
-    /// It does not see the proxy, which a macro has written, and so takes the only module that conforms for the
-    /// type of every value (Swift 6.3). A call of the proxy is then a call of the module, with the proxy's
-    /// memory.
+    /// The optimizer does not see the proxy, because a macro has generated it. If only one module conforms,
+    /// the optimizer treats every value of the protocol as that module (Swift 6.3). It then calls the
+    /// module's method directly, with the memory of the proxy.
     private func checkAccess(_ reporter: Reporter) {
         guard self.access != "public ", self.access != "package " else { return }
         let name = self.name
@@ -96,7 +97,9 @@ struct ServiceDeclaration {
         return true
     }
 
-    /// A proxy is shared by its callers, and has the protocol's own methods only.
+    /// Checks that the protocol inherits only from `Sendable`.
+    ///
+    /// Callers share a proxy, and the macro cannot see the requirements of other protocols.
     private static func checkInheritance(_ declaration: ProtocolDeclSyntax, _ reporter: Reporter) -> Bool {
         let types = declaration.inheritanceClause?.inheritedTypes.map(\.type) ?? []
         if let other = types.first(where: { !["Sendable", "Swift.Sendable"].contains($0.trimmedDescription) })

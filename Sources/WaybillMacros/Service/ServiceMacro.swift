@@ -3,10 +3,12 @@
 public import SwiftSyntax
 public import SwiftSyntaxMacros
 
-/// `@Service("app://time")` on a protocol: the proxy that calls it by messages, and the routes of its
-/// providers.
+/// The macro `@Service("app://time")` for protocols.
+///
+/// It generates the proxy that calls a service by messages, and the routes of the modules that provide the
+/// service.
 open class ServiceMacro: PeerMacro {
-    /// Writes the proxy and the routes.
+    /// Generates the proxy and the routes.
     public static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,

@@ -3,10 +3,12 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-/// What a service requires, in the order of its code.
+/// The requirements of a service, in the order of the source.
 struct ServiceMembers {
     let requirements: [ServiceRequirement]
-    /// Whether each of them can be called by a message; what cannot is reported.
+    /// Whether messages can call all requirements.
+    ///
+    /// Requirements that messages cannot call have been reported.
     let areAllGood: Bool
 
     init(of declaration: ProtocolDeclSyntax, _ reporter: Reporter) {

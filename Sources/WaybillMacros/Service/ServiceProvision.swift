@@ -3,13 +3,16 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// The services that a module provides: a macro cannot look at a type's protocols, so for every type that the
-/// actor names behind its colon a call is written, and the compiler finds the one that belongs to a service,
-/// or the one that gives nothing.
+/// The services that a module provides.
+///
+/// A macro cannot look up the protocols of a type. The macro therefore generates a call for each type in the
+/// inheritance clause of the actor. The compiler selects the overload that belongs to a service, or the one
+/// that returns no routes.
 struct ServiceProvision {
     let module: ModuleDeclaration
 
-    /// Nil where the actor names no type, or says itself what it provides.
+    /// The declaration of `services`; nil if no inherited type can be a service, or if the actor declares the
+    /// property itself.
     var member: DeclSyntax? {
         let types = self.types
         guard !types.isEmpty, !self.isDeclared else { return nil }
@@ -27,18 +30,20 @@ struct ServiceProvision {
             """
     }
 
-    /// The methods that a service's routes may call in place: which of them belong to a service, and to
-    /// which, is found out when the module is installed.
+    /// The methods that a service's routes may call in place.
+    ///
+    /// Whether a method belongs to a service, and to which one, is determined when the module is installed.
     private var methods: [String] {
         let functions = self.module.actor.memberBlock.members.compactMap {
             $0.decl.as(FunctionDeclSyntax.self)
         }
-        // Of a method that is there twice, the one that is async may be the service's.
+        // If a method is overloaded, the async overload may belong to the service.
         let suspending = Set(functions.lazy.filter(\.isAsync).map(\.fullName))
         return functions.filter { !suspending.contains($0.fullName) }.compactMap(self.method)
     }
 
-    /// The entry of a method; nil if a message cannot call it in place, or no service can require it.
+    /// Returns the entry of a method, or nil when a message cannot call it in place or a service cannot
+    /// require it.
     private func method(_ function: FunctionDeclSyntax) -> String? {
         guard function.isCalledInPlace else { return nil }
         let list = function.signature.parameterClause.parameters
@@ -71,13 +76,13 @@ struct ServiceProvision {
         return types.map { type in
             type.as(AttributedTypeSyntax.self)?.baseType.trimmedDescription ?? type.trimmedDescription
         }
-        // Of what every module may be, none is a service, and the first is a class.
+        // No type in this list is a service. `NSObject` is a class.
         .filter { !["NSObject", "Sendable", "LoopBound", "Module", "Waybill.Module", "Actor"].contains($0) }
     }
 }
 
 extension FunctionDeclSyntax {
-    /// The name with the labels of the arguments, without backticks.
+    /// The name with the labels of the parameters, without backticks.
     var fullName: String {
         let labels = self.signature.parameterClause.parameters.map {
             "\($0.firstName.text.withoutBackticks):"
@@ -85,14 +90,14 @@ extension FunctionDeclSyntax {
         return "\(self.name.text.withoutBackticks)(\(labels.joined()))"
     }
 
-    /// Whether code that is isolated to the actor calls it as any closure could, as far as that can be seen
-    /// here.
+    /// Whether code that is isolated to the actor can call the method synchronously, as far as the syntax
+    /// shows.
     fileprivate var isCalledInPlace: Bool {
         let isHidden = self.modifiers.contains {
             ["static", "class", "private", "fileprivate", "mutating", "distributed"].contains($0.name.text)
         }
         let attributes = self.attributes.compactMap { $0.as(AttributeSyntax.self)?.plainName }
-        // Any other may be a global actor.
+        // Any other attribute may be a global actor.
         let isElsewhere = !attributes.allSatisfy {
             ["Route", "discardableResult", "inline", "inlinable", "usableFromInline", "objc"].contains($0)
         }
@@ -105,8 +110,9 @@ extension FunctionDeclSyntax {
 }
 
 extension TypeSyntax {
-    /// Whether values of the type are copied, kept and used without a word about it, as far as the type says
-    /// it: what can be neither copied nor kept is passed with a specifier, or is a view of memory.
+    /// Whether values of the type can be copied and stored, as far as the syntax shows.
+    ///
+    /// A value that cannot be copied or stored is passed with a specifier, or is a view of memory.
     fileprivate var isOfPlainValues: Bool {
         if ValueType.opaque(in: Syntax(self)) != nil { return false }
         if let attributed = self.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty {

@@ -4,7 +4,9 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension ServiceRequirement {
-    /// A message takes time, and may fail on its way with more errors than the provider knows.
+    /// Checks that a method is `async throws`.
+    ///
+    /// A message takes time, and may fail with errors that the provider does not declare.
     static func checkEffects(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
         let effects = function.signature.effectSpecifiers
         let clause = effects?.throwsClause

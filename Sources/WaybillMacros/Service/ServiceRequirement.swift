@@ -4,16 +4,16 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// A method that a service requires, checked.
+/// A validated method that a service requires.
 struct ServiceRequirement {
     let function: FunctionDeclSyntax
     let parameters: [RouteParameter]
-    /// The type of what it returns.
+    /// The return type.
     let output: TypeSyntax
-    /// Where that type is written; nil if it is known to be `Sendable`.
+    /// The source line of the return type; nil if the type is known to be `Sendable`.
     let outputLine: SourceLine?
 
-    /// Nil if no message can call it, and the reason is reported.
+    /// Creates a requirement, or reports the problem and returns nil when a message cannot call the method.
     init?(_ function: FunctionDeclSyntax, _ owner: String, _ reporter: Reporter) {
         self.function = function
         let isPlain = Self.checkPlain(function, reporter)
@@ -37,14 +37,14 @@ struct ServiceRequirement {
         }
     }
 
-    /// The name as code, with backticks where it needs them.
+    /// The name in source code, with backticks if it has them.
     var identifier: String { self.function.name.text }
     var name: String { self.identifier.withoutBackticks }
 
-    /// The type of what it returns, as an expression.
+    /// The return type as an expression.
     var replyMetatype: String { ValueType.metatype(self.output) }
 
-    /// The documentation comment, without its signs.
+    /// The text of the documentation comment, without comment markers.
     var documentation: String { RouteMethod.documentation(of: self.function) }
 
     private static func checkPlain(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
@@ -77,7 +77,7 @@ struct ServiceRequirement {
         return true
     }
 
-    /// A closure travels with the message, so it outlives the call's beginning.
+    /// Checks that a closure is escaping, because the message stores it.
     private static func checkKept(_ parameter: FunctionParameterSyntax, _ reporter: Reporter) -> Bool {
         guard ValueType.function(parameter.type) != nil, !parameter.type.is(OptionalTypeSyntax.self),
             parameter.type.as(AttributedTypeSyntax.self)?.attributes.first(named: "escaping") == nil,

@@ -3,9 +3,9 @@
 internal import SwiftSyntax
 internal import WaybillRouting
 
-/// The URL of a service, as its attribute says it.
+/// The URL in the attribute of a service.
 enum ServiceURL {
-    /// Nil if it is none, and the reason is reported.
+    /// Returns the URL, or reports the problem and returns nil when the attribute has no valid URL.
     static func url(in attribute: AttributeSyntax, of name: String, reporter: Reporter) -> String? {
         guard let (pattern, argument) = BaseURL.service.read(in: attribute, of: name, reporter: reporter)
         else { return nil }

@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Writes what would be written by hand to call a protocol by messages, and to answer them.
+/// Generates the proxy and the routes of a service, as a person could write them.
 struct ServiceWriter {
     let service: ServiceDeclaration
 
@@ -49,8 +49,10 @@ struct ServiceWriter {
             """
     }
 
-    /// The types of replies that may not be `Sendable`, each said once: proxy and routes refer to it, and the
-    /// compiler reports it there only.
+    /// The reply types that may not be `Sendable`, each declared once.
+    ///
+    /// Because the proxy and the routes refer to these declarations, the compiler reports each type only
+    /// there.
     private var replies: [String] {
         let access = self.service.memberAccess
         let types = self.service.requirements.compactMap { requirement -> String? in
@@ -68,7 +70,9 @@ struct ServiceWriter {
         requirement.outputLine.map { _ in "\(self.proxyName).ReplyTypes.\(requirement.identifier).self" }
     }
 
-    /// A proxy that ran elsewhere than its caller would hop twice with each call.
+    /// Returns the modifiers of a proxy method.
+    ///
+    /// A proxy that does not run on its caller's executor would hop twice in each call.
     private func modifiers(_ requirement: ServiceRequirement) -> String {
         let function = requirement.function
         let written = function.modifiers.map { "\($0.trimmedDescription) " }.joined()
@@ -144,13 +148,13 @@ struct ServiceWriter {
         return type == "()" ? "Void" : type
     }
 
-    /// A type outside of the protocol, where the aliases that this declares have a name in front.
+    /// Returns a type for use outside of the protocol, where the protocol's aliases must be qualified.
     private func qualified(_ type: TypeSyntax, by owner: String) -> TypeSyntax {
         AliasRewriter(aliases: self.service.aliases, owner: owner).rewrite(type).cast(TypeSyntax.self)
     }
 }
 
-/// Writes the name of a type in front of the aliases that it has from a protocol.
+/// A rewriter that qualifies a protocol's aliases with the name of a type.
 private final class AliasRewriter: SyntaxRewriter {
     private let aliases: Set<String>
     private let owner: String

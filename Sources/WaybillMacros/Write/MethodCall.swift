@@ -2,17 +2,17 @@
 
 internal import SwiftSyntax
 
-/// The call of a module's method with what a message brings.
+/// A call of a module's method with the values in a message.
 struct MethodCall {
     let function: FunctionDeclSyntax
     let parameters: [RouteParameter]
-    /// Whether the method is isolated to something else than the module.
+    /// Whether the method is isolated to another actor than the module.
     var isElsewhere = false
 
-    /// What the closure around the call names its message.
+    /// The parameter name of the message in the enclosing closure.
     var message: String { self.parameters.isEmpty ? "_" : "message" }
 
-    /// What is read, as an argument of an initializer; nil if there is nothing.
+    /// The descriptions of the parameters, as an argument of an initializer; nil if there are none.
     var descriptions: String? {
         let parameters = self.parameters.filter { !$0.isMessage }
             .map { parameter in
@@ -26,7 +26,7 @@ struct MethodCall {
         return parameters.isEmpty ? nil : "parameters: [\(parameters.joined())\n    ]"
     }
 
-    /// The call.
+    /// The code of the call.
     var code: String {
         let isThrowing = self.function.mayThrow || self.parameters.contains { !$0.isMessage }
         let isAsync = self.function.isAsync || self.isElsewhere
@@ -38,7 +38,9 @@ struct MethodCall {
         return "\(effects)module.\(self.function.name.text)(\(list))"
     }
 
-    /// The type is named, so that of two methods with one name the right one is called.
+    /// Returns the code of an argument.
+    ///
+    /// It names the type, so that the compiler selects the right overload of the method.
     private func value(of parameter: RouteParameter) -> String {
         if parameter.isMessage { return "message" }
         let name = parameter.name.asLiteral
@@ -46,7 +48,7 @@ struct MethodCall {
         guard let value = parameter.defaultValue, !value.is(NilLiteralExprSyntax.self) else {
             return "\(read) as \(parameter.type.trimmedDescription)"
         }
-        // Behind `??`, nil that was passed would be a missing value.
+        // With `??`, a passed nil would be treated as a missing value.
         if ValueType.isOptional(parameter.type) {
             let type = parameter.type.trimmedDescription
             return "message.argument(\(name), default: \(value.trimmedDescription)) as \(type)"

@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Writes what would be written by hand to make a module of an actor.
+/// Generates the members that make an actor a module, as a person could write them.
 struct ModuleWriter {
     let module: ModuleDeclaration
     let routes: ModuleRoutes
@@ -16,7 +16,8 @@ struct ModuleWriter {
             members.append("\(raw: access)nonisolated let context = Waybill.ModuleContext.current")
         case .declared: break
         case .taken:
-            // The protocol's property under another name, since the actor uses `context` for something else.
+            // The actor uses the name `context` for another property, so the protocol's property gets another
+            // name.
             members.append(
                 """
                 @_implements(Waybill.Module, context)
@@ -44,14 +45,16 @@ struct ModuleWriter {
         return members
     }
 
-    /// A statement for each route and not a list of them: conditions have their place there, the compiler's
-    /// time grows with their number only, and what it says of one is said there.
+    /// The code that builds the list of routes, with one statement for each route.
+    ///
+    /// Statements can be inside of `#if` conditions. The time of the compiler grows linearly with their
+    /// number, and it reports an error at the statement of the route.
     private var list: String {
         let type = "[Waybill.ModuleRoute<\(self.module.name)>]"
         guard !self.routes.items.isEmpty else { return "[]" }
         let count = self.routes.items.count
-        // If no condition holds, this is all that happens to the variable, and without it the compiler would
-        // warn.
+        // When no condition holds, no other statement modifies the variable, and the compiler would warn
+        // about it.
         let reserve = self.routes.hasUnconditional ? [] : ["routes.reserveCapacity(\(count))"]
         let statements = self.statements(self.routes.items)
         let lines = ["var routes: \(type) = []"] + reserve + statements + ["return routes"]

@@ -3,15 +3,16 @@
 internal import SwiftSyntax
 internal import WaybillRouting
 
-/// The entry of a route in the module's list, with the code that calls the method.
+/// The entry of a route in the list of a module's routes, with the code that calls the method.
 struct RouteEntry {
     let method: RouteMethod
     let module: String
 
     /// The statement that adds the entry to the list.
     ///
-    /// The compiler reports a reply that is not `Sendable` at the initializer's first line. That line is the
-    /// reply's in the source; the closure keeps its own lines, so it stands in front.
+    /// The compiler reports a reply that is not `Sendable` at the first line of the initializer. A source
+    /// location directive maps that line to the reply in the source. The closure is declared before it, so
+    /// that the directive does not change the closure's lines.
     var statement: String {
         let type = "Waybill.ModuleRoute<\(self.module)>"
         guard let line = self.method.replyLine else {
@@ -34,7 +35,7 @@ struct RouteEntry {
         return "do {\n    \(code.indented(by: 4))\n}"
     }
 
-    /// The call that adds the type of the method's typed errors.
+    /// The call that adds the type of a typed error.
     private var failures: String { self.method.failure.map { "\n.throwing(\($0).self)" } ?? "" }
 
     private var call: MethodCall {

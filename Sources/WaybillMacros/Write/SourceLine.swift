@@ -2,30 +2,32 @@
 
 internal import SwiftSyntax
 
-/// A line of the code that a macro stands on, where the compiler's errors about an expansion belong.
+/// A line of the source to which a macro is attached, used for the compiler's errors about the expansion.
 ///
-/// A macro does not see whether a type is `Sendable`. The compiler finds that out in the expansion, and
-/// without a directive it would say so there, and not at the type that is written in the source.
+/// A macro cannot determine whether a type is `Sendable`. The compiler checks the type in the expansion.
+/// Without a directive, it would report the error there and not at the type in the source.
 struct SourceLine: Equatable {
     let file: String
     let number: Int
 
-    /// Code of an expansion, whose first line is this line of the source.
+    /// Returns code whose first line the compiler treats as this line of the source.
     func mapping(_ code: String) -> String {
         "#sourceLocation(file: \(self.file.asLiteral), line: \(self.number))\n\(code)\n#sourceLocation()"
     }
 }
 
 extension SourceLine? {
-    /// The code, on a line of the source if there is one.
+    /// Returns the code, mapped to the source line if there is one.
     func mapping(_ code: String) -> String { self?.mapping(code) ?? code }
 }
 
 extension [SourceLine?] {
-    /// The first line of those that there are.
+    /// The first line that is not nil.
     var firstKnown: SourceLine? { self.lazy.compactMap(\.self).first }
 
-    /// Parts of one statement, each on its own line of the source: those of later lines begin a new line.
+    /// Joins parts of one statement, each on its own source line.
+    ///
+    /// A part on a later source line begins a new line.
     func join(_ parts: [String], separator: String = "") -> String {
         var current = self.firstKnown?.number ?? 0
         var text = ""

@@ -3,7 +3,7 @@
 internal import SwiftSyntax
 internal import WaybillRouting
 
-/// The function that makes the typed URL of a route.
+/// The function that builds the typed URL of a route.
 struct URLBuilder {
     private struct Parameter {
         let label: String?
@@ -13,11 +13,12 @@ struct URLBuilder {
         let defaultValue: String?
         var line: SourceLine?
         var isAlwaysSent = false
-        /// Whether the type is an existential, which a generic call would open: what it holds could then be
-        /// taken for text.
+        /// Whether the type is an existential.
+        ///
+        /// A generic call would open it, and its value could be treated as text.
         var isExistential = false
 
-        /// The value as the type that the method declares.
+        /// The value, converted to the declared type if needed.
         var argument: String { self.isExistential ? "\(self.identifier) as \(self.type)" : self.identifier }
 
         var text: String {
@@ -30,7 +31,9 @@ struct URLBuilder {
     private let method: RouteMethod
     private let parameters: [Parameter]
 
-    /// A builder has what the method reads, and what the path has for a method that reads the message.
+    /// Creates a builder whose parameters are the values that the method reads.
+    ///
+    /// If the method reads the whole message, the builder also has the other values of the path.
     init(_ method: RouteMethod) {
         self.method = method
         let read = method.parameters.filter { !$0.isMessage }
@@ -58,12 +61,12 @@ struct URLBuilder {
         self.parameters = read + unread
     }
 
-    /// What two builders must not share.
+    /// A text that two builders must not share.
     var signature: String {
         self.parameters.map { "\($0.label ?? "_"):\($0.type)," }.joined() + self.method.reply
     }
 
-    /// Nil where no URL can be made of the pattern.
+    /// The declaration of the function; nil if a URL cannot be built from the pattern.
     var declaration: String? {
         guard self.method.pattern.canBePrinted else { return nil }
         let words = self.method.function.modifiers.map(\.name.text)
@@ -94,7 +97,9 @@ struct URLBuilder {
         return (self.method.documentation.isEmpty ? [] : documentation).joined() + availability.joined()
     }
 
-    /// A closure is kept in the URL.
+    /// Returns the type of a parameter.
+    ///
+    /// A closure is escaping, because the URL stores it.
     private static func kept(_ parameter: RouteParameter) -> String {
         let type = parameter.type.trimmedDescription
         let isKept = parameter.isEscaping || ValueType.function(parameter.type) != nil
