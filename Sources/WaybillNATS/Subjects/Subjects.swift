@@ -291,8 +291,7 @@ struct PatternShape: Sendable, Hashable {
             bytes.append(UInt8(ascii: "."))
             switch segment {
             case .literal(let text): Subjects.append(token: text, to: &bytes)
-            // A `%` marks a value. The encoding of a literal differs: its `%` is followed by two hexadecimal
-            // digits.
+            // A `%` before the kind marks a value.
             case .value(let kind):
                 bytes.append(UInt8(ascii: "%"))
                 Subjects.append(token: kind, to: &bytes)
