@@ -59,7 +59,12 @@ extension Navigator {
         line: Int = #line,
         _ make: @escaping @Sendable (NavigationRequest) async throws -> Destination
     ) throws(RoutingError) -> Registration {
-        try self.register(DestinationFactory(name: name ?? pattern, make: make), for: pattern, fileID, line)
+        try self.register(
+            DestinationFactory(name: name ?? pattern, make: make),
+            for: pattern,
+            fileID: fileID,
+            line: line
+        )
     }
 
     /// Registers a destination whose properties are the parameters, by name and type.
@@ -96,7 +101,7 @@ extension Navigator {
         let factory = DestinationFactory(name: name ?? "\(Destination.self)") { request in
             try request.decode(Destination.self)
         }
-        return try self.register(factory, for: pattern, fileID, line)
+        return try self.register(factory, for: pattern, fileID: fileID, line: line)
     }
 
     /// Registers the destinations of a configuration, which replaces the one before with the same name.
@@ -140,8 +145,8 @@ extension Navigator {
     nonisolated func register(
         _ factory: DestinationFactory?,
         for pattern: String,
-        _ fileID: String,
-        _ line: Int
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> Registration {
         try self.bus.register(pattern, on: self, fileID: fileID, line: line) { navigator, message in
             try await navigator.handle(message, factory)

@@ -74,7 +74,7 @@ public actor Navigator: LoopBound {
         self.bus = bus.unowned
         self.presenters = [NavigationState.mainPresenter: presenter]
         for scheme in schemes ?? [bus.defaultScheme] {
-            _ = try self.register(nil, for: "\(scheme)://", #fileID, #line)
+            _ = try self.register(nil, for: "\(scheme)://", fileID: #fileID, line: #line)
         }
     }
 }

@@ -141,7 +141,7 @@ extension MessageBus {
         let box = RouterBox<Router.Destination>(settings: Router.Settings.self) {
             TypedRouter(router: router)
         }
-        return try self.provideOnDemand(service, named: name, by: box, fileID, line)
+        return try self.provideOnDemand(service, named: name, by: box, fileID: fileID, line: line)
     }
 
     /// Has a service made on demand by a router whose destination is more than this one service.
@@ -172,7 +172,7 @@ extension MessageBus {
         let box = RouterBox<Service>(settings: Router.Settings.self) {
             AdaptedRouter(TypedRouter(router: router), view)
         }
-        return try self.provideOnDemand(service, named: name, by: box, fileID, line)
+        return try self.provideOnDemand(service, named: name, by: box, fileID: fileID, line: line)
     }
 
     /// Says how a router whose destination is of another type provides a service: without it, Swift 6.3 fails

@@ -168,7 +168,7 @@ extension ArgumentReader {
         // Equal types need this early return: the casts below can turn nil into `.some(nil)` or the reverse.
         if Swift.type(of: passed) == type { return passed as? Value }
         if let compound = type as? any CompoundArgument.Type {
-            return try self.fitCompound(passed, compound, type)
+            return try self.fitCompound(passed, compound, as: type)
         }
         if let value = passed as? Value {
             guard EncodedValues.isUnconstrained(type), let encoded = passed as? any EncodedValue else {
@@ -197,7 +197,7 @@ extension ArgumentReader {
     private func fitCompound<Compound: CompoundArgument, Value>(
         _ passed: Any,
         _ compound: Compound.Type,
-        _ type: Value.Type
+        as type: Value.Type
     ) throws(RoutingError) -> Value? {
         guard let value = try compound.fit(passed, self) else { return nil }
         return value as? Value

@@ -104,8 +104,8 @@ struct Configured: Sendable {
     init(
         _ configuration: RouteConfiguration,
         named name: String,
-        _ destinations: [String: MessageBus.Destination],
-        _ core: BusCore
+        destinations: [String: MessageBus.Destination],
+        on core: BusCore
     ) {
         self.name = name
         self.configuration = configuration
@@ -163,7 +163,7 @@ struct Targets {
         }
         if let destination = destinations[entry.target] { return Found(target: .handler(destination)) }
         let pattern = try table.pattern(entry.pattern)
-        if entry.isURL { return try Self.find(entry.target, pattern, in: table, connections) }
+        if entry.isURL { return try Self.find(entry.target, for: pattern, in: table, connections) }
         // A selector, for example `detail:` or `detail:in:`, refers to the action with its base name.
         let target = entry.target.prefix { $0 != ":" }
         let names = target.split(separator: ".", omittingEmptySubsequences: false)
@@ -176,7 +176,7 @@ struct Targets {
 
     private static func find(
         _ url: String,
-        _ pattern: RoutePattern,
+        for pattern: RoutePattern,
         in table: RouteTable<Target>,
         _ connections: Connections
     ) throws(RoutingError) -> Found? {

@@ -140,6 +140,8 @@ extension MessageBus {
         named name: String = "",
         destinations: [String: Destination] = [:]
     ) throws(ConfigurationError) {
-        try self.core.configure(Configured(configuration, named: name, destinations, self.core))
+        try self.core.configure(
+            Configured(configuration, named: name, destinations: destinations, on: self.core)
+        )
     }
 }

@@ -77,7 +77,7 @@ public struct Actions: Sendable {
             throw Self.missing(
                 address,
                 "the URL names neither a target nor an action",
-                Self.example(address.scheme)
+                advice: Self.example(address.scheme)
             )
         }
         let target =
@@ -89,21 +89,21 @@ public struct Actions: Sendable {
             throw Self.missing(
                 address,
                 "it names the target `\(wanted)` and no action",
-                isSchemeTarget ? "as in \(address.scheme)://detail" : Self.example(address.scheme)
+                advice: isSchemeTarget ? "as in \(address.scheme)://detail" : Self.example(address.scheme)
             )
         }
         guard let target else {
             throw Self.missing(
                 address,
                 "there is no target `\(wanted)` to have an action `\(name)`",
-                Self.advice(wanted, self.targets.values.map(\.name))
+                advice: Self.advice(wanted, self.targets.values.map(\.name))
             )
         }
         guard let namesakes = target.actions[name] else {
             throw Self.missing(
                 address,
                 "the target `\(target.name)` has no action `\(name)`",
-                Self.advice(name, Array(target.actions.keys))
+                advice: Self.advice(name, Array(target.actions.keys))
             )
         }
         let fitting = namesakes.compactMap { action in
@@ -113,7 +113,7 @@ public struct Actions: Sendable {
             throw Self.missing(
                 address,
                 "the target `\(target.name)` has no action `\(name)` \(hasValues ? "with" : "without") values",
-                "it has one that is called \(hasValues ? "without" : "with") them"
+                advice: "it has one that is called \(hasValues ? "without" : "with") them"
             )
         }
         return best.action
@@ -123,8 +123,12 @@ public struct Actions: Sendable {
         "a target and then an action are needed, as in \(scheme)://user/detail"
     }
 
-    private static func missing(_ address: Address, _ what: String, _ advice: String) -> RoutingError {
-        RoutingError(.noHandler, url: address.text, message: advice.isEmpty ? what : "\(what); \(advice)")
+    private static func missing(_ address: Address, _ problem: String, advice: String) -> RoutingError {
+        RoutingError(
+            .noHandler,
+            url: address.text,
+            message: advice.isEmpty ? problem : "\(problem); \(advice)"
+        )
     }
 
     /// Returns the nearest name as a suggestion, or the list of existing names.

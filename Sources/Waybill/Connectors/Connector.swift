@@ -116,7 +116,7 @@ extension MessageBus {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Registration {
-        try self.core.connect(scheme, to: connector, fileID, line)
+        try self.core.connect(scheme, to: connector, fileID: fileID, line: line)
     }
 
     /// The schemes that have a connector, sorted.
@@ -128,8 +128,8 @@ extension BusCore {
     func connect(
         _ scheme: String,
         to connector: any Connector,
-        _ fileID: String,
-        _ line: Int
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> Registration {
         let pattern = Connection.pattern(of: scheme)
         guard Address.isScheme(scheme) else { throw .noScheme(pattern) }

@@ -66,20 +66,29 @@ extension BusCore {
         let ticket = self.open(on: shard)
 
         // Admit.
-        if let error = self.rejection(of: request) { return self.fail(ticket, request, error, on: shard) }
+        if let error = self.rejection(of: request) {
+            return self.fail(ticket, of: request, with: error, on: shard)
+        }
 
         // Resolve.
         let (target, parameters) = self.resolve(request, on: shard)
 
         // Intercept.
         if let chain = self.chain(on: shard) {
-            return self.intercept(request, ticket, (target, parameters), by: chain, on: shard)
+            return self.intercept(request, ticket: ticket, route: (target, parameters), by: chain, on: shard)
         }
 
         switch consume target {
         case .handler(let handler), .connector(let handler):
-            return self.handle(request, ticket, parameters, at: handler, on: shard, call)
-        case .missing(let error): return self.fail(ticket, request, error, on: shard)
+            return self.handle(
+                request,
+                ticket: ticket,
+                parameters: parameters,
+                at: handler,
+                on: shard,
+                call
+            )
+        case .missing(let error): return self.fail(ticket, of: request, with: error, on: shard)
         case .instances: preconditionFailure("a route is resolved to one of its instances")
         }
     }
@@ -90,8 +99,8 @@ extension BusCore {
     @inline(never)
     private func handle(
         _ request: borrowing Request,
-        _ ticket: consuming MessageTicket,
-        _ parameters: consuming Parameters,
+        ticket: consuming MessageTicket,
+        parameters: consuming Parameters,
         at handler: Handler,
         on shard: BorrowedShard?,
         _ call: (Handler, Message) throws -> (any Sendable)?
@@ -100,7 +109,7 @@ extension BusCore {
         let isImmediate = handler.isImmediate
         let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
         guard case .here = place, isImmediate else {
-            return self.start(request, ticket, parameters, handler, at: place)
+            return self.start(request, ticket: ticket, parameters: parameters, at: handler, place: place)
         }
 
         // Invoke.
@@ -117,8 +126,8 @@ extension BusCore {
     @inline(never)
     private func fail(
         _ ticket: consuming MessageTicket,
-        _ request: borrowing Request,
-        _ error: RoutingError,
+        of request: borrowing Request,
+        with error: RoutingError,
         on shard: BorrowedShard?
     ) -> Delivery {
         let id = ticket.id
@@ -130,10 +139,10 @@ extension BusCore {
     @inline(never)
     private func start(
         _ request: Request,
-        _ ticket: consuming MessageTicket,
-        _ parameters: consuming Parameters,
-        _ handler: Handler,
-        at place: Mailbox.Place
+        ticket: consuming MessageTicket,
+        parameters: consuming Parameters,
+        at handler: Handler,
+        place: Mailbox.Place
     ) -> Delivery {
         if case .queue(let takesSlot) = place, handler.isImmediate, !request.expiry.exists {
             // The caller can be freed until the handler begins, and the handler cannot suspend: it needs no
@@ -141,7 +150,13 @@ extension BusCore {
             let message = request.message(id: ticket.id, parameters: parameters, on: self)
             return .queued(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
-        let (exchange, message) = self.exchange(request, ticket, parameters, at: handler, to: .caller)
+        let (exchange, message) = self.exchange(
+            request,
+            ticket: ticket,
+            parameters: parameters,
+            at: handler,
+            to: .caller
+        )
         exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
         return .started(exchange)
     }
@@ -149,8 +164,8 @@ extension BusCore {
     /// Makes the exchange of a message, and the message.
     func exchange(
         _ request: Request,
-        _ ticket: consuming MessageTicket,
-        _ parameters: consuming Parameters,
+        ticket: consuming MessageTicket,
+        parameters: consuming Parameters,
         at handler: Handler?,
         to recipient: Recipient
     ) -> (Exchange, Message) {
@@ -190,19 +205,19 @@ extension BusCore {
     @inline(never)
     private func intercept(
         _ request: Request,
-        _ ticket: consuming MessageTicket,
-        _ route: ResolvedRoute,
+        ticket: consuming MessageTicket,
+        route: ResolvedRoute,
         by chain: MiddlewareChain,
         on shard: BorrowedShard?
     ) -> Delivery {
         // Text that is no URL meets no middleware.
         if case .missing(let error) = route.target, error.code != .noRoute {
-            return self.fail(ticket, request, error, on: shard)
+            return self.fail(ticket, of: request, with: error, on: shard)
         }
         let request = chain.isObserved ? request.noting(.request, on: self) : request
         let isImmediate = route.target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
         guard isImmediate, !request.expiry.exists else {
-            return .started(self.intercept(request, ticket, route, by: chain, to: .caller))
+            return .started(self.intercept(request, ticket: ticket, route: route, by: chain, to: .caller))
         }
         var message = request.message(id: ticket.id, parameters: route.parameters, on: self)
         message.keepHeaders()
@@ -214,16 +229,16 @@ extension BusCore {
     /// Has a message meet middlewares in a task of its own.
     func intercept(
         _ request: Request,
-        _ ticket: consuming MessageTicket,
-        _ route: ResolvedRoute,
+        ticket: consuming MessageTicket,
+        route: ResolvedRoute,
         by chain: MiddlewareChain,
         to recipient: Recipient
     ) -> Exchange {
         let handler = route.target.handler
         var (exchange, message) = self.exchange(
             request,
-            ticket,
-            route.parameters,
+            ticket: ticket,
+            parameters: route.parameters,
             at: handler,
             to: recipient
         )

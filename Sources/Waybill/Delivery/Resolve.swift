@@ -181,10 +181,13 @@ extension Target {
         switch self {
         case .handler(let handler), .connector(let handler):
             let shared = Handler(sharing: handler)
-            return configured.map { .instances(InstanceGroup([shared], .single, $0)) } ?? .handler(shared)
+            return configured.map { .instances(InstanceGroup([shared], by: .single, configured: $0)) }
+                ?? .handler(shared)
         case .instances(let group):
             let members = group.members.map { Handler(sharing: $0) }
-            return .instances(InstanceGroup(members, group.choice, configured ?? group.configured))
+            return .instances(
+                InstanceGroup(members, by: group.choice, configured: configured ?? group.configured)
+            )
         case .missing: return self
         }
     }

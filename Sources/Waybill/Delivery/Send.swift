@@ -21,14 +21,17 @@ extension BusCore {
         let request = isOwn ? request.inheriting(on: shard) : request
         let ticket = self.open(on: shard)
         if let error = self.rejection(of: request) {
-            return self.fail(ticket, request, error, for: sender, on: shard)
+            return self.fail(ticket, of: request, with: error, for: sender, on: shard)
         }
         let (target, parameters) = self.resolve(request, on: shard)
         let chain = self.chain(on: shard)
         guard let mailbox = self.mailbox(of: target, chain) else {
-            return self.fail(ticket, request, target.failure, for: sender, on: shard)
+            return self.fail(ticket, of: request, with: target.failure, for: sender, on: shard)
         }
-        return mailbox.post(self.envelope(request, ticket, target, parameters, chain), for: sender)
+        return mailbox.post(
+            self.envelope(request, ticket: ticket, to: target, parameters: parameters, by: chain),
+            for: sender
+        )
     }
 
     /// Sends a message as soon as there is a slot for it in the mailbox of its handler.
@@ -40,24 +43,36 @@ extension BusCore {
         let shard = self.currentShard
         let ticket = self.open(on: shard)
         if let error = self.rejection(of: request) {
-            throw await self.failAwaited(ticket, request, error)
+            throw await self.failAwaited(ticket, of: request, with: error)
         }
         let (target, parameters) = self.resolve(request, on: shard)
         // A sender that waits for a slot learns at once that no handler is registered, whatever middlewares
         // intercept deliveries.
         guard let handler = target.handler else {
-            throw await self.failAwaited(ticket, request, target.failure)
+            throw await self.failAwaited(ticket, of: request, with: target.failure)
         }
         if handler.mailbox.whenFull == .suspend {
             if let error = await self.waitForSlot(request, handler) {
-                throw await self.failAwaited(ticket, request, error, at: handler)
+                throw await self.failAwaited(ticket, of: request, with: error, at: handler)
             }
             handler.mailbox.post(
-                inSlot: self.envelope(request, ticket, target, parameters, self.registry.chain)
+                inSlot: self.envelope(
+                    request,
+                    ticket: ticket,
+                    to: target,
+                    parameters: parameters,
+                    by: self.registry.chain
+                )
             )
         } else {
             await handler.mailbox.makeRoom()
-            let envelope = self.envelope(request, ticket, target, parameters, self.registry.chain)
+            let envelope = self.envelope(
+                request,
+                ticket: ticket,
+                to: target,
+                parameters: parameters,
+                by: self.registry.chain
+            )
             if let error = handler.mailbox.post(envelope, for: .caller) {
                 await self.yieldThread()
                 throw error
@@ -79,10 +94,10 @@ extension BusCore {
     @inline(__always)
     private func envelope(
         _ request: borrowing Request,
-        _ ticket: consuming MessageTicket,
-        _ target: Target,
-        _ parameters: consuming Parameters,
-        _ chain: MiddlewareChain?
+        ticket: consuming MessageTicket,
+        to target: Target,
+        parameters: consuming Parameters,
+        by chain: MiddlewareChain?
     ) -> Envelope {
         var message = request.message(id: ticket.id, parameters: parameters, on: self)
         if let chain { message.prepare(for: chain, from: self.provenance(of: request, in: chain)) }
@@ -93,8 +108,8 @@ extension BusCore {
     @inline(never)
     private func fail(
         _ ticket: consuming MessageTicket,
-        _ request: Request,
-        _ error: RoutingError,
+        of request: Request,
+        with error: RoutingError,
         at handler: Handler? = nil,
         for recipient: Recipient,
         on shard: BorrowedShard?
@@ -105,13 +120,13 @@ extension BusCore {
 
     private nonisolated(nonsending) func failAwaited(
         _ ticket: consuming MessageTicket,
-        _ request: Request,
-        _ error: RoutingError,
+        of request: Request,
+        with error: RoutingError,
         at handler: Handler? = nil
     ) async -> RoutingError {
         let error = error.at(handler)
         let shard = self.currentShard
-        _ = self.fail(ticket, request, error, at: handler, for: .caller, on: shard)
+        _ = self.fail(ticket, of: request, with: error, at: handler, for: .caller, on: shard)
         await self.yieldThread()
         return error
     }

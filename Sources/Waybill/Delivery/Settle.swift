@@ -134,7 +134,7 @@ extension BusCore {
     ) {
         guard let error = outcome.failure else {
             if content.hasReturnURL, recipient.hasReturnLeg {
-                self.sendReturnLeg(content, ticket.id, outcome)
+                self.sendReturnLeg(of: content, id: ticket.id, outcome)
             }
             handler?.counters.end(.replied, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
             self.count(.replied, on: shard)
@@ -190,7 +190,7 @@ extension BusCore {
     }
 
     @inline(never)
-    private func sendReturnLeg(_ content: some SettledContent, _ id: CorrelationID, _ outcome: Outcome) {
+    private func sendReturnLeg(of content: some SettledContent, id: CorrelationID, _ outcome: Outcome) {
         guard case .success(let value) = outcome.result, let message = content.message(id, in: self),
             let path = message.extras?.returnPath, !path.isHeld
         else { return }

@@ -115,7 +115,7 @@ struct VisibleRoutes: Sendable {
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)
         let described = core.describedRoutes
-        for (route, description) in described where self.isExposed(route.pattern, exposed, &generator) {
+        for (route, description) in described where self.isExposed(route.pattern, in: exposed, &generator) {
             _ = try? self.table.insert(route.pattern.text, description)
         }
         for (pattern, operations) in exposed.patterns where !operations.isDisjoint(with: .answered) {
@@ -134,7 +134,7 @@ struct VisibleRoutes: Sendable {
 
     private func isExposed(
         _ pattern: RoutePattern,
-        _ exposed: ExposureTable,
+        in exposed: ExposureTable,
         _ generator: inout SeededGenerator
     ) -> Bool {
         Self.examples(of: pattern, &generator).allSatisfy { url in

@@ -35,7 +35,7 @@ package struct ExternalRequest: Sendable {
         ///     lead back to the peer.
         package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
         {
-            self.caller = ExternalCaller(origin, audience, returnHandler)
+            self.caller = ExternalCaller(origin, for: audience, returnHandler: returnHandler)
             self.extras = MessageExtras(external: self.caller)
         }
     }
@@ -131,8 +131,8 @@ final class ExternalCaller: Sendable {
 
     init(
         _ origin: MessageOrigin,
-        _ audience: Audience,
-        _ returnHandler: ExternalRequest.ReturnHandler?,
+        for audience: Audience,
+        returnHandler: ExternalRequest.ReturnHandler?,
         returnID: CorrelationID? = nil
     ) {
         self.origin = origin
@@ -143,7 +143,12 @@ final class ExternalCaller: Sendable {
 
     /// Returns a copy for another message.
     func with(returnID: CorrelationID) -> ExternalCaller {
-        ExternalCaller(self.origin, self.audience, self.returnHandler, returnID: returnID)
+        ExternalCaller(
+            self.origin,
+            for: self.audience,
+            returnHandler: self.returnHandler,
+            returnID: returnID
+        )
     }
 
     /// Returns a value to the peer if the return URL leads to the peer.

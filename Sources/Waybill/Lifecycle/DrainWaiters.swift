@@ -30,7 +30,7 @@ struct DrainWaiters {
         return self.lastID
     }
 
-    mutating func add(_ id: Int, _ condition: Condition, _ resume: @escaping @Sendable () -> Void) {
+    mutating func add(_ id: Int, for condition: Condition, _ resume: @escaping @Sendable () -> Void) {
         self.waiters[id] = Waiter(condition: condition, resume: resume)
     }
 
@@ -101,7 +101,7 @@ extension BusCore {
         let deadline = Deadline(self.time.instant + .seconds(1))
         let watch = DeadlineWatch(deadline, by: self.time, on: nil) { self.endWait(id) }
         self.drainWaiters.withLock { waiters in
-            waiters.add(id, .none) {
+            waiters.add(id, for: .none) {
                 watch.cancel()
                 self.deadLetters.close()
             }

@@ -107,7 +107,7 @@ extension BusCore {
         // The timer is not on the caller's loop, which a handler may block.
         var watch: DeadlineWatch?
         await waiter.wait(isolation: #isolation) {
-            self.drainWaiters.withLock { $0.add(id, .butExempt) { waiter.resume() } }
+            self.drainWaiters.withLock { $0.add(id, for: .butExempt) { waiter.resume() } }
             watch = DeadlineWatch(deadline, by: self.time, on: nil) { self.endWait(id) }
             self.noteEndsEverywhere()
             if Task.isCancelled { self.endWait(id) }

@@ -145,7 +145,7 @@ extension BusCore {
         let chain = self.registry.chain
         if error == nil, let chain, route.target.handler != nil || route.target.failure.code == .noRoute {
             let request = chain.isObserved ? request.noting(.request, on: self) : request
-            return ReplyStream(self.intercept(request, ticket, route, by: chain, to: .caller))
+            return ReplyStream(self.intercept(request, ticket: ticket, route: route, by: chain, to: .caller))
         }
         guard error == nil, let handler = route.target.handler else {
             let exchange = Exchange(ticket, for: request, at: nil, to: .caller, core: self)
@@ -154,7 +154,13 @@ extension BusCore {
         }
         // Every handler runs in a task here, and the task ends the handler's turn.
         let place = handler.mailbox.place(ticket.id, isImmediate: false)
-        let (exchange, message) = self.exchange(request, ticket, route.parameters, at: handler, to: .caller)
+        let (exchange, message) = self.exchange(
+            request,
+            ticket: ticket,
+            parameters: route.parameters,
+            at: handler,
+            to: .caller
+        )
         exchange.start(message, at: handler, place: place, on: self.watcher(of: request.expiry))
         return ReplyStream(exchange)
     }

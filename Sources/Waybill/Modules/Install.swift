@@ -39,7 +39,14 @@ extension MessageBus {
             let context = ModuleContext(bus: MessageBus(sharing: self.core), eventLoop: eventLoop)
             modules.append(try await ModuleContext.$installing.withValue(context) { try await make() })
         }
-        return try self.install(modules, name, instances, mailbox, fileID, line)
+        return try self.install(
+            modules,
+            named: name,
+            as: instances,
+            mailbox: mailbox,
+            fileID: fileID,
+            line: line
+        )
     }
 
     /// Registers the routes of an existing module, on the loop on which the module runs.
@@ -53,16 +60,16 @@ extension MessageBus {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Installation<Module> {
-        try self.install([module], name, .single, mailbox, fileID, line)
+        try self.install([module], named: name, as: .single, mailbox: mailbox, fileID: fileID, line: line)
     }
 
     private func install<Module: Waybill.Module>(
         _ modules: [Module],
-        _ name: String?,
-        _ instances: ModuleInstances,
-        _ mailbox: MailboxConfiguration?,
-        _ fileID: String,
-        _ line: Int
+        named name: String?,
+        as instances: ModuleInstances,
+        mailbox: MailboxConfiguration?,
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> Installation<Module> {
         if let mailbox {
             for module in modules { try self.configureMailbox(of: module, mailbox) }
@@ -73,18 +80,18 @@ extension MessageBus {
             let members = modules.map { Handler(route.makeCode($0), of: $0, core: self.core) }
             let target: Target =
                 members.count == 1
-                ? .handler(members[0]) : .instances(InstanceGroup(members, instances.choice))
+                ? .handler(members[0]) : .instances(InstanceGroup(members, by: instances.choice))
             target.describe(as: .route(route.description))
             return target
         }
         let offers = services.map { $0.offer(name, $0.url(named: name)) }
         do throws(RoutingError) {
-            let registrations = try self.core.register(targets, fileID, line)
+            let registrations = try self.core.register(targets, fileID: fileID, line: line)
             let provided: [Registration]
             do throws(RoutingError) {
                 // Services are added last, because they may replace the services of another module. If this
                 // step fails, no service has been replaced.
-                provided = try self.core.offer(offers, fileID, line)
+                provided = try self.core.offer(offers, fileID: fileID, line: line)
             } catch {
                 for registration in registrations { registration.cancel() }
                 throw error

@@ -46,8 +46,14 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     ) {
         // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
         // loop.
-        self.init(pattern, action, parameters, Value.self, documentation, takesMessage: takesMessage) {
-            module in
+        self.init(
+            pattern,
+            action: action,
+            parameters: parameters,
+            reply: Value.self,
+            documentation: documentation,
+            takesMessage: takesMessage
+        ) { module in
             .immediate(ImmediateBody(unsafe IsolatedBody(body).unisolated(module)))
         }
     }
@@ -64,8 +70,14 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) {
-        self.init(pattern, action, parameters, Value.self, documentation, takesMessage: takesMessage) {
-            module in
+        self.init(
+            pattern,
+            action: action,
+            parameters: parameters,
+            reply: Value.self,
+            documentation: documentation,
+            takesMessage: takesMessage
+        ) { module in
             .suspending(ActorCode(module, body))
         }
     }
@@ -87,9 +99,13 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         let signature = ServiceSignature(method, parameters)
         self.immediate = { methods in
             methods.lazy.compactMap { $0.code(of: signature, returning: Value.self) }.first.map { makeBody in
-                Self(pattern, action, parameters, Value.self, documentation) { module in
-                    .immediate(ImmediateBody(makeBody(module)))
-                }
+                Self(
+                    pattern,
+                    action: action,
+                    parameters: parameters,
+                    reply: Value.self,
+                    documentation: documentation
+                ) { module in .immediate(ImmediateBody(makeBody(module))) }
             }
         }
     }
@@ -133,21 +149,21 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     @usableFromInline
     init(
         _ pattern: String,
-        _ action: String,
-        _ parameters: [RouteDescription.Parameter],
-        _ reply: any Any.Type,
-        _ documentation: String,
+        action: String,
+        parameters: [RouteDescription.Parameter],
+        reply: any Any.Type,
+        documentation: String,
         takesMessage: Bool = false,
         _ makeCode: @escaping @Sendable (Module) -> HandlerCode
     ) {
         var description = RouteDescription(
             pattern,
-            "\(Module.self)",
-            action,
-            parameters,
-            TypeName.of(reply),
-            DescribedType(reply),
-            documentation
+            module: "\(Module.self)",
+            action: action,
+            parameters: parameters,
+            reply: TypeName.of(reply),
+            knownReply: DescribedType(reply),
+            documentation: documentation
         )
         description.takesMessage = takesMessage
         self.description = description

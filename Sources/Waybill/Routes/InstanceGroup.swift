@@ -16,7 +16,7 @@ final class InstanceGroup: Sendable {
 
     private let latestDescription = Locked<Handler.Description?>(nil)
 
-    init(_ members: [Handler], _ choice: ModuleInstances.Choice, _ configured: ConfiguredTarget? = nil) {
+    init(_ members: [Handler], by choice: ModuleInstances.Choice, configured: ConfiguredTarget? = nil) {
         self.members = members
         self.choice = choice
         self.configured = configured

@@ -34,7 +34,7 @@ extension MessageBus {
         _ handler: @escaping @Sendable (Message) throws -> Value
     ) throws(RoutingError) -> Registration {
         let handler = Handler(immediate: handler, mailbox: self.core.homeMailbox, core: self.core)
-        return try self.core.register(handler, pattern, fileID, line)
+        return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
     /// Registers a closure that may suspend.
@@ -52,7 +52,7 @@ extension MessageBus {
         _ handler: @escaping @Sendable (Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
         let handler = Handler(suspending: handler, mailbox: self.core.homeMailbox, core: self.core)
-        return try self.core.register(handler, pattern, fileID, line)
+        return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
     /// Registers code of an actor that cannot suspend, on the actor's loop.
@@ -77,7 +77,7 @@ extension MessageBus {
         // The bus calls a handler that cannot suspend only on the loop of its mailbox, which is the actor's
         // loop.
         let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
-        return try self.register(.immediate(code), of: module, pattern, fileID, line)
+        return try self.register(.immediate(code), of: module, pattern, fileID: fileID, line: line)
     }
 
     /// Registers code of an actor that may suspend, on the actor's loop.
@@ -93,7 +93,7 @@ extension MessageBus {
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Value
     ) throws(RoutingError) -> Registration {
         let code = ActorCode(module, handler)
-        return try self.register(.suspending(code), of: module, pattern, fileID, line)
+        return try self.register(.suspending(code), of: module, pattern, fileID: fileID, line: line)
     }
 
     @usableFromInline
@@ -101,10 +101,15 @@ extension MessageBus {
         _ code: HandlerCode,
         of module: some LoopBound,
         _ pattern: String,
-        _ fileID: String,
-        _ line: Int
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> Registration {
-        try self.core.register(Handler(code, of: module, core: self.core), pattern, fileID, line)
+        try self.core.register(
+            Handler(code, of: module, core: self.core),
+            pattern,
+            fileID: fileID,
+            line: line
+        )
     }
 
     // The overload is disfavored, because a trailing closure could otherwise be interpreted as the object.
@@ -125,18 +130,18 @@ extension BusCore {
     func register(
         _ handler: Handler,
         _ pattern: String,
-        _ fileID: String,
-        _ line: Int
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> Registration {
         handler.describe(as: .pattern(pattern))
-        return try self.register([.handler(handler)], fileID, line)[0]
+        return try self.register([.handler(handler)], fileID: fileID, line: line)[0]
     }
 
     /// Registers targets for the patterns in their descriptions: either all of them or none.
     func register(
         _ targets: [Target],
-        _ fileID: String,
-        _ line: Int
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> [Registration] {
         let patterns = targets.map { $0.pattern ?? "" }
         if patterns.count > 1 {

@@ -106,7 +106,7 @@ public struct RouteDescription: Sendable, Hashable {
 
         /// Creates the description of a parameter of which only the type's name is known.
         public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
-            self.init(name, type, DescribedType(nil), defaultValue)
+            self.init(name, type, known: DescribedType(nil), defaultValue: defaultValue)
         }
 
         /// Creates the description of a parameter whose type is known, as `@Route` does.
@@ -122,10 +122,10 @@ public struct RouteDescription: Sendable, Hashable {
             of valueType: any Any.Type,
             default defaultValue: String? = nil
         ) {
-            self.init(name, type, DescribedType(valueType), defaultValue)
+            self.init(name, type, known: DescribedType(valueType), defaultValue: defaultValue)
         }
 
-        init(_ name: String, _ type: String, _ knownType: DescribedType, _ defaultValue: String?) {
+        init(_ name: String, _ type: String, known knownType: DescribedType, defaultValue: String?) {
             self.name = name
             self.type = type
             self.knownType = knownType
@@ -133,7 +133,9 @@ public struct RouteDescription: Sendable, Hashable {
         }
 
         /// Returns a copy of the parameter with another name.
-        func named(_ name: String) -> Self { Self(name, self.type, self.knownType, self.defaultValue) }
+        func named(_ name: String) -> Self {
+            Self(name, self.type, known: self.knownType, defaultValue: self.defaultValue)
+        }
 
         /// Whether a message without the parameter fails.
         public var isRequired: Bool {
@@ -197,17 +199,25 @@ public struct RouteDescription: Sendable, Hashable {
         reply: String = "Void",
         documentation: String = ""
     ) {
-        self.init(pattern, module, action, parameters, reply, DescribedType(nil), documentation)
+        self.init(
+            pattern,
+            module: module,
+            action: action,
+            parameters: parameters,
+            reply: reply,
+            knownReply: DescribedType(nil),
+            documentation: documentation
+        )
     }
 
     init(
         _ pattern: String,
-        _ module: String?,
-        _ action: String?,
-        _ parameters: [Parameter],
-        _ reply: String,
-        _ knownReply: DescribedType,
-        _ documentation: String
+        module: String?,
+        action: String?,
+        parameters: [Parameter],
+        reply: String,
+        knownReply: DescribedType,
+        documentation: String
     ) {
         self.pattern = pattern
         self.module = module
@@ -280,12 +290,12 @@ extension RouteDescription {
     init(of route: Route, reply: (any Any.Type)?) {
         self.init(
             route.pattern.text,
-            nil,
-            nil,
-            route.parameters.map { Parameter($0.name, $0.type) },
-            "",
-            DescribedType(reply),
-            ""
+            module: nil,
+            action: nil,
+            parameters: route.parameters.map { Parameter($0.name, $0.type) },
+            reply: "",
+            knownReply: DescribedType(reply),
+            documentation: ""
         )
     }
 
@@ -300,12 +310,12 @@ extension RouteDescription {
         }
         var description = Self(
             pattern,
-            self.module,
-            self.action,
-            parameters,
-            self.reply,
-            self.knownReply,
-            self.documentation
+            module: self.module,
+            action: self.action,
+            parameters: parameters,
+            reply: self.reply,
+            knownReply: self.knownReply,
+            documentation: self.documentation
         )
         description.failures = self.failures
         description.takesMessage = self.takesMessage

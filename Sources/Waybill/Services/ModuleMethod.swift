@@ -39,12 +39,12 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
         self.init(
             name,
             parameters,
-            MethodCode { (module: Module) in unsafe IsolatedBody(body).unisolated(module) }
+            code: MethodCode { (module: Module) in unsafe IsolatedBody(body).unisolated(module) }
         )
     }
 
     @usableFromInline
-    init(_ name: String, _ parameters: [RouteDescription.Parameter], _ code: any AnyObject & Sendable) {
+    init(_ name: String, _ parameters: [RouteDescription.Parameter], code: any AnyObject & Sendable) {
         self.signature = ServiceSignature(name, parameters)
         self.code = code
     }

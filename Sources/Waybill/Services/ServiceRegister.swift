@@ -20,8 +20,8 @@ struct ServiceRegister {
     /// - Throws: `conflict` naming the file and line of the existing provider.
     mutating func add(
         _ offer: ServiceOffer,
-        _ fileID: String,
-        _ line: Int,
+        fileID: String,
+        line: Int,
         replaces: Bool
     ) throws(RoutingError) -> Int {
         if let rival = self.entries[offer.key], !replaces {
@@ -172,14 +172,14 @@ struct ServiceKey: Hashable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    private init(_ id: ObjectIdentifier, _ typeName: String, _ name: String?) {
+    private init(_ id: ObjectIdentifier, typeName: String, name: String?) {
         self.id = id
         self.typeName = typeName
         self.name = name
     }
 
     /// Returns a key for the same protocol with another name.
-    func with(name: String?) -> Self { Self(self.id, self.typeName, name) }
+    func with(name: String?) -> Self { Self(self.id, typeName: self.typeName, name: name) }
 
     func isOfSameType(as other: Self) -> Bool { self.id == other.id }
 

@@ -56,7 +56,7 @@ extension MessageBus {
         proxy: @escaping @Sendable (ServiceEndpoint) -> Service
     ) throws(RoutingError) -> Registration {
         let offer = ServiceOffer(service, name, maker: .proxy(at: url, proxy))
-        return try self.core.offer([offer], fileID, line)[0]
+        return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
     /// Provides one service by adapting the provider of another service.
@@ -95,7 +95,7 @@ extension MessageBus {
             $0.adapted(by: adapter)
         }
         let offer = ServiceOffer(ServiceKey(required), source)
-        return try self.core.offer([offer], fileID, line)[0]
+        return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 }
 
@@ -103,8 +103,8 @@ extension BusCore {
     /// Adds services: either all of them or none.
     func offer(
         _ offers: [ServiceOffer],
-        _ fileID: String,
-        _ line: Int
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> [Registration] {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
@@ -116,7 +116,9 @@ extension BusCore {
             }
             var ids: [Int] = []
             do throws(RoutingError) {
-                for offer in offers { ids.append(try register.add(offer, fileID, line, replaces: replaces)) }
+                for offer in offers {
+                    ids.append(try register.add(offer, fileID: fileID, line: line, replaces: replaces))
+                }
             } catch {
                 for id in ids { _ = register.remove(id) }
                 throw error

@@ -16,11 +16,11 @@ extension MessageBus {
         _ service: Service.Type,
         named name: String?,
         by maker: some Sendable,
-        _ fileID: String,
-        _ line: Int
+        fileID: String,
+        line: Int
     ) throws(RoutingError) -> Registration {
         let offer = ServiceOffer(ServiceKey(service, name), .onDemand(maker))
-        return try self.core.offer([offer], fileID, line)[0]
+        return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
     /// Returns the object that makes a service on demand, adapted if an adapter provides the service.

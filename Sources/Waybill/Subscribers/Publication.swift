@@ -115,7 +115,7 @@ extension BusCore {
             }
             let subscriber = matched.subscribers[publication.next]
             publication.next += 1
-            self.deliver(subscriber, &message, &publication, on: shard)
+            self.deliver(&message, to: subscriber, of: &publication, on: shard)
             // The publisher was admitted for one delivery, so each further subscriber is admitted here.
             if publication.next < matched.subscribers.count, !shard.admitsDelivery() {
                 return false
@@ -126,9 +126,9 @@ extension BusCore {
 
     /// Delivers the message to one subscriber.
     private func deliver(
-        _ subscriber: Subscriber,
         _ message: inout Message,
-        _ publication: inout Publication,
+        to subscriber: Subscriber,
+        of publication: inout Publication,
         on shard: BorrowedShard?
     ) {
         guard !subscriber.isGone else { return }
@@ -141,7 +141,13 @@ extension BusCore {
             if let chain = publication.chain {
                 let route: ResolvedRoute = (.handler(handler), message.parameters)
                 publication.exchanges.append(
-                    self.intercept(publication.request, ticket, route, by: chain, to: .publisher)
+                    self.intercept(
+                        publication.request,
+                        ticket: ticket,
+                        route: route,
+                        by: chain,
+                        to: .publisher
+                    )
                 )
                 return
             }
@@ -155,8 +161,8 @@ extension BusCore {
             } else {
                 let (exchange, message) = self.exchange(
                     publication.request,
-                    ticket,
-                    message.parameters,
+                    ticket: ticket,
+                    parameters: message.parameters,
                     at: handler,
                     to: .publisher
                 )
@@ -172,7 +178,7 @@ extension BusCore {
             var message = publication.message(to: publication.matched.pattern(of: publication.next))
             let subscriber = publication.matched.subscribers[publication.next]
             publication.next += 1
-            self.deliver(subscriber, &message, &publication, on: nil)
+            self.deliver(&message, to: subscriber, of: &publication, on: nil)
         }
     }
 }

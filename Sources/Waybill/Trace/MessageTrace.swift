@@ -31,7 +31,7 @@ extension MessageBus {
         )
         let wiretap = Wiretap(continuation)
         let registration = self.core.intercept(pattern: pattern) { $0.add(wiretap, scope: scope) }
-        return MessageTrace(tap: MessageTrace.Tap(stream, wiretap.losses, registration))
+        return MessageTrace(tap: MessageTrace.Tap(stream, losses: wiretap.losses, registration: registration))
     }
 }
 
@@ -87,8 +87,8 @@ public struct MessageTrace: AsyncSequence, Sendable {
 
         init(
             _ stream: AsyncStream<Event>,
-            _ losses: Wiretap.Losses,
-            _ registration: Registration
+            losses: Wiretap.Losses,
+            registration: Registration
         ) {
             self.stream = stream
             self.losses = losses

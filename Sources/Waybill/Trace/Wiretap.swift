@@ -45,14 +45,14 @@ final class Wiretap: Middleware {
     ) async throws -> any Sendable {
         let start = ContinuousClock.now
         let pattern = context.pattern
-        self.record(.message, message, pattern, since: start)
+        self.record(.message, of: message, pattern: pattern, since: start)
         let observed = message.observed { [weak self] event in
             let kind =
                 switch event {
                 case .progress(let value): Kind.progress(value)
                 case .answer(let value): Kind.answer(value)
                 }
-            self?.record(kind, message, pattern, since: start)
+            self?.record(kind, of: message, pattern: pattern, since: start)
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
@@ -60,18 +60,18 @@ final class Wiretap: Middleware {
             let kind =
                 next.interception.isLate(message)
                 ? .failure(next.interception.failure(CancellationError(), of: message)) : Kind.reply(value)
-            self.record(kind, message, pattern, since: start)
+            self.record(kind, of: message, pattern: pattern, since: start)
             return value
         } catch {
-            self.record(.failure(error), message, pattern, since: start)
+            self.record(.failure(error), of: message, pattern: pattern, since: start)
             throw error
         }
     }
 
     private func record(
         _ kind: Kind,
-        _ message: Message,
-        _ pattern: String?,
+        of message: Message,
+        pattern: String?,
         since start: ContinuousClock.Instant
     ) {
         let now = ContinuousClock.now

@@ -24,7 +24,7 @@ struct ServiceRegisterTests {
                         ? .adapter(0, from: ServiceKey((any Third).self), adapt: { _ in nil }) : .maker(0)
                     let isRefused = !replaces && model.contains { $0.offer.key == key }
                     let offer = ServiceOffer(key, source)
-                    switch Result(catching: { try register.add(offer, "A", step, replaces: replaces) }) {
+                    switch Result(catching: { try register.add(offer, fileID: "A", line: step, replaces: replaces) }) {
                     case .success(let id):
                         try #require(!isRefused && !ids.contains(id), "seed \(seed), step \(step)")
                         ids.append(id)
@@ -55,9 +55,9 @@ struct ServiceRegisterTests {
     @Test
     func `a conflict names its rival`() throws {
         var register = ServiceRegister()
-        _ = try register.add(.provider(of: (any First).self), "Clock.swift", 7, replaces: false)
+        _ = try register.add(.provider(of: (any First).self), fileID: "Clock.swift", line: 7, replaces: false)
         let error = #expect(throws: RoutingError.self) {
-            try register.add(.provider(of: (any First).self), "Other.swift", 1, replaces: false)
+            try register.add(.provider(of: (any First).self), fileID: "Other.swift", line: 1, replaces: false)
         }
         #expect(error?.code == .conflict)
         #expect(error?.message.contains("`First` is already provided (Clock.swift:7)") == true)
@@ -66,20 +66,20 @@ struct ServiceRegisterTests {
     @Test
     func `what an adapter needs is followed to its end`() throws {
         var register = ServiceRegister()
-        _ = try register.add(.adapter(of: (any First).self, from: (any Second).self), "A", 1, replaces: false)
+        _ = try register.add(.adapter(of: (any First).self, from: (any Second).self), fileID: "A", line: 1, replaces: false)
         #expect(register.problem(with: ServiceKey((any First).self))?.code == .noHandler)
         #expect(register.problemsWithAdapters().map(\.code) == [.noHandler])
         let second = try register.add(
             .adapter(of: (any Second).self, from: (any First).self),
-            "A",
-            2,
+            fileID: "A",
+            line: 2,
             replaces: false
         )
         #expect(register.problem(with: ServiceKey((any First).self))?.code == .infiniteRecursion)
         // The two lead to each other: that is one problem.
         #expect(register.problemsWithAdapters().map(\.code) == [.infiniteRecursion])
         _ = register.remove(second)
-        _ = try register.add(.provider(of: (any Second).self), "A", 3, replaces: false)
+        _ = try register.add(.provider(of: (any Second).self), fileID: "A", line: 3, replaces: false)
         #expect(register.problem(with: ServiceKey((any First).self)) == nil)
         #expect(register.problem(withServiceNamed: "First") == nil)
         #expect(register.problem(withServiceNamed: "Third")?.code == .noHandler)
