@@ -1,31 +1,31 @@
 public import Logging
 
 extension EventLoop {
-    /// How a loop behaves; every value has a default that was chosen by measurement.
+    /// The settings of a loop; the defaults were chosen by measurement.
     public struct Configuration: Sendable {
-        /// What the loop does when it has nothing to do.
+        /// The policy of the loop while it has no work.
         public var idlePolicy: IdlePolicy
 
-        /// How long the loop runs jobs before it looks at I/O and timers again.
+        /// The longest time that the loop runs jobs before it polls for I/O and timers again.
         public var timeSlice: Duration
 
-        /// How long one job may hold the loop before that is logged; nil to never look.
+        /// The time that one job may hold the loop before a warning is logged; nil to disable the watchdog.
         public var watchdogThreshold: Duration?
 
-        /// Where the loop logs.
+        /// The logger of the loop.
         public var logger: Logger
 
-        /// The time that timers read; only tests set another than the system's.
+        /// The source of the time that timers read; only tests replace the system's time.
         package var time = TimeSource.system
 
         /// Creates a configuration.
         ///
         /// - Parameters:
-        ///   - idlePolicy: What the loop does when it has nothing to do.
-        ///   - timeSlice: How long the loop runs jobs before it looks at I/O and timers again.
-        ///   - watchdogThreshold: How long one job may hold the loop before that is logged; nil to never
-        ///     look.
-        ///   - logger: Where the loop logs.
+        ///   - idlePolicy: The policy of the loop while it has no work.
+        ///   - timeSlice: The longest time that the loop runs jobs before it polls for I/O and timers again.
+        ///   - watchdogThreshold: The time that one job may hold the loop before a warning is logged; nil to
+        ///     disable the watchdog.
+        ///   - logger: The logger of the loop.
         public init(
             idlePolicy: IdlePolicy = .park,
             timeSlice: Duration = .microseconds(250),
@@ -40,19 +40,21 @@ extension EventLoop {
     }
 }
 
-/// What a loop does when it has nothing to do.
+/// A policy for a loop that has no work.
 ///
-/// A thread that sleeps takes tens of microseconds to wake. A loop that spins first answers within one or
-/// two, and burns a core meanwhile: worth it when an answer is on its way and a core is free.
+/// A sleeping thread takes tens of microseconds to wake. A loop that spins before it sleeps answers within
+/// one or two microseconds, but it uses a whole core meanwhile. Spinning pays off when an answer is expected
+/// soon and a core is free.
 public struct IdlePolicy: Hashable, Sendable {
     package let nanoseconds: Int64
 
     /// Sleeps at once.
     public static let park = Self(nanoseconds: 0)
 
-    /// Looks for work for a while, then sleeps.
+    /// Polls for work during a period, then sleeps.
     ///
-    /// - Parameter duration: How long to look after the last work was done. Timers are not late for it.
+    /// - Parameter duration: The period, counted from the end of the last work. Spinning does not delay
+    ///   timers.
     /// - Returns: The policy.
     public static func spin(for duration: Duration) -> Self {
         Self(nanoseconds: max(0, duration.wholeNanoseconds))

@@ -1,15 +1,15 @@
 internal import CLibUV
 
 extension EventLoop {
-    /// Creates a loop that a host drives from a loop of its own, which need not be libuv's.
+    /// Creates a loop that a host drives from the host's own loop, which may be of any kind.
     ///
-    /// The host polls ``backendDescriptor`` for reading, for ``backendTimeout`` at most, and then calls
-    /// ``dispatch()``; all on the thread that creates the loop.
+    /// The host waits until ``backendDescriptor`` is readable, for at most ``backendTimeout``, and then calls
+    /// ``dispatch()``. Every call must come from the thread that creates the loop.
     ///
     /// - Parameters:
     ///   - name: A name for logs.
-    ///   - configuration: How the loop behaves; one that spins while idle holds the host.
-    /// - Returns: The loop; nothing runs before it is dispatched.
+    ///   - configuration: The settings of the loop. A loop that spins while idle blocks the host.
+    /// - Returns: The loop, which runs nothing before its first dispatch.
     /// - Throws: ``EventLoopError`` with the code `system` if the system has no file descriptor left.
     package static func driven(
         name: String? = nil,
@@ -26,26 +26,30 @@ extension EventLoop {
         return EventLoop(core: core)
     }
 
-    /// The descriptor that is readable when the loop has something to do.
+    /// The descriptor that becomes readable when the loop has work.
     package var backendDescriptor: Int32 { self.core.uv.backendDescriptor }
 
-    /// How many milliseconds the host may wait for the descriptor; -1 for any time.
+    /// The longest time that the host may wait for the descriptor, in milliseconds; -1 for no limit.
     package var backendTimeout: Int32 { self.core.backendTimeout }
 
-    /// Does what is due, without waiting.
+    /// Runs the work that is due, without waiting.
     package func dispatch() { self.core.dispatch() }
 
-    /// Has a closure called when every handle has been closed, on the loop's thread; in the last callback of
-    /// libuv, so that a host's `uv_run` has yet to return.
+    /// Calls a closure when every handle has been closed.
+    ///
+    /// The closure runs on the loop's thread, within libuv's last callback: a host's `uv_run` has not
+    /// returned yet. If the loop is closed already, the closure runs at once, in the calling thread.
     package func onClosed(_ body: @escaping @Sendable () -> Void) { self.core.lifecycle.onClosed(body) }
 }
 
 extension LoopCore {
-    /// How often libuv is run again because the set of watched descriptors has changed.
+    /// The most passes of libuv in one dispatch; a pass is repeated when the set of watched descriptors has
+    /// changed.
     private static let passes = 8
 
     fileprivate var backendTimeout: Int32 {
-        // Awake, the loop has work, or is about to be driven for the first time; a push would not signal it.
+        // A loop that is not parked has work, or waits for its first dispatch, and a push would not signal
+        // the descriptor.
         guard unsafe self.state.pointee.parkedAt != nil, !self.uv.hasNewWatchers else { return 0 }
         return self.uv.backendTimeout
     }
@@ -53,7 +57,7 @@ extension LoopCore {
     fileprivate func dispatch() {
         precondition(self.host == .driven && self.isOnThread, "a loop is driven by the thread that made it")
         self.unpark(at: MonotonicTime.now)
-        // libuv hands a new watcher to the kernel when it polls, and in this pass it has polled already.
+        // libuv registers a new watcher with the kernel when it polls, and this pass has polled already.
         for _ in 0..<Self.passes {
             self.uv.runOnce()
             if self.lifecycle.isClosed { return self.uv.close() }

@@ -1,26 +1,30 @@
 extension EventLoop: SerialExecutor {
-    /// Queues a job of an actor that is bound to this loop; the runtime calls this.
+    /// Enqueues a job of an actor that is bound to this loop; the runtime calls this method.
     public func enqueue(_ job: consuming ExecutorJob) {
         self.core.submit(WorkItem(UnownedJob(job), as: .actorJob))
     }
 
-    /// The loop as the runtime names it.
+    /// Returns the runtime's reference to this executor.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
     }
 
-    /// Traps unless the calling thread runs this loop; makes `assumeIsolated` work outside tasks.
+    /// Traps unless the calling thread runs this loop.
+    ///
+    /// The runtime calls this for `assumeIsolated` outside tasks.
     public func checkIsolated() { self.preconditionInEventLoop() }
 
-    /// Whether the calling thread runs this loop; makes `assumeIsolated` work outside tasks.
+    /// Whether the calling thread runs this loop.
+    ///
+    /// The runtime calls this for `assumeIsolated` outside tasks.
     public func isIsolatingCurrentContext() -> Bool? { self.isInEventLoop }
 }
 
 extension EventLoop {
-    /// Runs tasks on this loop: `Task(executorPreference: loop.taskExecutor) { ... }`.
+    /// An executor that runs tasks on this loop: `Task(executorPreference: loop.taskExecutor) { ... }`.
     ///
-    /// Code that belongs to no actor then runs on the loop's thread. Calls between actors of the loop are
-    /// cheaper without it.
+    /// With it, code that is not isolated to an actor also runs on the loop's thread. Calls between actors of
+    /// the loop are cheaper without it.
     public var taskExecutor: EventLoopTaskExecutor {
         self.taskExecutorReference.withLock { reference in
             if let executor = reference.executor { return executor }
@@ -31,10 +35,10 @@ extension EventLoop {
     }
 }
 
-/// Runs tasks, and not only actors, on an event loop; see ``EventLoop/taskExecutor``.
+/// An executor that runs tasks, and not only actors, on an event loop; see ``EventLoop/taskExecutor``.
 ///
-/// It is an object of its own because the two ways of running a job differ: an actor's job that carried a
-/// task executor would be queued anew at each `await` between two actors of the loop.
+/// It is separate from ``EventLoop`` because tasks and actors run their jobs differently. If an actor's job
+/// carried a task executor, it would be enqueued again at each `await` between two actors of the loop.
 public final class EventLoopTaskExecutor: TaskExecutor {
     /// The loop that runs the tasks; the executor keeps it alive.
     public let eventLoop: EventLoop
@@ -43,13 +47,13 @@ public final class EventLoopTaskExecutor: TaskExecutor {
         self.eventLoop = eventLoop
     }
 
-    /// Queues a job of a task that prefers this executor; the runtime calls this.
+    /// Enqueues a job of a task that prefers this executor; the runtime calls this method.
     public func enqueue(_ job: consuming ExecutorJob) {
         self.eventLoop.core.submit(WorkItem(UnownedJob(job), as: .taskJob))
     }
 }
 
-/// A weak reference from a loop to its task executor, which holds the loop.
+/// A weak reference from a loop to its task executor, which holds the loop strongly.
 struct WeakTaskExecutor {
     weak var executor: EventLoopTaskExecutor?
 }

@@ -4,12 +4,13 @@ internal import Dispatch
 internal import Glibc
 
 extension EventLoop {
-    /// Runs the loop on the main thread until it has shut down, and the main actor on the loop's thread.
+    /// Runs the loop on the main thread until it has shut down, and runs the main actor on the loop's thread.
     ///
-    /// For a program whose `@MainActor` code shall share a thread with the modules of a bus: what is isolated
-    /// to the main actor runs between the jobs and the I/O of the loop, and a call from one to the other does
-    /// not change the thread. The loop is one that ``onCallingThread(name:configuration:)`` has made, and
-    /// `main` is not `async`: an asynchronous one gives the main thread away before its first line.
+    /// Use it in a program whose `@MainActor` code shares a thread with the modules of a bus. Main-actor code
+    /// runs between the jobs and the I/O of the loop. A call from one to the other does not switch threads.
+    ///
+    /// Create the loop with ``onCallingThread(name:configuration:)``. The program's `main` must not be
+    /// `async`: an asynchronous `main` gives up the main thread before its first line.
     ///
     /// ```swift
     /// let loop = EventLoop.onCallingThread(name: "main")
@@ -21,10 +22,10 @@ extension EventLoop {
     /// loop.runServingMainActor()
     /// ```
     ///
-    /// When it returns, what the main actor had to do by then is done; what is left to it later does not run
-    /// unless the program serves the main queue itself.
+    /// Before it returns, this method runs the jobs that the main actor has queued by then. Jobs that the
+    /// main actor receives later do not run unless the program serves the main queue itself.
     ///
-    /// Traps if another thread runs the loop, or if the calling thread is not the main one.
+    /// Traps if another thread runs the loop, or if the calling thread is not the main thread.
     @MainActor
     public func runServingMainActor() {
         precondition(waybill_is_main_thread() != 0, "the main actor is served by the main thread alone")
@@ -35,7 +36,7 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Begins to run what the main queue holds, on the loop's thread.
+    /// Starts to run the jobs of the main queue on the loop's thread.
     fileprivate func serveMainQueue() {
         guard unsafe self.state.pointee.handles != nil else { return }
         let descriptor = _dispatch_get_main_queue_handle_4CF()
@@ -48,12 +49,12 @@ extension LoopCore {
             handle.start()
             unsafe self.state.pointee.mainQueue = handle
         } catch {
-            // The main actor would never run.
+            // Without the watcher the main actor would never run.
             fatalError("the main queue cannot be watched: \(error)")
         }
     }
 
-    /// Leaves the main queue alone: the loop shuts down.
+    /// Stops watching the main queue when the loop shuts down.
     func endMainQueue() {
         guard let handle = unsafe self.state.pointee.mainQueue.take() else { return }
         unsafe self.state.pointee.openHandles += 1

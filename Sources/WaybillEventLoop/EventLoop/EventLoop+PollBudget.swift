@@ -1,8 +1,8 @@
 extension EventLoop {
-    /// Counts one delivery against what the loop may do before it polls for I/O and timers again.
+    /// Counts one delivery against the work that the loop may run before it polls for I/O and timers again.
     ///
-    /// Traps unless the calling thread runs the loop. Once it returns false the caller must suspend, with
-    /// ``yield()``: the loop then polls before it runs anything else.
+    /// Traps unless the calling thread runs the loop. When the result is false, the caller must suspend with
+    /// ``yield()``: the loop then polls before it runs other work.
     ///
     /// - Returns: Whether the caller may continue without suspending.
     @inline(__always)
@@ -11,19 +11,24 @@ extension EventLoop {
         return unsafe self.core.state.pointee.budget.consume(at: { MonotonicTime.now })
     }
 
-    /// Counts one unit of work against the budget of the loop that the caller is on, if it is on one, and
-    /// lets the loop poll when the budget is used up.
+    /// Counts one unit of work against the budget of the current loop, and lets the loop poll when the budget
+    /// is used up.
     ///
-    /// Every public call that may return without having suspended begins with this: a caller on a loop that
-    /// repeats it for ever delays neither timers nor I/O. A caller that is not isolated to an actor may start
-    /// on the loop's thread and be on another when this returns.
+    /// Does nothing if the calling thread does not run a loop. Every public call that may return without
+    /// suspending begins with this call. A caller on a loop may then repeat the public call for ever and
+    /// delays neither timers nor I/O.
+    ///
+    /// A caller that is not isolated to an actor may start on the loop's thread and continue on another
+    /// thread.
     package static nonisolated(nonsending) func yieldIfDue() async {
-        // Once: to wait again would be to lose the place before what has come since.
+        // Yield once only: a second yield would move the caller behind jobs that were enqueued after it.
         if let loop = EventLoop.current, !loop.consumeDeliveryBudget() { await loop.yield() }
     }
 
-    /// Suspends the caller until the jobs before this one have run, and the loop has polled if its budget is
-    /// used up; a caller that is isolated to the loop goes on before the jobs that come after this.
+    /// Suspends the caller until the jobs that are already queued have run.
+    ///
+    /// If the budget is used up, the loop also polls first. A caller that is isolated to the loop resumes
+    /// before jobs that are enqueued after this call.
     package nonisolated(nonsending) func yield() async {
         let task = SuspendedTask(on: self)
         self.execute { task.resumeInPlace() }
@@ -31,15 +36,15 @@ extension EventLoop {
     }
 }
 
-/// How long a loop may run work before it polls for I/O and timers again.
+/// The budget that limits how long a loop runs work before it polls for I/O and timers again.
 ///
-/// Work is counted, and the clock is read once per grain of 1 to 64 units. Grains shrink when the work is
-/// slow and grow when it is fast, so that reading the clock costs little and the slice is not exceeded by
-/// much.
+/// Work is counted in units, and the clock is read once per grain of 1 to 64 units. A grain shrinks when the
+/// work is slow and grows when it is fast. So reading the clock costs little, and the time slice is exceeded
+/// only slightly.
 struct PollBudget {
     private static let largestGrain = 64
 
-    /// Nanoseconds of work between two polls.
+    /// The time between two polls, in nanoseconds.
     let slice: Int64
 
     private var polledAt: Int64 = 0
@@ -51,17 +56,18 @@ struct PollBudget {
         self.slice = slice
     }
 
-    /// Fills the budget up: the loop has just polled.
+    /// Refills the budget after the loop has polled.
     mutating func refill(at now: Int64) {
         self.polledAt = now
         self.grainBeganAt = now
         self.left = self.grain
     }
 
-    /// Takes one unit.
+    /// Consumes one unit.
     ///
-    /// - Parameter now: Nanoseconds; asked for only when a grain is used up.
-    /// - Returns: Whether there was one left. Once it is false it stays so until the next refill.
+    /// - Parameter now: Returns the time in nanoseconds; called only when a grain is used up.
+    /// - Returns: Whether a unit was left. After the first false result, the result is false until the next
+    ///   refill.
     @inline(__always)
     mutating func consume(at now: () -> Int64) -> Bool {
         self.left &-= 1
@@ -69,7 +75,7 @@ struct PollBudget {
         return self.startGrain(at: now())
     }
 
-    /// Whether the last unit is used up, as far as is known without reading the clock.
+    /// Whether the budget is used up, as far as is known without reading the clock.
     var isExhausted: Bool { self.left < 0 }
 
     @inline(never)

@@ -6,27 +6,28 @@ extension EventLoop {
 
     /// Shuts the loop down and waits until every handle is closed.
     ///
-    /// Tasks that sleep on the loop's clock or wait for a signal get an ``EventLoopError`` with the code
-    /// `shutDown`. Jobs still run, on a thread that is started for them, one at a time and with
-    /// ``isInEventLoop`` true: no task hangs.
+    /// Tasks that sleep on the loop's clock or wait for a signal fail with an ``EventLoopError`` whose code
+    /// is `shutDown`. Jobs that remain or arrive later still run, so no task hangs: a thread that is started
+    /// for them runs them one at a time, with ``isInEventLoop`` true.
     ///
-    /// May be called from any context, the loop itself included, and as often as wanted. For an adopted loop
-    /// it returns once the host has run its loop.
+    /// This method may be called from any context, including the loop itself, and more than once. For an
+    /// adopted loop, it returns after the host has run its loop.
     public func shutDown() async {
         await Self.yieldIfDue()
         self.beginShutDown()
         await withCheckedContinuation { self.core.lifecycle.wait($0) }
     }
 
-    /// Asks the loop to shut down and does not wait; see ``shutDown()``.
+    /// Requests the loop to shut down, without waiting; see ``shutDown()``.
     public func beginShutDown() { self.core.requestShutDown() }
 
-    /// Registers a closure to run when the loop begins to shut down, to fail what waits on it.
+    /// Registers a closure that runs when the loop begins to shut down, to fail the operations that wait on
+    /// the loop.
     ///
-    /// It runs once, on the loop's thread, before the handles close; if the loop has begun already it runs as
-    /// soon as it can.
+    /// The closure runs once, on the loop's thread, before the handles close. If the shutdown has begun
+    /// already, the closure is enqueued at once.
     ///
-    /// - Returns: The registration, to cancel it.
+    /// - Returns: The registration, which can be cancelled.
     @discardableResult
     package func onShutDown(_ body: @escaping @Sendable () -> Void) -> ShutDownHook {
         let id = self.core.lifecycle.addHook(body)
@@ -46,11 +47,11 @@ package struct ShutDownHook: Sendable {
     }
 }
 
-/// The stage of a loop's life, the shutdown hooks, and the callers that wait for the end.
+/// The stage in a loop's life, its shutdown hooks, and the callers that wait for its end.
 struct LoopLifecycle: ~Copyable {
     /// The result of an attempt to attach a thread to a loop.
     enum Attachment {
-        /// No thread ran the loop: the calling thread does now.
+        /// No thread ran the loop; the calling thread is attached now.
         case attached
         /// Another thread runs the loop.
         case running
@@ -98,7 +99,7 @@ struct LoopLifecycle: ~Copyable {
         }
     }
 
-    /// Marks the loop as closed and resumes the callers that waited for that.
+    /// Marks the loop as closed, resumes the callers that wait for that, and runs the closures.
     func close() {
         let (waiters, endings) = self.state.withLock { state in
             state.stage = .closed
@@ -109,7 +110,7 @@ struct LoopLifecycle: ~Copyable {
         for ending in endings { ending() }
     }
 
-    /// Has a closure called by ``close()``, or now if the loop is closed.
+    /// Registers a closure that ``close()`` runs; runs it at once if the loop is closed already.
     func onClosed(_ body: @escaping @Sendable () -> Void) {
         let isClosed = self.state.withLock { state in
             if state.stage != .closed { state.endings.append(body) }
@@ -118,7 +119,7 @@ struct LoopLifecycle: ~Copyable {
         if isClosed { body() }
     }
 
-    /// Resumes the waiter when the loop is closed.
+    /// Resumes `waiter` when the loop is closed; at once if it is closed already.
     func wait(_ waiter: CheckedContinuation<Void, Never>) {
         let isClosed = self.state.withLock { state in
             if state.stage != .closed { state.waiters.append(waiter) }
@@ -127,9 +128,9 @@ struct LoopLifecycle: ~Copyable {
         if isClosed { waiter.resume() }
     }
 
-    /// Adds a closure to run when the shutdown begins.
+    /// Adds a closure that runs when the shutdown begins.
     ///
-    /// - Returns: Its ID, or nil if the shutdown has begun.
+    /// - Returns: The ID of the closure, or nil if the shutdown has begun.
     func addHook(_ body: @escaping @Sendable () -> Void) -> UInt64? {
         self.state.withLock { state in
             guard !state.haveHooksRun else { return nil }
@@ -145,11 +146,11 @@ struct LoopLifecycle: ~Copyable {
             guard let index = state.hooks.firstIndex(where: { $0.id == id }) else { return nil }
             return state.hooks.remove(at: index).body
         }
-        // Released outside of the lock: the closure may own an object whose `deinit` takes the lock.
+        // Release the closure outside the lock: it may own an object whose `deinit` takes the lock.
         _ = consume removed
     }
 
-    /// Removes all closures, to run them; later ones are refused.
+    /// Removes and returns all closures; closures that are added later are rejected.
     func takeHooks() -> [@Sendable () -> Void] {
         self.state.withLock { state in
             state.haveHooksRun = true
@@ -161,7 +162,7 @@ struct LoopLifecycle: ~Copyable {
 }
 
 extension LoopCore {
-    /// Asks the loop to shut down, from any thread.
+    /// Requests the loop to shut down, from any thread.
     func requestShutDown() {
         guard self.lifecycle.request() else { return }
         self.submit(WorkItem { self.beginClosing() })
@@ -189,7 +190,8 @@ extension LoopCore {
     /// Counts a handle whose close callback has run.
     func handleClosed() {
         unsafe self.state.pointee.openHandles -= 1
-        // A host continues to run its loop; a loop that runs by itself ends when its last handle is closed.
+        // A host continues to run its own loop, so the core leaves here. A loop with its own `run` ends with
+        // its last handle.
         guard self.host == .adopted || self.host == .driven, unsafe self.state.pointee.openHandles == 0,
             unsafe self.state.pointee.handles == nil
         else { return }

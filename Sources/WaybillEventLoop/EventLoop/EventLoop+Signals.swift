@@ -1,27 +1,27 @@
 extension EventLoop {
-    /// Waits for signals of the process.
+    /// Returns a sequence of signals that the process receives.
     ///
     /// ```swift
     /// for try await signal in try await loop.signals(.interrupt, .terminate) { ... }
     /// ```
     ///
-    /// When the call returns, the signals are caught already. It may come from any context, and several
-    /// sequences may wait for the same signal.
+    /// When the call returns, the process catches the signals already. The call may come from any context,
+    /// and several sequences may wait for the same signal.
     ///
-    /// - Parameter signals: What to wait for.
+    /// - Parameter signals: The signals to wait for.
     /// - Returns: The signals in the order of their arrival.
-    /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, and `system` if a
-    ///   signal cannot be caught, as `SIGKILL`.
+    /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, or with the code
+    ///   `system` if a signal cannot be caught, such as `SIGKILL`.
     public func signals(_ signals: Signal...) async throws(EventLoopError) -> SignalSequence {
         try await self.signals(Set(signals))
     }
 
-    /// Waits for signals of the process that are known at run time only, as ``signals(_:)`` does.
+    /// Returns a sequence of a set of signals that is known only at run time; see ``signals(_:)``.
     ///
-    /// - Parameter wanted: What to wait for.
+    /// - Parameter wanted: The signals to wait for.
     /// - Returns: The signals in the order of their arrival.
-    /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, and `system` if a
-    ///   signal cannot be caught, as `SIGKILL`.
+    /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, or with the code
+    ///   `system` if a signal cannot be caught, such as `SIGKILL`.
     public func signals(_ wanted: Set<Signal>) async throws(EventLoopError) -> SignalSequence {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<SignalSequence.Stream, EventLoopError>, Never>) in
@@ -38,8 +38,8 @@ extension EventLoop {
 extension LoopCore {
     /// Starts to watch for signals, on the loop's thread.
     ///
-    /// - Parameter signals: What to watch for.
-    /// - Returns: Where they arrive.
+    /// - Parameter signals: The signals to watch for.
+    /// - Returns: The stream that yields the signals.
     /// - Throws: ``EventLoopError`` if the loop has shut down, or a signal cannot be caught.
     func subscribe(to signals: Set<Signal>) throws(EventLoopError) -> SignalSequence.Stream {
         guard unsafe self.state.pointee.handles != nil else { throw .shutDown(self.name) }
@@ -59,7 +59,7 @@ extension LoopCore {
         return stream
     }
 
-    /// Fails every sequence: the loop shuts down.
+    /// Fails every signal sequence when the loop shuts down.
     func endSubscriptions() {
         let subscriptions = unsafe self.state.pointee.subscriptions.values
         unsafe self.state.pointee.subscriptions = [:]

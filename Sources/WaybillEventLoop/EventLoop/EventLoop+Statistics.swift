@@ -1,28 +1,30 @@
 internal import Synchronization
 
 extension EventLoop {
-    /// The work that a loop has done and that is queued, at one moment.
+    /// Counts of the work that a loop has run and of the work that is queued, at one moment.
     public struct Statistics: Hashable, Sendable {
-        /// Jobs, closures and timers that have been started.
+        /// The number of jobs, closures and timers that have been started.
         public let jobsRun: Int
 
-        /// Jobs and closures that wait to be run.
+        /// The number of jobs and closures that are queued.
         public let queueDepth: Int
 
-        /// Timers that wait for their time; each sleeper is one.
+        /// The number of timers that have not fired; each sleeping task has one.
         public let pendingTimers: Int
 
-        /// How long the loop had nothing to do since it was created, asleep or spinning.
+        /// The time since the loop was created in which it had no work, asleep or spinning.
         public let idleTime: Duration
     }
 
-    /// The work that the loop has done and that is queued; from any thread, without stopping the loop.
+    /// The current counts of work.
+    ///
+    /// Any thread may read them, and the loop does not stop for it.
     public var statistics: Statistics {
         let counters = self.core.counters.snapshot()
         let pushes = self.core.inbox.pushCount &+ counters.localPushes
         return Statistics(
             jobsRun: Int(clamping: counters.runs),
-            // The counts are read one after the other, while the loop runs.
+            // The counts are read one after another while the loop runs, so the difference may be negative.
             queueDepth: max(0, Int(bitPattern: pushes &- counters.pops)),
             pendingTimers: counters.timers,
             idleTime: .nanoseconds(counters.idle)
@@ -30,11 +32,12 @@ extension EventLoop {
     }
 }
 
-/// The counts behind ``EventLoop/Statistics``; written by the loop's thread alone, read by any thread.
+/// The counters behind ``EventLoop/Statistics``; only the loop's thread writes them, and any thread reads
+/// them.
 ///
-/// With one writer a count is a load and a store, not a locked instruction.
+/// With a single writer, an increment is a load and a store instead of a locked instruction.
 struct LoopCounters: ~Copyable {
-    /// All counts, taken one after the other.
+    /// The values of all counters, read one after another.
     struct Snapshot {
         let runs: UInt
         let localPushes: UInt
@@ -43,19 +46,19 @@ struct LoopCounters: ~Copyable {
         let idle: Int64
     }
 
-    /// Jobs, closures and timers that have been started.
+    /// The jobs, closures and timers that have been started.
     let runs = Atomic<UInt>(0)
-    /// Items that the loop's own thread has queued.
+    /// The items that the loop's own thread has enqueued.
     let localPushes = Atomic<UInt>(0)
-    /// Queued items that have been started.
+    /// The queued items that have been started.
     let pops = Atomic<UInt>(0)
-    /// Timers that wait.
+    /// The timers that have not fired.
     let timers = Atomic<Int>(0)
-    /// Whether the loop runs work at this moment.
+    /// Whether the loop is running work.
     let isBusy = Atomic<Bool>(false)
-    /// Nanoseconds without anything to do, up to the last time that the loop woke.
+    /// The nanoseconds without work, up to the last time that the loop woke.
     private let idle = Atomic<Int64>(0)
-    /// Since when the loop sleeps; zero while it is awake.
+    /// The time at which the loop went to sleep; zero while it is awake.
     private let parkedAt = Atomic<Int64>(0)
 
     @inline(__always)
@@ -63,24 +66,25 @@ struct LoopCounters: ~Copyable {
         counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
 
-    /// Counts time without anything to do.
+    /// Adds a period without work.
     func addIdle(from start: Int64, to end: Int64) {
         let sum = self.idle.load(ordering: .relaxed) &+ max(0, end &- start)
         self.idle.store(sum, ordering: .releasing)
     }
 
-    /// The loop sleeps from now on.
+    /// Records that the loop sleeps from now on.
     func park(at now: Int64) { self.parkedAt.store(now, ordering: .releasing) }
 
-    /// The loop is awake again.
+    /// Records that the loop is awake again.
     func unpark(since start: Int64, at now: Int64) {
         self.parkedAt.store(0, ordering: .releasing)
         self.addIdle(from: start, to: now)
     }
 
-    /// All counts.
+    /// Returns the values of all counters.
     func snapshot() -> Snapshot {
-        // What is popped was pushed before: read in this order the difference is never negative for long.
+        // Read the pops before the pushes: an item that is popped has been pushed, so the difference is
+        // seldom negative.
         let pops = self.pops.load(ordering: .acquiring)
         return Snapshot(
             runs: self.runs.load(ordering: .relaxed),
@@ -96,7 +100,7 @@ struct LoopCounters: ~Copyable {
         while true {
             let idle = self.idle.load(ordering: .acquiring)
             let again = self.parkedAt.load(ordering: .acquiring)
-            // If the loop woke in between, its last sleep would be counted twice or not at all.
+            // If the loop woke between the two reads, its last sleep would be counted twice or not at all.
             if again == parkedAt { return parkedAt == 0 ? idle : idle + max(0, MonotonicTime.now - parkedAt) }
             parkedAt = again
         }

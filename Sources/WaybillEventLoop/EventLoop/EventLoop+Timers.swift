@@ -4,19 +4,19 @@ extension EventLoop {
     /// A clock whose sleepers wait on this loop's timer.
     public var clock: EventLoopClock { EventLoopClock(eventLoop: self) }
 
-    /// The time that the loop's timers and the buses on it read.
+    /// The source of the time that the loop's timers, and the buses on the loop, read.
     package var time: TimeSource { self.core.configuration.time }
 
-    /// Runs a closure on the loop at an instant, without a task.
+    /// Schedules a closure to run on the loop at a deadline, without a task.
     ///
-    /// May be called from any thread; on the loop's own it takes no lock. The closure runs up to a
-    /// millisecond late, never early, and not at all if the loop shuts down before. A timer does not keep its
-    /// loop.
+    /// May be called from any thread; on the loop's thread it takes no lock. The closure runs up to a
+    /// millisecond late and never early. If the loop shuts down first, the closure does not run. A timer does
+    /// not keep its loop alive.
     ///
     /// - Parameters:
-    ///   - deadline: When to run; in the past means in the loop's next iteration.
-    ///   - body: What to run on the loop's thread.
-    /// - Returns: What cancels it; may be dropped.
+    ///   - deadline: The time to run; a time in the past means the loop's next iteration.
+    ///   - body: The closure to run on the loop's thread.
+    /// - Returns: The timer, which can be cancelled; dropping it does not cancel it.
     @discardableResult
     package func schedule(at deadline: Deadline, _ body: @escaping @Sendable () -> Void) -> ScheduledTimer {
         let timer = ScheduledTimer(core: self.core)
@@ -24,7 +24,7 @@ extension EventLoop {
         return timer
     }
 
-    /// The same at an instant.
+    /// Schedules a closure to run on the loop at an instant of the continuous clock, without a task.
     @discardableResult
     package func schedule(
         at instant: ContinuousClock.Instant,
@@ -33,14 +33,15 @@ extension EventLoop {
         self.schedule(at: Deadline(instant), body)
     }
 
-    /// Runs a closure on the loop at an instant, or when the loop shuts down if that comes first.
+    /// Schedules a closure to run on the loop at a deadline, or earlier when the loop shuts down.
     ///
-    /// For closures that must run also when the loop shuts down; otherwise the same as ``schedule(at:_:)``.
+    /// Use it for a closure that must run even if the loop shuts down first; ``schedule(at:_:)`` discards its
+    /// closure then. The two methods are otherwise equal.
     ///
     /// - Parameters:
-    ///   - deadline: When to run; in the past means in the loop's next iteration.
-    ///   - body: What to run on the loop's thread; its argument says why it runs.
-    /// - Returns: What cancels it; may be dropped.
+    ///   - deadline: The time to run; a time in the past means the loop's next iteration.
+    ///   - body: The closure to run on the loop's thread; its argument is the reason for the call.
+    /// - Returns: The timer, which can be cancelled; dropping it does not cancel it.
     @discardableResult
     package func schedule(
         at deadline: Deadline,
@@ -67,7 +68,7 @@ extension LoopCore {
 
     /// Adds a timer, on the loop's thread.
     ///
-    /// The libuv timer is armed later, once for all changes, when the loop is about to poll.
+    /// The libuv timer is not armed here. It is armed once for all changes, when the loop is about to poll.
     ///
     /// - Returns: The timer's key, or nil if the loop has shut down.
     func insertTimer(_ payload: TimerPayload, at deadline: Int64) -> TimerHeap<TimerPayload>.Key? {
@@ -87,7 +88,7 @@ extension LoopCore {
     private func timersChanged() {
         self.counters.timers.store(unsafe self.state.pointee.timers.count, ordering: .relaxed)
         if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
-        // A test that advances the time by hand does not wait for the loop to poll.
+        // A test that advances the time by hand does not wait until the loop polls.
         if self.configuration.time.manual != nil { self.armTimer() }
     }
 
@@ -100,7 +101,7 @@ extension LoopCore {
         unsafe self.state.pointee.armedDeadline = deadline
         if let time = self.configuration.time.manual { return self.setAlarm(at: deadline, by: time) }
         if let deadline {
-            // Saturating: the far future must not wrap into the past.
+            // The subtraction saturates: a deadline in the far future must not wrap into the past.
             let (delay, overflow) = deadline.subtractingReportingOverflow(MonotonicTime.now)
             unsafe self.state.pointee.handles?.timer.start(after: overflow ? .max : delay)
         } else {
@@ -108,8 +109,9 @@ extension LoopCore {
         }
     }
 
-    /// Arms an alarm in place of the libuv timer, where the time is advanced by hand; it fires the timers as
-    /// queued work.
+    /// Arms an alarm instead of the libuv timer, for a loop whose time is advanced by hand.
+    ///
+    /// The alarm fires the timers as queued work.
     private func setAlarm(at deadline: Int64?, by time: ManualTime) {
         unsafe self.state.pointee.alarm.take()?.cancel()
         guard let deadline else { return }
@@ -127,7 +129,9 @@ extension LoopCore {
         self.counters.isBusy.store(true, ordering: .relaxed)
     }
 
-    /// Fires the timers that are due; timers that their closures add wait for the loop's next iteration.
+    /// Fires the timers that are due.
+    ///
+    /// Timers that their closures add wait for the loop's next iteration.
     func fireTimers() {
         unsafe self.state.pointee.isInCallback = true
         unsafe self.state.pointee.armedDeadline = nil

@@ -1,30 +1,33 @@
 /// A libuv loop, the thread that runs it, and the serial executor of every actor bound to it.
 ///
-/// Make one with ``init(name:configuration:)`` and it runs on a thread of its own;
-/// ``onCallingThread(name:configuration:)`` makes one for a thread of the program, and
-/// ``adopting(_:name:configuration:)`` one inside a loop that a host runs. Bind actors to it with
-/// ``LoopBound``: whatever they do runs on the loop's thread, one job at a time, and an `await` from one to
-/// another costs neither a thread switch nor an iteration of the loop.
+/// A loop is created in one of three ways:
 ///
-/// That also means that two actors of one loop that call each other for ever never return to the loop, and
-/// its timers and I/O are delayed. Such code has to yield from time to time (`await Task.yield()`); a message
-/// bus on the loop does so for its modules.
+/// - ``init(name:configuration:)`` creates a loop that runs on its own thread.
+/// - ``onCallingThread(name:configuration:)`` creates a loop for a thread of the program.
+/// - ``adopting(_:name:configuration:)`` creates a loop inside a loop that a host runs.
+///
+/// Bind actors to the loop with ``LoopBound``. Their code runs on the loop's thread, one job at a time. An
+/// `await` from one actor to another costs neither a thread switch nor an iteration of the loop.
+///
+/// For this reason, two actors of one loop that call each other for ever never return to the loop, and they
+/// delay its timers and I/O. Code like this must yield from time to time (`await Task.yield()`). A message
+/// bus on the loop yields for its modules.
 ///
 /// A loop shuts down by itself when its last reference is dropped. Actors hold their loop.
 public final class EventLoop: Sendable {
     let core: LoopCore
     let taskExecutorReference = Locked(WeakTaskExecutor())
 
-    /// The name, as thread names and logs show it.
+    /// The name of the loop, used in thread names and logs.
     public var name: String { self.core.name }
 
-    /// Creates a loop that runs on a thread of its own, from now on.
+    /// Creates a loop that runs on its own thread at once.
     ///
-    /// The system must have a thread and four file descriptors left; the process traps if it has not.
+    /// The system must have a thread and four file descriptors left; otherwise the process traps.
     ///
     /// - Parameters:
     ///   - name: A name for threads and logs; "event-loop" if nil.
-    ///   - configuration: How the loop behaves.
+    ///   - configuration: The settings of the loop.
     public convenience init(name: String? = nil, configuration: Configuration = .init()) {
         self.init(core: .make(name: name, host: .ownThread, configuration: configuration))
         let core = self.core
@@ -32,14 +35,14 @@ public final class EventLoop: Sendable {
         LoopThread.start(name: core.name) { core.runToTheEnd() }
     }
 
-    /// Creates a loop for a thread of the program, the main thread for example; that thread calls ``run()``.
+    /// Creates a loop for a thread of the program, such as the main thread; that thread then calls ``run()``.
     ///
-    /// What is queued before then waits.
+    /// Work that is enqueued before ``run()`` waits for it.
     ///
     /// - Parameters:
     ///   - name: A name for logs; "event-loop" if nil.
-    ///   - configuration: How the loop behaves.
-    /// - Returns: The loop, which does nothing yet.
+    ///   - configuration: The settings of the loop.
+    /// - Returns: The loop, which does not run yet.
     public static func onCallingThread(
         name: String? = nil,
         configuration: Configuration = .init()
@@ -47,19 +50,21 @@ public final class EventLoop: Sendable {
         EventLoop(core: .make(name: name, host: .caller, configuration: configuration))
     }
 
-    /// Creates a loop inside a `uv_loop_t` that a host runs, on the thread that runs it.
+    /// Creates a loop inside a `uv_loop_t` that a host runs; call it on the thread that runs the host's loop.
     ///
-    /// The host's loop is neither closed nor kept alive: `uv_run` returns when the host has no active handle
-    /// left and no job is queued, no timer is pending and no stream is open here. So work from other threads
-    /// is run while the host's loop has handles of its own to wait for, or at its next run. Before the host
-    /// closes its loop it must shut this one down, with ``beginShutDown()`` and another `uv_run`, which lets
-    /// the handles close.
+    /// The host's loop is neither closed nor kept alive. The host's `uv_run` returns when the host has no
+    /// active handle left and this loop has no queued job, no pending timer and no open stream. So work that
+    /// other threads enqueue runs only while the host's loop has active handles of the host, or at its next
+    /// run.
+    ///
+    /// Before the host closes its loop, it must shut this one down: call ``beginShutDown()`` and then
+    /// `uv_run` once more, so that the handles can close.
     ///
     /// - Parameters:
     ///   - hostLoop: The address of the host's `uv_loop_t`; it must stay valid until this loop has shut down.
     ///   - name: A name for logs; "event-loop" if nil.
-    ///   - configuration: How the loop behaves.
-    /// - Returns: The loop, which runs whenever the host's does.
+    ///   - configuration: The settings of the loop.
+    /// - Returns: The loop, which runs whenever the host's loop runs.
     /// - Throws: ``EventLoopError`` with the code `system` if the system has no file descriptor left.
     @unsafe
     public static func adopting(
@@ -90,8 +95,8 @@ public final class EventLoop: Sendable {
 
     /// Runs the loop on the calling thread until it has shut down.
     ///
-    /// For a loop that was made by ``onCallingThread(name:configuration:)``; returns at once if it has shut
-    /// down already, and traps if another thread runs it.
+    /// Use it for a loop from ``onCallingThread(name:configuration:)``. Returns at once if the loop has shut
+    /// down already. Traps if another thread runs the loop.
     public func run() {
         switch self.core.lifecycle.attach() {
         case .attached: self.core.runToTheEnd()
@@ -125,12 +130,12 @@ extension EventLoop {
         preconditionFailure("not on the event loop \"\(self.name)\" \(message())", file: file, line: line)
     }
 
-    /// Runs a closure on the loop, after what is queued already.
+    /// Enqueues a closure to run on the loop, after the work that is queued already.
     ///
-    /// It runs exactly once, also if the loop shuts down before. It may be called from any thread, the loop's
-    /// own included, and does not wait.
+    /// The closure runs exactly once, even if the loop shuts down first. May be called from any thread,
+    /// including the loop's own, and does not wait.
     ///
-    /// - Parameter body: What to run on the loop's thread.
+    /// - Parameter body: The closure to run on the loop's thread.
     public func execute(_ body: @escaping @Sendable () -> Void) {
         self.core.submit(WorkItem(body))
     }

@@ -2,20 +2,20 @@ internal import CLibUV
 
 /// A failure of an event loop.
 ///
-/// Use ``code`` to decide what to do, and ``message`` to tell a person. New codes may be added, so a `switch`
-/// over them needs a default.
+/// Use ``code`` to choose an action, and ``message`` to inform a person. New codes may be added, so a
+/// `switch` over the codes needs a default.
 public struct EventLoopError: Error {
     /// The kind of failure.
     public let code: Code
 
-    /// A sentence for a person, without a trailing full stop.
+    /// The description of the failure: one sentence for a person, without a trailing full stop.
     public let message: String
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: A sentence for a person.
+    ///   - message: One sentence for a person, without a trailing full stop.
     public init(_ code: Code, message: String) {
         self.code = code
         self.message = message
@@ -23,7 +23,7 @@ public struct EventLoopError: Error {
 }
 
 extension EventLoopError: CustomStringConvertible {
-    /// The code and the sentence, as a log shows them.
+    /// The code and the message, for logs.
     public var description: String { "\(self.code): \(self.message)" }
 }
 
@@ -36,10 +36,10 @@ extension EventLoopError {
 
         private let storage: Storage
 
-        /// The loop has shut down, or did so while the caller waited.
+        /// The loop has shut down, or it shut down while the caller waited.
         public static let shutDown = Self(storage: .shutDown)
 
-        /// The operating system refused: no file descriptors or memory left, or a signal that cannot be
+        /// The operating system failed the call: no file descriptor or memory is left, or a signal cannot be
         /// caught.
         public static let system = Self(storage: .system)
     }
@@ -51,20 +51,20 @@ extension EventLoopError.Code: CustomStringConvertible {
 }
 
 extension EventLoopError {
-    /// The error of a call that used the loop, or waited on it, when it shut down.
+    /// Returns the error of a call that used the loop, or waited on it, when the loop shut down.
     static func shutDown(_ name: String) -> Self {
         Self(.shutDown, message: "the event loop \"\(name)\" has shut down")
     }
 
-    /// Throws if libuv answered `status` with a failure.
+    /// Throws an error if a libuv function has failed.
     ///
     /// - Parameters:
-    ///   - status: The result of a `uv_` function; negative is a failure.
-    ///   - action: What was tried, as in "could not <action>".
-    /// - Throws: What went wrong, with the code `system`.
+    ///   - status: The result of a `uv_` function; a negative value is a failure.
+    ///   - action: The action that was tried, as in "could not <action>".
+    /// - Throws: ``EventLoopError`` with the code `system`.
     static func check(_ status: Int32, _ action: @autoclosure () -> String) throws(EventLoopError) {
         guard status < 0 else { return }
-        // libuv returns a static string for every code it knows, and a leaked one for those it does not.
+        // libuv returns a static string for a code that it knows, and a leaked string for an unknown code.
         let reason = unsafe uv_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         throw Self(.system, message: "could not \(action()): \(reason)")
     }

@@ -1,10 +1,9 @@
 internal import Synchronization
 
-/// The work that is submitted to a loop after it has shut down.
+/// The queue of the work that is submitted to a loop after it has shut down.
 ///
-/// A Swift executor cannot refuse a job: a task whose job never runs hangs for ever. So work that arrives
-/// after the shutdown runs on a thread that is started for it, one item at a time, and that ends when the
-/// queue is empty.
+/// A Swift executor cannot reject a job: a task whose job never runs hangs for ever. So a thread is started
+/// for work that arrives after the shutdown. It runs one item at a time, and it ends when the queue is empty.
 struct PostShutdownQueue: ~Copyable {
     struct State {
         var work = WorkList()
@@ -15,7 +14,7 @@ struct PostShutdownQueue: ~Copyable {
 
     /// Appends work.
     ///
-    /// - Returns: Whether the caller has to start a thread that takes it.
+    /// - Returns: Whether the caller must start a thread that runs the work.
     func append(_ list: WorkList) -> Bool {
         self.state.withLock { state in
             state.work.append(list)
@@ -25,7 +24,7 @@ struct PostShutdownQueue: ~Copyable {
         }
     }
 
-    /// Removes all work that is queued.
+    /// Removes and returns all queued work.
     func take() -> WorkList {
         self.state.withLock { state in
             defer { state.work = WorkList() }
@@ -33,10 +32,10 @@ struct PostShutdownQueue: ~Copyable {
         }
     }
 
-    /// Releases the thread if the queue is empty.
+    /// Marks the thread as ended if the queue is empty.
     ///
-    /// - Parameter willEnd: Runs under the lock, so that the next thread cannot start before it is done.
-    /// - Returns: Whether the thread has to end.
+    /// - Parameter willEnd: Runs under the lock, so that no next thread starts before it has returned.
+    /// - Returns: Whether the thread must end.
     func end(willEnd: () -> Void) -> Bool {
         self.state.withLock { state in
             guard state.work.isEmpty else { return false }
@@ -61,7 +60,7 @@ extension LoopCore {
         LoopThread.start(name: "\(self.name) post-shutdown") { self.runPostShutdownQueue() }
     }
 
-    /// Runs queued work until there is none.
+    /// Runs queued work until the queue is empty.
     ///
     /// The calling thread becomes the loop's thread meanwhile, so that work still runs one item at a time.
     private func runPostShutdownQueue() {
@@ -71,11 +70,11 @@ extension LoopCore {
         repeat {
             unsafe self.state.pointee.ready.append(self.postShutdownQueue.take())
             while let item = unsafe self.state.pointee.ready.pop() {
-                // There is nothing to poll, so the delivery budget never runs out.
+                // The loop has nothing to poll, so the delivery budget is refilled before each item.
                 unsafe self.state.pointee.budget.refill(at: MonotonicTime.now)
                 LoopCounters.increment(self.counters.pops)
                 self.run(item)
-                // An item that queues itself until another one has run must not starve that other one.
+                // An item may enqueue itself until another item has run; the other item must not starve.
                 unsafe self.state.pointee.ready.append(self.postShutdownQueue.take())
             }
         } while !self.postShutdownQueue.end(willEnd: { self.detachAfterShutdown() })

@@ -4,7 +4,7 @@ internal import Synchronization
 extension LoopCore {
     /// Runs the loop on the calling thread until it has shut down.
     ///
-    /// The caller must have attached itself to the lifecycle.
+    /// The caller must have attached the thread to the lifecycle.
     func runToTheEnd() {
         let outer = unsafe CurrentLoop.core
         self.enter()
@@ -13,7 +13,7 @@ extension LoopCore {
         unsafe self.leave(restoring: outer)
     }
 
-    /// Makes the calling thread the loop's.
+    /// Makes the calling thread the loop's thread.
     func enter() {
         unsafe CurrentLoop.core = Unmanaged.passUnretained(self)
         let now = MonotonicTime.now
@@ -25,11 +25,11 @@ extension LoopCore {
         }
     }
 
-    /// Detaches the loop from its thread; work that has not run by now goes to the post-shutdown queue.
+    /// Detaches the loop from its thread, and moves the work that has not run to the post-shutdown queue.
     func leave(restoring outer: Unmanaged<LoopCore>?) {
         var rest = unsafe self.state.pointee.ready
         unsafe self.state.pointee.ready = WorkList()
-        // From here on no thread is the loop's, so every submission goes through the inbox.
+        // From here on the loop has no thread, so every submission is pushed to the inbox.
         self.thread.store(ThreadID.none, ordering: .relaxed)
         unsafe CurrentLoop.core = outer
         rest.append(self.inbox.close())
@@ -38,7 +38,7 @@ extension LoopCore {
         self.lifecycle.close()
     }
 
-    /// libuv is about to poll: run what is queued, then decide whether the poll may block.
+    /// Runs queued work before libuv polls, then decides whether the poll may block.
     func beforePoll() {
         unsafe self.state.pointee.isInCallback = true
         self.runReadyWork()
@@ -53,7 +53,7 @@ extension LoopCore {
         unsafe self.state.pointee.isInCallback = false
     }
 
-    /// libuv has polled: refill the budget and run what has arrived.
+    /// Refills the budget after libuv has polled, and runs the work that has arrived.
     func afterPoll() {
         unsafe self.state.pointee.isInCallback = true
         let now = MonotonicTime.now
@@ -65,13 +65,15 @@ extension LoopCore {
         unsafe self.state.pointee.isInCallback = false
     }
 
-    /// Shows libuv what is still to do, before it decides whether to go on: only that keeps a host's loop.
+    /// Arms the timer and the idle handle before libuv decides whether to continue; only active handles keep
+    /// a host's loop running.
     private func keepHostRunning() {
         self.armTimer()
         if unsafe !self.state.pointee.ready.isEmpty { self.keepFromBlocking() }
     }
 
-    /// Takes what has arrived while the loop was parked, if it was.
+    /// Moves the work that has arrived while the loop was parked to the ready list; does nothing if the loop
+    /// is not parked.
     func unpark(at now: Int64) {
         guard let parkedAt = unsafe self.state.pointee.parkedAt else { return }
         unsafe self.state.pointee.parkedAt = nil
@@ -79,7 +81,7 @@ extension LoopCore {
         self.takeInbox()
     }
 
-    /// Parks, unless work has arrived.
+    /// Parks the loop unless it has work.
     func parkIfIdle() {
         guard unsafe self.state.pointee.handles != nil, unsafe self.state.pointee.ready.isEmpty,
             self.inbox.park()
@@ -89,7 +91,7 @@ extension LoopCore {
         self.counters.park(at: now)
     }
 
-    /// Runs work until there is none or the budget is used up.
+    /// Runs work until none is left or the budget is used up.
     private func runReadyWork() {
         if self.inbox.hasWork { self.takeInbox() }
         guard unsafe !self.state.pointee.ready.isEmpty else { return }
@@ -108,15 +110,15 @@ extension LoopCore {
         if self.spin > 0 { unsafe self.state.pointee.workedAt = MonotonicTime.now }
     }
 
-    /// Runs one item, which may not have been queued.
+    /// Runs one item, which need not have been queued.
     func run(_ item: WorkItem) {
         LoopCounters.increment(self.counters.runs)
         switch item.kind {
         case .closure:
             item.takeBody()()
         case .actorJob:
-            // Without a task executor the runtime continues from one actor of this loop to the next without
-            // queuing.
+            // Without a task executor, the runtime continues from one actor of this loop to the next without
+            // enqueuing a job.
             guard let reference = unsafe self.state.pointee.reference else { return }
             unsafe item.job.runSynchronously(on: reference.executor)
         case .taskJob:
@@ -128,9 +130,9 @@ extension LoopCore {
         }
     }
 
-    /// Polls the inbox without blocking, for as long as the idle policy says.
+    /// Polls the inbox without blocking, for the period of the idle policy.
     ///
-    /// - Returns: Whether to spin again after a poll that does not block.
+    /// - Returns: Whether the loop must spin again after a poll that does not block.
     private func spinWhileIdle() -> Bool {
         guard self.spin > 0, unsafe self.state.pointee.handles != nil else { return false }
         var idleSince = MonotonicTime.now
@@ -150,14 +152,15 @@ extension LoopCore {
         return isDueToPoll
     }
 
-    /// When the loop stops spinning: a while after the last work, and in time for the next timer.
+    /// The time at which the loop stops spinning: the idle period after the last work, or the next timer if
+    /// that is earlier.
     private var endOfSpin: Int64 {
         unsafe min(self.state.pointee.workedAt + self.spin, self.state.pointee.timers.nextDeadline ?? .max)
     }
 
     /// Polls the inbox for about a microsecond, then yields the processor core.
     ///
-    /// The thread that is about to push may wait for this very core, and without the yield it would be
+    /// The thread that is about to push may be waiting for this very core. Without the yield it would be
     /// scheduled only after the loop had stopped spinning.
     private func pollInbox() -> Bool {
         for _ in 0..<32 {

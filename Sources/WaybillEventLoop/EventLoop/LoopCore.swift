@@ -3,22 +3,22 @@ internal import Synchronization
 /// The core of an ``EventLoop``: its queues, its handles, and the thread that runs it.
 ///
 /// The loop and its thread both hold the core, and the core holds only the loop's memory (``LoopReference``).
-/// So a loop whose last reference is dropped is destroyed although its thread sleeps, and its `deinit` wakes
-/// the thread to end it. Jobs need no other reference: each holds its actor, and the actor its loop.
+/// So a loop is destroyed with its last reference even while its thread sleeps, and its `deinit` wakes the
+/// thread to end it. Jobs need no other reference: each job holds its actor, and the actor holds its loop.
 ///
-/// The compiler cannot check `Sendable` here. What makes it so: `state` is touched by one thread at a time,
-/// the one that `thread` names; all else is constant, atomic, or behind a lock.
+/// The compiler cannot check `Sendable` here. The proof: only one thread at a time accesses `state`, the
+/// thread that `thread` identifies. All other members are constant, atomic, or behind a lock.
 @safe
 final class LoopCore: @unchecked Sendable {
-    /// The thread that runs the loop.
+    /// The kind of thread that runs the loop.
     enum Host {
-        /// A thread of the loop's own.
+        /// A thread that the loop starts.
         case ownThread
         /// The thread that calls `run()`.
         case caller
         /// The thread that runs a host's `uv_loop_t`.
         case adopted
-        /// The thread that made it, which runs it now and then from a loop of its own.
+        /// The thread that created the loop, which dispatches it from the host's own loop.
         case driven
     }
 
@@ -32,10 +32,11 @@ final class LoopCore: @unchecked Sendable {
     let state: UnsafeMutablePointer<LoopState>
     let spin: Int64
 
-    /// The thread that runs the loop at this moment, or none.
+    /// The thread that runs the loop, or `ThreadID.none`.
     let thread = Atomic<UInt>(ThreadID.none)
 
-    // Above is what every thread reads, then what foreign threads write, then what the loop's thread writes.
+    // The members above are read by every thread. Foreign threads write the next group, and the loop's thread
+    // writes the last.
     private let beforeInbox = CacheLinePadding()
     let inbox = Inbox()
     private let beforeCounters = CacheLinePadding()
@@ -72,14 +73,14 @@ final class LoopCore: @unchecked Sendable {
         unsafe self.state.deallocate()
     }
 
-    /// The loop, or nil once its last reference is gone; for the loop's thread.
+    /// The loop, or nil once its last reference is gone; only the loop's thread may read it.
     var loop: EventLoop? { unsafe self.state.pointee.reference?.loop }
 
-    /// Whether the calling thread is the one that runs the loop.
+    /// Whether the calling thread runs the loop.
     @inline(__always)
     var isOnThread: Bool { self.thread.load(ordering: .relaxed) == ThreadID.current }
 
-    /// Queues work, from any thread.
+    /// Enqueues work, from any thread.
     @inline(__always)
     func submit(_ item: WorkItem) {
         if self.isOnThread {
@@ -95,14 +96,13 @@ final class LoopCore: @unchecked Sendable {
         if unsafe !self.state.pointee.isInCallback { self.keepFromBlocking() }
     }
 
-    /// Makes the loop iterate once more without blocking: work was queued outside of its callbacks.
+    /// Makes the loop iterate once more without blocking, for work that was queued outside its callbacks.
     func keepFromBlocking() {
         unsafe self.state.pointee.handles?.idle.start()
     }
 
     private func pushForeign(_ item: WorkItem) {
-        // Once published the item may run and drop the last reference to the loop before this thread has
-        // woken it.
+        // A published item may run, and drop the last reference to the loop, before this thread has woken it.
         var kept: Unmanaged<LoopCore>?
         switch self.inbox.push(item, willWake: { unsafe kept = Unmanaged.passRetained(self) }) {
         case .queued: break
@@ -126,44 +126,43 @@ extension LoopCore {
                 configuration: configuration
             )
         } catch {
-            // No caller of `EventLoop()` could continue without its loop.
+            // No caller of `EventLoop()` could continue without a loop.
             fatalError("no event loop: \(error)")
         }
     }
 }
 
-/// The state that only the loop's thread touches.
+/// The state that only the loop's thread accesses.
 ///
-/// It sits behind a pointer and not in the variables of a class, where each access would cost an exclusivity
-/// check.
+/// It is behind a pointer because each access to a variable of a class would cost an exclusivity check.
 @safe
 struct LoopState: ~Copyable {
-    /// Work that has been taken and not run.
+    /// The work that has been taken from the inbox, or enqueued by the loop's thread, and has not run.
     var ready = WorkList()
     var budget: PollBudget
     var timers = TimerHeap<TimerPayload>()
-    /// The deadline that the libuv timer is armed for.
+    /// The deadline for which the libuv timer is armed.
     var armedDeadline: Int64?
-    /// What stands for the libuv timer where the time is advanced by hand.
+    /// The replacement of the libuv timer when the time is advanced by hand.
     var alarm: ManualTime.Alarm?
-    /// Nil before the loop is open and after it has closed.
+    /// The handles; nil before the loop is open and after the shutdown has begun.
     var handles: LoopHandles?
-    /// Whether a callback of this loop is running, so that what is queued now is seen before the loop blocks.
+    /// Whether a callback of this loop is running; the loop then sees newly queued work before it blocks.
     var isInCallback = false
-    /// The reference to the loop; set before the loop's initialiser returns.
+    /// The reference to the loop; it is set before the loop's initialiser returns.
     var reference: LoopReference?
-    /// Keeps the loop's memory, so that no other loop is ever taken for it.
+    /// Keeps the loop's memory allocated, so that no other loop can have the same address.
     unowned var memoryOfLoop: EventLoop?
     var polledAt: Int64 = 0
-    /// When work was run last; a loop that spins counts from then on.
+    /// The time at which work last ran; a spinning loop counts from then on.
     var workedAt: Int64 = 0
-    /// When the loop went to sleep, if it sleeps.
+    /// The time at which the loop parked; nil while it is awake.
     var parkedAt: Int64?
-    /// Handles whose close callback is still to come.
+    /// The number of closing handles whose close callback has not run.
     var openHandles = 0
     var subscriptions: [UInt64: SignalSubscription] = [:]
     var nextSubscription: UInt64 = 0
     var streams = OpenStreams()
-    /// What tells that the main actor has something to do, if this loop runs it.
+    /// The handle that fires when the main actor has jobs; nil unless this loop runs the main actor.
     var mainQueue: PollHandle?
 }

@@ -8,15 +8,17 @@ internal import Glibc
 
 /// A reference from a loop's core to the loop, which may have been destroyed.
 ///
-/// A weak variable would do, but an object that was ever weakly referenced has its counts in a side table,
-/// and every retain and release of it costs twice as much from then on; a loop is retained with every job. So
-/// the core keeps the object's memory, by an unowned variable of its own, and this type asks the runtime to
+/// A weak variable would be correct but slow. Once an object has had a weak reference, its counts move to a
+/// side table, and every retain and release costs twice as much from then on. A loop is retained with every
+/// job.
+///
+/// So the core keeps the object's memory with a separate unowned variable, and this type asks the runtime to
 /// retain the object if it is alive.
 @safe
 struct LoopReference {
     private let address: UInt
 
-    /// The loop as the runtime names it.
+    /// The runtime's reference to the loop as an executor.
     let executor: UnownedSerialExecutor
 
     init(_ loop: EventLoop) {
@@ -28,14 +30,14 @@ struct LoopReference {
     var loop: EventLoop? {
         guard let retained = unsafe swift_tryRetain(UnsafeMutableRawPointer(bitPattern: self.address))
         else { return nil }
-        // The runtime has counted the reference already.
+        // `swift_tryRetain` has counted the reference already.
         return unsafe Unmanaged<EventLoop>.fromOpaque(retained).takeRetainedValue()
     }
 }
 
-/// The loop that the calling thread runs, if any.
+/// The loop that the calling thread runs.
 ///
-/// A POSIX key, because a task-local value would follow tasks and not threads.
+/// It is stored under a POSIX thread key, because a task-local value would follow tasks and not threads.
 enum CurrentLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -44,8 +46,9 @@ enum CurrentLoop {
         return key
     }()
 
-    /// The core of the loop that this thread runs; only the thread itself sets it, and it keeps the core
-    /// alive.
+    /// The core of the loop that this thread runs, or nil.
+    ///
+    /// Only the thread itself sets it, and the thread keeps the core alive.
     static var core: Unmanaged<LoopCore>? {
         get { unsafe pthread_getspecific(self.key).map { unsafe Unmanaged.fromOpaque($0) } }
         set {

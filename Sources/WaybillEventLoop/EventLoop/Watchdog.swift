@@ -2,11 +2,11 @@ internal import CLibUV
 internal import Logging
 internal import Synchronization
 
-/// Logs when one job holds a loop for too long.
+/// Logs a warning when one job holds a loop for too long.
 ///
-/// One thread samples all loops of the process, four times per threshold: a job that lasts longer than the
-/// threshold and a quarter is always detected. The loops only count their jobs. The thread ends with the last
-/// loop.
+/// One thread samples all loops of the process, four times per threshold. So a job that lasts longer than the
+/// threshold and a quarter is always detected. The loops only count their jobs. The thread ends when no loop
+/// is left.
 final class Watchdog: Sendable {
     struct Entry {
         let core: LoopCore
@@ -43,7 +43,7 @@ final class Watchdog: Sendable {
     /// Stops sampling a loop.
     func remove(_ core: LoopCore) {
         let removed = self.state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(core)) }
-        // Released outside of the lock.
+        // Release the loop's core outside the lock.
         _ = consume removed
     }
 
@@ -54,7 +54,7 @@ final class Watchdog: Sendable {
         }
     }
 
-    /// Milliseconds until the next sample, or nil if there is no loop left and the thread ends.
+    /// Returns the milliseconds until the next sample, or nil if no loop is left and the thread must end.
     private func interval() -> UInt32? {
         self.state.withLock { state in
             guard let shortest = state.entries.values.map(\.watch.threshold).min() else {
@@ -91,15 +91,16 @@ final class Watchdog: Sendable {
     }
 }
 
-/// Decides from samples of one loop whether a job has held it for too long.
+/// Decides, from samples of one loop, whether a job has held the loop for too long.
 ///
-/// The loop only counts the jobs that it starts. If two samples see the same count of a busy loop, one job
-/// has held it at least from the first sample to the second; the job may have begun before the first.
+/// The loop only counts the jobs that it starts. If two samples see the same count on a busy loop, one job
+/// has held the loop at least from the first sample to the second. The job may have begun before the first
+/// sample.
 struct JobWatch {
     let threshold: Int64
 
     private var runs: UInt = 0
-    /// When the running job was first seen, if one runs.
+    /// The time of the first sample that saw the running job; nil when no job was running.
     private var noticedAt: Int64?
     private var isReported = false
 
@@ -107,13 +108,14 @@ struct JobWatch {
         self.threshold = threshold
     }
 
-    /// Takes a sample.
+    /// Records a sample.
     ///
     /// - Parameters:
-    ///   - runs: How many jobs the loop has started.
-    ///   - isBusy: Whether it runs one.
-    ///   - now: Nanoseconds.
-    /// - Returns: For how long at least the job has run, the first time that this is too long.
+    ///   - runs: The number of jobs that the loop has started.
+    ///   - isBusy: Whether the loop is running a job.
+    ///   - now: The time in nanoseconds.
+    /// - Returns: A lower bound of the time that the job has run, at the first sample in which it reaches the
+    ///   threshold; nil otherwise.
     mutating func sample(runs: UInt, isBusy: Bool, at now: Int64) -> Int64? {
         guard isBusy else {
             self.noticedAt = nil

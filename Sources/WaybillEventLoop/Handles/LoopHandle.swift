@@ -1,29 +1,31 @@
 internal import CLibUV
 
-/// A libuv handle of any type: the memory that libuv knows by address, and the closure to run when it fires.
+/// A libuv handle of any type: the memory that libuv identifies by address, and the closure to run when it
+/// fires.
 ///
-/// The typed handles in this folder are the ones to use; this is what they share. libuv's `data` field owns
-/// the object from a successful initialisation until the close callback, the only place where the memory goes
-/// back. Everything here happens on the loop's thread.
+/// This class is the common part of the typed handles in this folder; use those. libuv's `data` field owns
+/// the object from a successful initialisation until the close callback. Only the close callback frees the
+/// memory. All calls happen on the loop's thread.
 @safe
 final class LoopHandle {
     let memory: UnsafeMutableRawPointer
     private let onEvent: () -> Void
     private var onClosed: (() -> Void)?
 
-    /// Allocates a handle and has `initialise` hand it to libuv.
+    /// Allocates a handle and passes it to libuv by `initialise`.
     ///
     /// - Parameters:
-    ///   - type: The libuv type, which decides the size.
+    ///   - type: The libuv type, which determines the size.
     ///   - onEvent: Runs each time the handle fires.
-    ///   - initialise: Calls the `uv_*_init` function; its status decides whether the handle lives.
-    /// - Throws: ``EventLoopError`` with the code `system` if libuv refuses.
+    ///   - initialise: Calls the `uv_*_init` function; a negative status frees the handle again.
+    /// - Throws: ``EventLoopError`` with the code `system` if libuv fails.
     init(
         _ type: uv_handle_type,
         onEvent: @escaping () -> Void,
         initialise: (UnsafeMutableRawPointer) -> Int32
     ) throws(EventLoopError) {
-        // The size comes from the library that runs, not from the header that was compiled against.
+        // The size comes from the linked library at run time, which may differ from the header used at
+        // compile time.
         unsafe self.memory = .allocate(byteCount: uv_handle_size(type), alignment: 16)
         self.onEvent = onEvent
         let status = unsafe initialise(self.memory)
@@ -34,7 +36,7 @@ final class LoopHandle {
         unsafe uv_handle_set_data(self.base, Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// The handle as what every libuv handle begins with.
+    /// The handle as a `uv_handle_t`, the common beginning of every libuv handle.
     var base: UnsafeMutablePointer<uv_handle_t> {
         unsafe self.memory.assumingMemoryBound(to: uv_handle_t.self)
     }
@@ -49,7 +51,7 @@ final class LoopHandle {
             guard let handle = unsafe handle, let data = unsafe uv_handle_get_data(handle) else { return }
             let owner = unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeRetainedValue()
             unsafe owner.memory.deallocate()
-            // Taken out, since the closure may own the owner of this handle.
+            // Take the closure out, because it may own the owner of this handle.
             owner.onClosed.take()?()
         }
     }

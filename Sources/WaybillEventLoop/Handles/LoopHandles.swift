@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// The libuv handles that every loop has, apart from the one that wakes it.
+/// The libuv handles that every loop has, except the wake-up handle.
 struct LoopHandles {
     let prepare: PrepareHandle
     let check: CheckHandle
@@ -15,17 +15,17 @@ struct LoopHandles {
     ) throws(EventLoopError) {
         self.prepare = try PrepareHandle(on: loop, onEvent: beforePoll)
         self.check = try CheckHandle(on: loop, onEvent: afterPoll)
-        // Started while work is queued: it has nothing to do but keep the poll from blocking.
+        // The idle handle is started while work is queued. Its only effect is that the poll does not block.
         self.idle = try IdleHandle(on: loop) {}
         self.timer = try TimerHandle(on: loop, onEvent: onTimer)
         self.prepare.start()
         self.check.start()
-        // They fire in every iteration of the loop, so they must not keep a host's loop alive.
+        // These two fire in every iteration of the loop, so they must not keep a host's loop alive.
         self.prepare.unreference()
         self.check.unreference()
     }
 
-    /// How many times ``close(onClosed:)`` will call back.
+    /// The number of times that ``close(onClosed:)`` calls its closure.
     static var count: Int { 4 }
 
     func close(onClosed: @escaping () -> Void) {
@@ -36,7 +36,7 @@ struct LoopHandles {
     }
 }
 
-/// Runs a closure each time the loop is about to poll.
+/// A handle that runs a closure each time the loop is about to poll.
 @safe
 struct PrepareHandle {
     private let handle: LoopHandle
@@ -66,7 +66,7 @@ struct PrepareHandle {
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
-/// Runs a closure each time the loop has polled.
+/// A handle that runs a closure each time the loop has polled.
 @safe
 struct CheckHandle {
     private let handle: LoopHandle
@@ -96,7 +96,7 @@ struct CheckHandle {
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
-/// Keeps the loop from blocking in its poll while it is started.
+/// A handle that keeps the loop from blocking in its poll while it is started.
 @safe
 struct IdleHandle {
     private let handle: LoopHandle
@@ -126,7 +126,7 @@ struct IdleHandle {
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
-/// The one libuv timer of a loop.
+/// The only libuv timer of a loop.
 @safe
 struct TimerHandle {
     private let handle: LoopHandle
@@ -141,13 +141,12 @@ struct TimerHandle {
         unsafe self.handle.memory.assumingMemoryBound(to: uv_timer_t.self)
     }
 
-    /// Arms the timer, once.
+    /// Arms the timer to fire once.
     ///
-    /// libuv counts whole milliseconds of a clock that it reads once per iteration of the loop, and a timer
-    /// that it fires early would only have to be armed again: so the deadline is rounded up on that very
-    /// clock.
+    /// libuv counts whole milliseconds of a clock that it reads once per iteration of the loop. The deadline
+    /// is rounded up on that clock, because a timer that fires early would have to be armed again.
     ///
-    /// - Parameter delay: Nanoseconds from this moment; zero or less fires in the loop's next iteration.
+    /// - Parameter delay: Nanoseconds from now; at zero or less the timer fires in the loop's next iteration.
     func start(after delay: Int64) {
         let now = uv_hrtime()
         let due = now.addingReportingOverflow(UInt64(max(delay, 0)))

@@ -1,10 +1,10 @@
 internal import CLibUV
 
-/// One request of libuv: its memory, and the closure to run when it is done.
+/// A libuv request: its memory, and the closure to run when it is done.
 ///
-/// What ``LoopHandle`` is for handles. From a successful start until its callback the request belongs to
-/// libuv, which holds it by its `data` field; every callback comes, also for a handle that is closed
-/// meanwhile. Everything here happens on the loop's thread.
+/// It is the counterpart of ``LoopHandle``. From a successful start until its callback, the request belongs
+/// to libuv, which holds it by its `data` field. libuv calls back for every request, even when the handle is
+/// closed meanwhile. All calls happen on the loop's thread.
 @safe
 final class LoopRequest {
     private let memory: UnsafeMutableRawPointer
@@ -17,17 +17,18 @@ final class LoopRequest {
 
     deinit { unsafe self.memory.deallocate() }
 
-    /// The size of a request, rounded so that what follows it is aligned.
+    /// The size of a request, rounded up so that the bytes after it are aligned.
     static func size(of type: uv_req_type) -> Int { (uv_req_size(type) + 15) & ~15 }
 
     /// Starts a request.
     ///
     /// - Parameters:
-    ///   - type: The libuv type, which decides the size.
-    ///   - extra: Bytes that live as long as the request, behind it.
-    ///   - onDone: Runs with libuv's status when the request is done; not at all if it does not start.
-    ///   - begin: Hands the memory to libuv.
-    /// - Returns: What `begin` returned; the request has started unless that is negative.
+    ///   - type: The libuv type, which determines the size.
+    ///   - extra: The number of bytes to allocate after the request; they live as long as it does.
+    ///   - onDone: Runs with libuv's status when the request is done; does not run if the request fails to
+    ///     start.
+    ///   - begin: Passes the memory to libuv.
+    /// - Returns: The result of `begin`; the request has started unless the result is negative.
     static func start(
         _ type: uv_req_type,
         extra: Int = 0,
@@ -35,7 +36,7 @@ final class LoopRequest {
         begin: (UnsafeMutableRawPointer) -> Int32
     ) -> Int32 {
         let request = LoopRequest(type, extra: extra, onDone: onDone)
-        // Before the start: libuv may answer within it.
+        // Set the data before the start, because libuv may call back within it.
         let retained = unsafe Unmanaged.passRetained(request)
         unsafe uv_req_set_data(request.memory.assumingMemoryBound(to: uv_req_t.self), retained.toOpaque())
         let status = unsafe begin(request.memory)
@@ -48,8 +49,8 @@ final class LoopRequest {
         guard let memory = unsafe memory,
             let data = unsafe uv_req_get_data(memory.assumingMemoryBound(to: uv_req_t.self))
         else { return }
-        // Counted since the start. The memory goes back when this reference does, which the optimizer would
-        // drop before the closure reads the memory.
+        // The reference was retained by the start, and the memory is freed with it. Without the extension,
+        // the optimizer would drop the reference before the closure reads the memory.
         let request = unsafe Unmanaged<LoopRequest>.fromOpaque(data).takeRetainedValue()
         withExtendedLifetime(request) { request.onDone(status) }
     }

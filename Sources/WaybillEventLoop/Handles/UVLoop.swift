@@ -1,12 +1,12 @@
 internal import CLibUV
 
-/// A `uv_loop_t`: one that Waybill owns, or a host's that is only borrowed.
+/// A `uv_loop_t`, which Waybill either owns or borrows from a host.
 @safe
 final class UVLoop {
     let pointer: UnsafeMutablePointer<uv_loop_t>
     private let isOwned: Bool
 
-    /// A loop that Waybill owns.
+    /// Creates a loop that Waybill owns.
     init() throws(EventLoopError) {
         unsafe self.pointer =
             UnsafeMutableRawPointer
@@ -20,19 +20,19 @@ final class UVLoop {
         }
     }
 
-    /// A loop that a host owns, runs and closes.
+    /// Creates a reference to a loop that a host owns, runs and closes.
     @unsafe
     init(borrowing memory: UnsafeMutableRawPointer) {
         unsafe self.pointer = memory.assumingMemoryBound(to: uv_loop_t.self)
         self.isOwned = false
     }
 
-    /// Runs until no referenced handle is left.
+    /// Runs the loop until no referenced handle is left.
     func run() {
         _ = unsafe uv_run(self.pointer, UV_RUN_DEFAULT)
     }
 
-    /// Polls once without waiting, and runs what is due.
+    /// Polls once without waiting, and runs the callbacks that are due.
     func runOnce() {
         _ = unsafe uv_run(self.pointer, UV_RUN_NOWAIT)
     }
@@ -40,16 +40,16 @@ final class UVLoop {
     /// The descriptor of the kernel's event queue.
     var backendDescriptor: Int32 { unsafe uv_backend_fd(self.pointer) }
 
-    /// For how many milliseconds a poll may wait; -1 for any time.
+    /// The longest time that a poll may wait, in milliseconds; -1 for no limit.
     var backendTimeout: Int32 {
         unsafe uv_update_time(self.pointer)
         return unsafe uv_backend_timeout(self.pointer)
     }
 
-    /// Whether a descriptor is to be watched that the kernel does not know of before the next poll.
+    /// Whether a descriptor is to be watched that will be registered with the kernel only at the next poll.
     var hasNewWatchers: Bool { unsafe waybill_has_new_watchers(self.pointer) != 0 }
 
-    /// Frees a loop that Waybill owns; a borrowed one stays as it is.
+    /// Frees a loop that Waybill owns; does nothing to a borrowed loop.
     ///
     /// Every handle must have been closed and its close callback must have run.
     func close() {

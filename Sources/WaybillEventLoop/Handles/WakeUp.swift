@@ -6,8 +6,9 @@ internal import Glibc
 
 /// Wakes a loop that sleeps in its poll, from another thread.
 ///
-/// An eventfd under `uv_poll` on Linux, `uv_async` elsewhere; Docs/Decisions/0002 has the figures. The lock
-/// lets `close` and `signal` race: it is taken once per sleep, beside a system call.
+/// It uses an eventfd under `uv_poll` on Linux and `uv_async` elsewhere; Docs/Decisions/0002 has the figures.
+/// A lock makes it safe for `close` and `signal` to race. The lock is taken once per sleep, next to a system
+/// call.
 @safe
 final class WakeUp {
     #if os(Linux)
@@ -20,7 +21,7 @@ final class WakeUp {
         do throws(EventLoopError) {
             self.handle = try PollHandle(on: loop, descriptor: descriptor) {
                 var count: UInt64 = 0
-                // Nothing to do on failure: it only means that there was no signal since the last read.
+                // A failed read is harmless: it means only that no signal has been sent since the last read.
                 _ = unsafe read(descriptor, &count, 8)
             }
         } catch {
@@ -31,17 +32,17 @@ final class WakeUp {
         self.handle.start()
     }
 
-    /// Wakes the loop, from any thread; does nothing once closed.
+    /// Wakes the loop, from any thread; does nothing after the close.
     func signal() {
         self.descriptor.withLock { descriptor in
             guard let descriptor else { return }
             var one: UInt64 = 1
-            // Fails only when 2^64 - 2 signals wait to be read.
+            // The write fails only when 2^64 - 2 signals have not been read.
             _ = unsafe write(descriptor, &one, 8)
         }
     }
 
-    /// Closes everything, on the loop's thread.
+    /// Closes the handle and the descriptor, on the loop's thread.
     func close(onClosed: @escaping () -> Void) {
         let descriptor = self.descriptor.withLock { $0.take() }
         self.handle.close {
@@ -57,14 +58,14 @@ final class WakeUp {
         self.handle = try AsyncHandle(on: loop) {}
     }
 
-    /// Wakes the loop, from any thread; does nothing once closed.
+    /// Wakes the loop, from any thread; does nothing after the close.
     func signal() {
         self.isOpen.withLock { isOpen in
             if isOpen { self.handle.send() }
         }
     }
 
-    /// Closes everything, on the loop's thread.
+    /// Closes the handle, on the loop's thread.
     func close(onClosed: @escaping () -> Void) {
         self.isOpen.withLock { $0 = false }
         self.handle.close(onClosed: onClosed)
@@ -75,7 +76,7 @@ final class WakeUp {
     func unreference() { self.handle.unreference() }
 }
 
-/// Runs a closure each time a file descriptor is readable.
+/// A handle that runs a closure each time a file descriptor is readable.
 @safe
 struct PollHandle {
     private let handle: LoopHandle
@@ -103,11 +104,14 @@ struct PollHandle {
     /// Lets the loop end although the handle is started.
     func unreference() { self.handle.unreference() }
 
-    /// Closes the handle; the descriptor stays open until `onClosed`, and is the caller's to close.
+    /// Closes the handle.
+    ///
+    /// The descriptor stays open until `onClosed`, and the caller must close it.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
-/// Runs a closure on the loop after another thread has sent a wake-up; libuv's own way, on every platform.
+/// A handle that runs a closure on the loop after another thread has sent a wake-up; libuv supports it on
+/// every platform.
 @safe
 struct AsyncHandle {
     private let handle: LoopHandle
@@ -120,7 +124,7 @@ struct AsyncHandle {
         }
     }
 
-    /// Wakes the loop, from any thread; the caller makes sure that the handle has not been closed.
+    /// Wakes the loop, from any thread; the handle must not have been closed.
     func send() {
         _ = unsafe uv_async_send(self.handle.memory.assumingMemoryBound(to: uv_async_t.self))
     }
