@@ -1,15 +1,15 @@
-/// A loop for an object that asks it something with every message, without counting references.
+/// A loop for an object that queries it with every message, without reference counting.
 ///
-/// A loop that is read out of an object is retained while it is asked, which costs more than most answers.
-/// This value cannot be copied, so it is borrowed instead; it holds the loop for as long as it exists.
+/// A loop that is read from a property is retained while it is used, which costs more than most queries. This
+/// value cannot be copied, so it is borrowed instead. It keeps the loop alive for as long as it exists.
 @safe
 @usableFromInline
 package struct HeldEventLoop: ~Copyable, Sendable {
     private let eventLoop: EventLoop
-    /// The core of ``eventLoop``, which holds it.
+    /// The core of ``eventLoop``, which keeps it alive.
     let core: Unretained<LoopCore>
 
-    /// Holds a loop.
+    /// Creates a value that keeps a loop alive.
     package init(_ eventLoop: EventLoop) {
         self.eventLoop = eventLoop
         self.core = Unretained(eventLoop.core)
@@ -26,9 +26,10 @@ package struct HeldEventLoop: ~Copyable, Sendable {
         unsafe self.core.withUnsafeObject { $0.lifecycle.isRequested }
     }
 
-    /// Whether the caller is on the loop and may continue without suspending; counts one delivery if so.
+    /// Returns whether the caller is on the loop and may continue without suspending, and counts one delivery
+    /// if it is on the loop.
     ///
-    /// ``isInEventLoop`` and ``EventLoop/consumeDeliveryBudget()`` in one call.
+    /// This method combines ``isInEventLoop`` and ``EventLoop/consumeDeliveryBudget()`` in one call.
     package func admitsDelivery() -> Bool {
         unsafe self.core.withUnsafeObject { core in
             guard core.isOnThread else { return false }
@@ -36,8 +37,9 @@ package struct HeldEventLoop: ~Copyable, Sendable {
         }
     }
 
-    /// Counts one delivery against what the loop may do before it polls again, as
-    /// ``EventLoop/consumeDeliveryBudget()``; traps unless the calling thread runs the loop.
+    /// Counts one delivery against the work that the loop may run before it polls again.
+    ///
+    /// Equal to ``EventLoop/consumeDeliveryBudget()``. Traps unless the calling thread runs the loop.
     package func consumeDeliveryBudget() -> Bool {
         unsafe self.core.withUnsafeObject { core in
             precondition(core.isOnThread, "the budget belongs to the loop's thread")

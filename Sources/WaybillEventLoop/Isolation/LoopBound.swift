@@ -1,6 +1,6 @@
 /// An actor that runs on an event loop.
 ///
-/// Conform an actor and name its loop; the executor comes with the protocol.
+/// Declare the conformance and the loop; the protocol provides the executor.
 ///
 /// ```swift
 /// actor Accounts: LoopBound {
@@ -9,22 +9,23 @@
 /// }
 /// ```
 public protocol LoopBound: Actor {
-    /// The loop that the actor runs on; it must always be the same one, and the actor must hold it.
+    /// The loop that the actor runs on. It must be the same loop at every access, and the actor must hold it.
     ///
-    /// A constant keeps to that. A bus traps when it registers an actor whose loop is another one each time
-    /// that it is read, and in debug builds also when the loop has changed before a message is handled.
+    /// A constant meets both conditions. A bus traps when it registers an actor whose loop differs from one
+    /// access to the next. In debug builds it also traps when the loop has changed before a message is
+    /// handled.
     nonisolated var eventLoop: EventLoop { get }
 }
 
 extension LoopBound {
-    /// The loop as the actor's executor.
+    /// The actor's executor, which is its loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe self.eventLoop.asUnownedSerialExecutor()
     }
 }
 
 extension LoopBound {
-    /// The loop of the actor; traps unless the loop and the executor are the same each time they are read.
+    /// The loop of the actor; traps unless the loop and the executor are the same at each access.
     package nonisolated var checkedEventLoop: EventLoop {
         let eventLoop = self.eventLoop
         let executor = unsafe eventLoop.asUnownedSerialExecutor().asSerialExecutor()
@@ -33,7 +34,7 @@ extension LoopBound {
                 self.eventLoop === eventLoop,
                 "`eventLoop` of \(Self.self) is not the same loop each time: make it a constant"
             )
-            // Only the identity of the executor is read, while the loop is held.
+            // Only the identity of the executor is compared, while `eventLoop` keeps the loop alive.
             precondition(
                 unsafe self.unownedExecutor.asSerialExecutor() === executor,
                 "`unownedExecutor` of \(Self.self) is not its `eventLoop`"
@@ -42,21 +43,23 @@ extension LoopBound {
         return eventLoop
     }
 
-    /// Runs a closure as code of this actor, without suspending: the caller is on the actor's loop already.
+    /// Runs a closure with the isolation of this actor, without suspending; the caller must be on the actor's
+    /// loop.
     ///
-    /// What `assumeIsolated` does, with the loop's own check in place of the runtime's. Traps off the loop.
+    /// This method works like `assumeIsolated`, with the loop's check instead of the runtime's. Traps if the
+    /// calling thread does not run the loop.
     ///
-    /// - Parameter body: What to run, isolated to the actor.
-    /// - Returns: What the closure returns.
-    /// - Throws: What the closure throws.
+    /// - Parameter body: The closure to run, isolated to the actor.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error that the closure throws.
     @inlinable
     @inline(__always)
     package nonisolated func assumeOnLoop<Result, Failure: Error>(
         _ body: (isolated Self) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         self.eventLoop.preconditionInEventLoop()
-        // An isolated parameter is passed like any other. The loop is the actor's executor and this is its
-        // thread, so the closure is isolated as its type demands; and its `sending` result has no other
+        // An isolated parameter is passed like any other. The loop is the actor's executor and this is the
+        // loop's thread, so the closure is isolated as its type demands. Its `sending` result has no other
         // reference.
         let isolated = IsolatedCall<Self, Result, Failure> { actor, body throws(Failure) in try body(actor) }
         let plain = unsafe unsafeBitCast(isolated, to: PlainCall<Self, Result, Failure>.self)
@@ -65,10 +68,10 @@ extension LoopBound {
     }
 }
 
-/// A call that the compiler lets only an actor's own code make.
+/// A call that the compiler allows only in code isolated to the actor.
 ///
-/// What is cast is a function that captures nothing, and not the caller's closure: that would have to be
-/// copied to the heap first.
+/// The cast applies to a function that captures nothing, and not to the caller's closure, which would have to
+/// be copied to the heap first.
 @usableFromInline
 struct IsolatedCall<Isolation: Actor, Result, Failure: Error> {
     @usableFromInline
@@ -83,7 +86,7 @@ struct IsolatedCall<Isolation: Actor, Result, Failure: Error> {
     }
 }
 
-/// The same call with the compiler's check taken off.
+/// The type of ``IsolatedCall`` with `isolated` erased from the first parameter.
 @usableFromInline
 struct PlainCall<Isolation: Actor, Result, Failure: Error> {
     @usableFromInline

@@ -1,14 +1,14 @@
-/// A continuation whose task is resumed on an event loop directly; each is waited on once and resumed once.
+/// A continuation that resumes its task directly on an event loop; it is awaited once and resumed once.
 ///
-/// Swift resumes a continuation of the standard library on the default executor, whatever the actor, and only
-/// from there the task is queued on the actor's executor. For an actor of a loop these are two changes of
-/// thread, even where the loop itself resumes the task.
+/// Swift resumes a continuation of the standard library on the default executor, whatever the actor. Only
+/// from there is the task enqueued on the actor's executor. An actor of a loop would switch threads twice,
+/// even if the loop itself resumes the task.
 ///
-/// `withCheckedContinuation` also takes the caller's isolation as a parameter, whose default is nil in a
-/// `nonisolated(nonsending)` function: the task would leave the loop before it suspends.
+/// `withCheckedContinuation` also takes the caller's isolation as a parameter. In a `nonisolated(nonsending)`
+/// function the default of that parameter is nil, so the task would leave the loop before it suspends.
 package final class LoopContinuation<Value: Sendable>: Sendable {
     package let task: SuspendedTask
-    /// Written before the task is resumed, and read by the task.
+    /// The value is written before the task is resumed, and read by the task.
     private nonisolated(unsafe) var value: Value?
 
     /// Creates a continuation.
@@ -25,23 +25,23 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Suspends the calling task until it is resumed; may be called once.
+    /// Suspends the calling task until the continuation is resumed; may be called once.
     ///
-    /// - Returns: The value that it was resumed with.
+    /// - Returns: The value that the task was resumed with.
     package nonisolated(nonsending) func wait() async -> Value {
         await self.task.wait()
         return self.resumedValue
     }
 
-    /// Suspends in the caller's isolation, and calls `onCancel` if the task is cancelled.
+    /// Suspends the task in the caller's isolation, and calls `onCancel` if the task is cancelled.
     ///
     /// - Parameters:
-    ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function has to pass it; a default
-    ///     would be nil.
+    ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function must pass it, because a
+    ///     default would be nil.
     ///   - begin: Called first; from then on the continuation may be resumed.
-    ///   - onCancel: Called when the task is cancelled; it must lead to a resumption.
+    ///   - onCancel: Called when the task is cancelled; it must cause a resumption.
     /// - Returns: The value that the task was resumed with.
-    /// - Throws: The error of `begin`; then the continuation must not be resumed.
+    /// - Throws: The error of `begin`; the continuation must not be resumed after an error.
     package func wait(
         isolation: isolated (any Actor)?,
         _ begin: () throws -> Void,
@@ -51,7 +51,7 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
         return self.resumedValue
     }
 
-    /// Resumes the task, now or as soon as it waits; must be called once.
+    /// Resumes the task at once, or as soon as it waits; must be called once.
     package func resume(returning value: Value) {
         unsafe self.value = value
         self.task.resume()

@@ -1,8 +1,9 @@
-/// A value that only the thread of one loop touches, for code that is on that thread already and cannot
+/// A value that only the thread of one loop accesses, for code that is on that thread already and cannot
 /// suspend.
 ///
-/// An actor bound to the loop protects its state as well, and is the better choice wherever its methods can
-/// be awaited. This type is for reads that happen with every message: no lock, and no isolation to cross.
+/// An actor that is bound to the loop also protects its state, and is the better choice if callers can await
+/// its methods. This type is for reads that happen with every message: it has no lock, and a caller does not
+/// change its isolation.
 @safe
 @usableFromInline
 package struct LoopLocal<Value: Sendable>: ~Copyable {
@@ -38,5 +39,5 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     }
 }
 
-// Only the loop's thread reads and writes the value; `deinit` runs when no other reference is left.
+// Only the loop's thread reads and writes the value, and `deinit` runs when no other reference is left.
 extension LoopLocal: @unchecked Sendable {}

@@ -1,17 +1,17 @@
 internal import CLibUV
 internal import Synchronization
 
-/// The rest of a task that waits: an actor that is its own executor.
+/// A waiting task, represented by an actor that is its own executor.
 ///
-/// A call of ``wait()`` hands it the rest of the calling task as a job; it keeps the job until it is resumed,
-/// and then submits it to the loop.
+/// ``wait()`` runs on this executor, so the runtime enqueues the rest of the calling task here as a job. The
+/// actor keeps the job until the task is resumed, and then submits it to the loop.
 ///
-/// It is not generic: another module would look its type up for each task that waits. A type that has more to
-/// keep for such a task is an actor of its own, with a ``SuspendedJob``.
+/// The type is not generic, because another module would look up its metadata for each waiting task. A type
+/// that must store more for its waiting task is a separate actor with a ``SuspendedJob``.
 package actor SuspendedTask: SerialExecutor {
     private nonisolated let job: SuspendedJob
 
-    /// Makes room for a task.
+    /// Creates an actor for one task.
     ///
     /// - Parameter loop: The loop to resume on; nil for the default executor, from which the task returns to
     ///   its actor.
@@ -21,14 +21,14 @@ package actor SuspendedTask: SerialExecutor {
     @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
     package func wait() { self.job.checkResumption() }
 
-    /// Suspends in the caller's isolation, and calls `onCancel` if the task is cancelled.
+    /// Suspends the task in the caller's isolation, and calls `onCancel` if the task is cancelled.
     ///
     /// - Parameters:
-    ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function has to pass it; a default
-    ///     would be nil.
+    ///   - isolation: The caller's isolation. A `nonisolated(nonsending)` function must pass it, because a
+    ///     default would be nil.
     ///   - begin: Called first; from then on the task may be resumed.
-    ///   - onCancel: Called when the task is cancelled; it must lead to a resumption.
-    /// - Throws: The error of `begin`; then the task must not be resumed.
+    ///   - onCancel: Called when the task is cancelled; it must cause a resumption.
+    /// - Throws: The error of `begin`; the task must not be resumed after an error.
     package func wait(
         isolation: isolated (any Actor)?,
         _ begin: () throws -> Void,
@@ -36,7 +36,7 @@ package actor SuspendedTask: SerialExecutor {
     ) async rethrows {
         try await withTaskCancellationHandler(
             operation: {
-                // Captured, the parameter isolates the closure to the caller.
+                // Capturing the parameter isolates the closure to the caller.
                 _ = isolation
                 try begin()
                 await self.wait()
@@ -45,18 +45,18 @@ package actor SuspendedTask: SerialExecutor {
         )
     }
 
-    /// Resumes the task, now or as soon as it waits; must be called once.
+    /// Resumes the task at once, or as soon as it waits; must be called once.
     package nonisolated func resume() { self.job.resume(.onLoop) }
 
     /// Runs the task within this call, or resumes it as soon as it waits; must be called once.
     ///
-    /// The caller is on the loop's thread, and is not code of a task.
+    /// The caller must be on the loop's thread, and must not be code of a task.
     package nonisolated func resumeInPlace() { self.job.resume(.inPlace) }
 
     /// Resumes the task on the default executor, for a loop that may not be running; must be called once.
     package nonisolated func resumeElsewhere() { self.job.resume(.elsewhere) }
 
-    /// Takes the rest of the waiting task; the runtime calls this.
+    /// Stores the job of the waiting task; the runtime calls this method.
     package nonisolated func enqueue(_ job: consuming ExecutorJob) { self.job.enqueue(job) }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -64,33 +64,35 @@ package actor SuspendedTask: SerialExecutor {
     }
 }
 
-/// The job of a task that waits, for an actor that is its own executor.
+/// The job of a waiting task, for an actor that is its own executor.
 ///
-/// Job and resumption come in either order; the call that brings the second of them submits the job. A task
-/// that is resumed in place may come back as another job, since the code of a task that is isolated to the
-/// actor begins and may end with a change to its executor: that job runs within the same call.
+/// The job and the resumption arrive in either order, and the second of them submits the job. A task that is
+/// resumed in place may come back as another job: code that is isolated to the actor may begin and end with a
+/// change to its executor. That job runs within the same call.
 package struct SuspendedJob: ~Copyable, Sendable {
-    /// How the task continues.
+    /// The way in which the task continues.
     package enum Resumption: UInt {
         /// As a job of the loop.
         case onLoop = 1
-        /// Within the call that resumes it, if it waits already and that is on the loop's thread, and not in
-        /// code of a task.
+        /// Within the call that resumes it, if the task waits already and the call is on the loop's thread
+        /// and not in code of a task.
         case inPlace
         /// On the executor that it prefers, or the default one, for a loop that may not be running.
         case elsewhere
-        /// In place, by a call that has not returned; only the job itself says so.
+        /// In place, by a call that has not returned; only ``SuspendedJob`` itself sets this state.
         case running
     }
 
-    /// The loop to resume on, and what holds it.
+    /// The core of the loop to resume on; `held` keeps the loop alive.
     private let loop: Unretained<LoopCore>?
     private let held: EventLoop?
-    /// Zero, then the address of the job or how the task is resumed, whichever comes first; in the end the
-    /// latter.
+    /// Zero at first, then either the job's address or the raw value of the resumption, whichever arrives
+    /// first.
+    ///
+    /// In the end it is the raw value of the resumption.
     private let word = Atomic<UInt>(0)
 
-    /// Makes room for a job.
+    /// Creates a value without a job.
     ///
     /// - Parameter loop: The loop to resume on; nil for the default executor, from which the task returns to
     ///   its actor.
@@ -99,9 +101,9 @@ package struct SuspendedJob: ~Copyable, Sendable {
         self.held = loop
     }
 
-    /// Resumes the task, now or as soon as it waits.
+    /// Resumes the task at once, or as soon as it waits.
     ///
-    /// The caller holds the actor until this returns.
+    /// The caller must hold the actor until this method returns.
     package borrowing func resume(_ resumption: Resumption) {
         let address = self.word.exchange(resumption.rawValue, ordering: .acquiringAndReleasing)
         guard address != 0 else { return }
@@ -110,17 +112,17 @@ package struct SuspendedJob: ~Copyable, Sendable {
         self.submit(address, resumption)
     }
 
-    /// Takes the job of the task that waits; the runtime has the actor call this.
+    /// Stores the job of the waiting task; the actor calls this method when the runtime enqueues the job.
     package borrowing func enqueue(_ job: consuming ExecutorJob) {
-        // An unowned job is the address of the job, and nothing else.
+        // An `UnownedJob` contains only the address of the job.
         let address = unsafe unsafeBitCast(UnownedJob(job), to: UInt.self)
         let word = self.word.exchange(address, ordering: .acquiringAndReleasing)
         guard word != 0 else { return }
         guard let resumption = Resumption(rawValue: word) else { preconditionFailure("a task waits twice") }
-        // The call that has resumed the task finds the job.
+        // The call that has resumed the task will find the job.
         if resumption == .running { return }
         self.word.store(word, ordering: .relaxed)
-        // Not in place: this is code of the task.
+        // The job cannot run in place, because this call is made by the task's own code.
         self.submit(address, resumption == .inPlace ? .onLoop : resumption)
     }
 
@@ -132,11 +134,11 @@ package struct SuspendedJob: ~Copyable, Sendable {
         precondition(self.isResumed, "a task continued without being resumed")
     }
 
-    /// Runs a job here and now, and those as which the task comes back meanwhile.
+    /// Runs a job at once, and then each job that the task enqueues here meanwhile.
     ///
-    /// - Returns: Whether the calling thread is the loop's; if not, the job has not run.
+    /// - Returns: Whether the calling thread runs the loop; if not, no job has run.
     private borrowing func run(_ address: UInt) -> Bool {
-        // The job holds the loop.
+        // The waiting job keeps the loop alive.
         guard let loop, unsafe loop.withUnsafeObject({ $0.isOnThread }) else { return false }
         var next = address
         repeat {
@@ -151,18 +153,18 @@ package struct SuspendedJob: ~Copyable, Sendable {
     private borrowing func submit(_ address: UInt, _ resumption: Resumption) {
         let job = Self.job(address)
         guard let loop = self.loop, resumption != .elsewhere else {
-            // The global executor would take it as well, but a task that prefers an executor would take that
-            // for its own, and not return.
+            // The global executor would accept the job as well. But if the task prefers an executor, it would
+            // treat the global executor as that executor, and would not return to its own.
             return unsafe waybill_enqueue(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
         }
-        // As a job of the loop: the actor has no other state that the loop's jobs could race with. The actor of
-        // a task that waits is held by that task, and the job holds the loop.
+        // The job is submitted as a job of the loop: the actor has no other state that the loop's jobs could
+        // race with. The waiting task holds its actor, and the job keeps the loop alive.
         unsafe loop.withUnsafeObject { $0.submit(WorkItem(job, as: .actorJob)) }
     }
 
-    /// The job at an address that ``enqueue(_:)`` has stored, and that has not run.
+    /// Returns the job at an address that ``enqueue(_:)`` has stored; the job must not have run.
     private static func job(_ address: UInt) -> UnownedJob {
-        // An unowned job is the address of the job, and nothing else.
+        // An `UnownedJob` contains only the address of the job.
         unsafe unsafeBitCast(address, to: UnownedJob.self)
     }
 }

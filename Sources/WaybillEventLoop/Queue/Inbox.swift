@@ -1,19 +1,21 @@
 internal import Synchronization
 
-/// The queue on which other threads leave work for a loop: one atomic word, no lock.
+/// The lock-free queue through which other threads enqueue work for a loop; it is one atomic word.
 ///
-/// The word is `empty` while the loop is awake and nothing is queued, `parked` while the loop sleeps,
-/// `closed` once it has shut down, and otherwise the address of the latest item, which links to the one
-/// before it. Only the thread whose push replaces `parked` wakes the loop: at most one wake-up for each
-/// sleep, however many items arrive.
+/// The word is `empty` while the loop is awake and nothing is queued. It is `parked` while the loop sleeps,
+/// and `closed` once the loop has shut down. Otherwise it is the address of the latest item, which links to
+/// the item before it.
+///
+/// Only the thread whose push replaces `parked` wakes the loop. So there is at most one wake-up per sleep,
+/// however many items arrive.
 struct Inbox: ~Copyable {
-    /// What the pushing thread has to do next.
+    /// The next action of the pushing thread.
     enum Push {
-        /// Nothing: the loop will take the item.
+        /// No action: the loop will run the item.
         case queued
         /// Wake the loop.
         case wake
-        /// Run the item elsewhere: the loop has shut down and did not take it.
+        /// Run the item elsewhere: the loop has shut down and has rejected the item.
         case closed
     }
 
@@ -24,19 +26,19 @@ struct Inbox: ~Copyable {
     private let word = Atomic<UInt>(Inbox.empty)
     private let pushes = Atomic<UInt>(0)
 
-    /// How many items were ever pushed.
+    /// The number of items that were ever pushed, including rejected ones.
     var pushCount: UInt { self.pushes.load(ordering: .relaxed) }
 
-    /// Whether an item is queued; for the loop's thread, while it is awake.
+    /// Whether an item is queued; only the loop's thread may ask, while the loop is awake.
     var hasWork: Bool { self.word.load(ordering: .relaxed) > Self.closed }
 
-    /// Queues an item, from any thread.
+    /// Enqueues an item, from any thread.
     ///
     /// - Parameters:
-    ///   - item: The item; its memory belongs to the loop from here on, unless the answer is `closed`.
-    ///   - willWake: Runs before an item that may have to wake the loop is published, so that what is needed
-    ///     to wake it stays alive however fast the item runs.
-    /// - Returns: What the caller has to do next.
+    ///   - item: The item; the loop owns its memory from here on, unless the result is `closed`.
+    ///   - willWake: Runs before an item that may have to wake the loop is published. It can retain the
+    ///     objects that the wake-up needs, because the item may run at once.
+    /// - Returns: The next action of the caller.
     func push(_ item: WorkItem, willWake: () -> Void) -> Push {
         let address = unsafe UInt(bitPattern: item.address)
         self.pushes.wrappingAdd(1, ordering: .relaxed)
@@ -44,7 +46,8 @@ struct Inbox: ~Copyable {
         var isPrepared = false
         while true {
             if seen == Self.closed {
-                // What the loop's thread did last happened before what the caller has run elsewhere.
+                // This load orders the last work of the loop's thread before the work that the caller runs
+                // elsewhere.
                 _ = self.word.load(ordering: .acquiring)
                 return .closed
             }
@@ -64,28 +67,28 @@ struct Inbox: ~Copyable {
         }
     }
 
-    /// Takes everything, oldest first; the loop is awake afterwards.
+    /// Removes and returns all items, oldest first; the loop is awake afterwards.
     func take() -> WorkList {
         Self.list(from: self.word.exchange(Self.empty, ordering: .acquiring))
     }
 
-    /// Goes to sleep, unless there is work.
+    /// Parks the loop if the queue is empty.
     ///
-    /// - Returns: Whether the loop may block: the next push wakes it.
+    /// - Returns: Whether the loop may block; the next push then wakes it.
     func park() -> Bool {
         self.word.compareExchange(expected: Self.empty, desired: Self.parked, ordering: .relaxed).exchanged
     }
 
-    /// Takes everything, for the last time.
+    /// Removes and returns all items for the last time, and closes the queue.
     func close() -> WorkList {
         Self.list(from: self.word.exchange(Self.closed, ordering: .acquiringAndReleasing))
     }
 
-    /// Reverses the chain that starts with the latest item.
+    /// Returns the items of the chain in reverse; the chain starts with the latest item.
     private static func list(from word: UInt) -> WorkList {
         var list = WorkList()
         var address = word
-        // Whatever is greater than the marks is the address of an item that was pushed and not taken since.
+        // A word above the marks is the address of an item that has been pushed and not yet removed.
         while address > Self.closed, let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address) {
             let item = unsafe WorkItem(address: pointer)
             address = item.next
@@ -95,9 +98,9 @@ struct Inbox: ~Copyable {
     }
 }
 
-/// Keeps what stands before it and what stands after it out of one another's cache lines.
+/// Padding that keeps the members before it and the members after it in separate cache lines.
 ///
-/// Two lines, since processors fetch them in pairs.
+/// It is two lines long, because processors fetch lines in pairs.
 struct CacheLinePadding: Sendable {
     private let bytes = InlineArray<16, UInt64>(repeating: 0)
 }

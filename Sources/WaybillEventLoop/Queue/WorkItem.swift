@@ -1,9 +1,9 @@
-/// One thing for a loop to run: the job of an actor, the job of a task, or a plain closure.
+/// A unit of work for a loop: the job of an actor, the job of a task, or a closure.
 ///
-/// An item is the address of memory whose third word links it to the next item and whose fourth holds its
-/// kind. The runtime reserves these very words of a job for the executor that holds it (`SchedulerPrivate`),
-/// so queuing one allocates nothing; a closure gets a node of the same shape. A test checks that the words
-/// are where this type thinks.
+/// An item is an address. The third word at that address links to the next item, and the fourth word holds
+/// the kind. The runtime reserves these two words of a job for its executor (`SchedulerPrivate`), so
+/// enqueuing a job allocates nothing. A closure is stored in a node of the same layout. A test checks the
+/// position of the words.
 @safe
 struct WorkItem {
     enum Kind: UInt {
@@ -14,13 +14,14 @@ struct WorkItem {
 
     typealias Body = @Sendable () -> Void
 
-    /// A closure as it is: stored by itself in untyped memory it would be wrapped in an allocation of its
-    /// own.
+    /// A box for a closure.
+    ///
+    /// A bare closure in untyped memory would be wrapped in a further allocation.
     private struct Node {
         let body: Body
     }
 
-    /// The distance of the two words from the start of a job.
+    /// The offset of the two words from the start of a job.
     static let linkOffset = 16
 
     let address: UnsafeMutableRawPointer
@@ -29,14 +30,14 @@ struct WorkItem {
         unsafe self.address = address
     }
 
-    /// A job, as the runtime hands it to an executor.
+    /// Creates an item from a job that the runtime has passed to an executor.
     init(_ job: UnownedJob, as kind: Kind) {
-        // An unowned job is the address of the job, and nothing else.
+        // An `UnownedJob` contains only the address of the job.
         unsafe self.address = unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
         unsafe self.address.storeBytes(of: kind.rawValue, toByteOffset: Self.linkOffset + 8, as: UInt.self)
     }
 
-    /// A closure, in a node of its own.
+    /// Creates an item from a closure, in a new node.
     init(_ body: @escaping Body) {
         unsafe self.address = .allocate(byteCount: Self.linkOffset + 16, alignment: 8)
         unsafe self.address.initializeMemory(as: Node.self, to: Node(body: body))
@@ -47,7 +48,7 @@ struct WorkItem {
         )
     }
 
-    /// The address of the item that follows, or a mark of the queue it is in.
+    /// The address of the next item, or a mark of the queue.
     var next: UInt {
         get { unsafe self.address.load(fromByteOffset: Self.linkOffset, as: UInt.self) }
         nonmutating set {
@@ -55,17 +56,17 @@ struct WorkItem {
         }
     }
 
-    /// What the item is.
+    /// The kind of the item.
     var kind: Kind {
         let word = unsafe self.address.load(fromByteOffset: Self.linkOffset + 8, as: UInt.self)
         // Only the initialisers write the word, and only raw values of the enumeration.
         return Kind(rawValue: word) ?? .closure
     }
 
-    /// The item as a job; only for the two kinds that are one.
+    /// The item as a job; valid only for the kinds `actorJob` and `taskJob`.
     var job: UnownedJob { unsafe unsafeBitCast(self.address, to: UnownedJob.self) }
 
-    /// Takes the closure out and gives the node back; only for a closure, and only once.
+    /// Removes the closure and frees the node; valid only for a closure, and only once.
     func takeBody() -> Body {
         let node = unsafe self.address.assumingMemoryBound(to: Node.self).move()
         unsafe self.address.deallocate()
@@ -73,9 +74,9 @@ struct WorkItem {
     }
 }
 
-/// Items in the order in which they will run; owned by one thread at a time.
+/// A list of items in the order in which they will run; only one thread at a time owns it.
 ///
-/// The links are in the items, so a list is two words and joining two of them takes no time.
+/// The links are stored in the items. So a list is two words, and joining two lists takes constant time.
 @safe
 struct WorkList {
     private var head: UInt = 0
@@ -83,7 +84,7 @@ struct WorkList {
 
     var isEmpty: Bool { self.head == 0 }
 
-    /// Adds an item at the end.
+    /// Appends an item.
     mutating func append(_ item: WorkItem) {
         let address = unsafe UInt(bitPattern: item.address)
         item.next = 0
@@ -95,7 +96,7 @@ struct WorkList {
         self.tail = address
     }
 
-    /// Adds an item at the front.
+    /// Inserts an item at the front.
     mutating func prepend(_ item: WorkItem) {
         let address = unsafe UInt(bitPattern: item.address)
         item.next = self.head
@@ -103,7 +104,7 @@ struct WorkList {
         if self.tail == 0 { self.tail = address }
     }
 
-    /// Adds all items of another list at the end.
+    /// Appends all items of another list.
     mutating func append(_ list: WorkList) {
         guard list.head != 0 else { return }
         if let last = Self.item(self.tail) {
@@ -123,11 +124,11 @@ struct WorkList {
     }
 
     private static func item(_ address: UInt) -> WorkItem? {
-        // Only addresses of items that were appended or prepended are ever stored.
+        // Only addresses of items that were appended or prepended are stored.
         guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return nil }
         return unsafe WorkItem(address: pointer)
     }
 }
 
-// A list is handed to the thread that takes over a loop's work; no other thread refers to its items.
+// A list is passed to the thread that continues a loop's work; no other thread refers to its items.
 extension WorkList: @unchecked Sendable {}

@@ -1,24 +1,25 @@
 /// A reference that does not keep its object alive.
 ///
-/// Use it to pass an object down through calls that happen with every message: a strong reference is counted
-/// in each of them, this one in none. To make one and to copy it is harmless. Each access is `unsafe`, and
-/// its proof names the reference that keeps the object alive until the access has ended.
+/// Use it to pass an object down through calls that happen with every message. Each of those calls would
+/// count a strong reference, and none counts this one. Creating and copying it is harmless. Each access is
+/// `unsafe`, and its proof names the reference that keeps the object alive until the access has ended.
 @safe
 @usableFromInline
 package struct Unretained<Object: AnyObject & Sendable>: Sendable {
     @usableFromInline let reference: Unmanaged<Object>
 
-    /// Refers to an object.
+    /// Creates a reference to an object.
     @inlinable
     package init(_ object: Object) { unsafe self.reference = .passUnretained(object) }
 
-    /// The object, retained; it must be alive at this moment.
+    /// The object, retained; it must be alive at the time of the access.
     @unsafe
     @inlinable
     package var unsafeObject: Object { unsafe self.reference.takeUnretainedValue() }
 
-    /// Runs a closure with the object without retaining it; the object must be alive until the closure has
-    /// returned.
+    /// Calls a closure with the object, without retaining it.
+    ///
+    /// The object must be alive until the closure has returned.
     @unsafe
     @inlinable
     @inline(__always)

@@ -6,17 +6,17 @@ internal import Glibc
 
 /// A POSIX signal that a process can wait for.
 public struct Signal: Hashable, Sendable {
-    /// The number that the system knows the signal by.
+    /// The system's number of the signal.
     public let number: Int32
 
-    /// A signal that has no name here.
+    /// Creates a signal that has no constant in this type.
     ///
-    /// - Parameter number: The number that the system knows the signal by.
+    /// - Parameter number: The system's number of the signal.
     public init(number: Int32) {
         self.number = number
     }
 
-    /// The terminal was closed, or a daemon is to read its configuration again (`SIGHUP`).
+    /// The terminal was closed, or a daemon is asked to reload its configuration (`SIGHUP`).
     public static let hangUp = Self(number: SIGHUP)
 
     /// Control-C was pressed (`SIGINT`).
@@ -28,13 +28,13 @@ public struct Signal: Hashable, Sendable {
     /// The process is asked to end (`SIGTERM`).
     public static let terminate = Self(number: SIGTERM)
 
-    /// The first signal without a meaning of its own (`SIGUSR1`).
+    /// The first signal without a predefined meaning (`SIGUSR1`).
     public static let user1 = Self(number: SIGUSR1)
 
-    /// The second signal without a meaning of its own (`SIGUSR2`).
+    /// The second signal without a predefined meaning (`SIGUSR2`).
     public static let user2 = Self(number: SIGUSR2)
 
-    /// The terminal has another size (`SIGWINCH`).
+    /// The size of the terminal has changed (`SIGWINCH`).
     public static let windowChange = Self(number: SIGWINCH)
 }
 

@@ -1,14 +1,14 @@
-/// The signals that the process receives, from the moment ``EventLoop/signals(_:)`` returns until the
-/// sequence is dropped.
+/// The signals that the process receives, from the return of ``EventLoop/signals(_:)`` until the sequence is
+/// dropped.
 ///
-/// While a sequence exists its signals do not do what they do by default: Control-C no longer ends the
-/// process. A sequence is for one iteration at a time, and holds its loop; signals that arrive between two
-/// calls of `next` are buffered, the latest 64 of them.
+/// While a sequence exists, the default action of its signals is off: Control-C no longer ends the process. A
+/// sequence supports one iteration at a time, and holds its loop. Signals that arrive between two calls of
+/// `next` are buffered; the buffer keeps the latest 64.
 public struct SignalSequence: AsyncSequence, Sendable {
-    /// What a sequence yields.
+    /// The element of the sequence: a signal.
     public typealias Element = Signal
 
-    /// How a sequence ends: with the code `shutDown`, when its loop does.
+    /// The error of the sequence, whose code is `shutDown` when the loop has shut down.
     public typealias Failure = EventLoopError
 
     typealias Stream = AsyncThrowingStream<Signal, any Error>
@@ -19,24 +19,24 @@ public struct SignalSequence: AsyncSequence, Sendable {
     let eventLoop: EventLoop
     let stream: Stream
 
-    /// Starts to wait for signals.
+    /// Returns an iterator that waits for signals.
     public func makeAsyncIterator() -> Iterator {
         Iterator(eventLoop: self.eventLoop, base: self.stream.makeAsyncIterator())
     }
 
-    /// Waits for signals, one at a time.
+    /// An iterator that waits for signals, one at a time.
     public struct Iterator: AsyncIteratorProtocol {
         let eventLoop: EventLoop
         var base: Stream.Iterator
 
-        /// The next signal, or nil once the task is cancelled.
+        /// Returns the next signal, or nil once the task is cancelled.
         public mutating func next() async throws(EventLoopError) -> Signal? {
             try await self.next(isolation: #isolation)
         }
 
-        /// The next signal, or nil once the task is cancelled.
+        /// Returns the next signal, or nil once the task is cancelled.
         ///
-        /// - Parameter actor: The actor to wait in the isolation of.
+        /// - Parameter actor: The actor in whose isolation the call waits.
         /// - Returns: The signal.
         /// - Throws: ``EventLoopError`` with the code `shutDown` when the loop shuts down.
         public mutating func next(

@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// The handles of one signal sequence, and the continuation that they feed.
+/// The handles of one signal sequence, and the continuation that receives their signals.
 struct SignalSubscription {
     private let handles: [SignalHandle]
     private let continuation: SignalSequence.Stream.Continuation
@@ -8,11 +8,11 @@ struct SignalSubscription {
     /// Starts to watch for signals, on the loop's thread.
     ///
     /// - Parameters:
-    ///   - signals: What to watch for.
+    ///   - signals: The signals to watch for.
     ///   - loop: The loop that watches.
-    ///   - continuation: Where the signals go.
-    ///   - closing: Closes a handle and makes the loop wait for that.
-    /// - Throws: ``EventLoopError`` if a signal cannot be caught; then nothing is watched.
+    ///   - continuation: The continuation that yields the signals.
+    ///   - closing: Closes a handle, and makes the loop wait until it is closed.
+    /// - Throws: ``EventLoopError`` if a signal cannot be caught; no signal is watched then.
     init(
         _ signals: Set<Signal>,
         on loop: UVLoop,
@@ -37,15 +37,15 @@ struct SignalSubscription {
     /// Stops watching.
     ///
     /// - Parameters:
-    ///   - error: How the sequence ends.
-    ///   - closing: Closes a handle and makes the loop wait for that.
+    ///   - error: The error that ends the sequence; nil for a normal end.
+    ///   - closing: Closes a handle, and makes the loop wait until it is closed.
     func end(throwing error: EventLoopError?, closing: (SignalHandle) -> Void) {
         for handle in self.handles { closing(handle) }
         self.continuation.finish(throwing: error)
     }
 }
 
-/// Runs a closure each time the process receives a signal.
+/// A handle that runs a closure each time the process receives a signal.
 @safe
 struct SignalHandle {
     private let handle: LoopHandle
@@ -58,7 +58,7 @@ struct SignalHandle {
 
     /// Starts to watch for a signal.
     ///
-    /// - Parameter signal: What to watch for.
+    /// - Parameter signal: The signal to watch for.
     /// - Throws: ``EventLoopError`` if the signal cannot be caught.
     func start(_ signal: Signal) throws(EventLoopError) {
         let status = ProcessExit.unlessBegun {
@@ -73,7 +73,7 @@ struct SignalHandle {
         self.handle.unreference()
     }
 
-    /// Closes the handle; in a process that exits it stays open.
+    /// Closes the handle; does nothing once the process has begun to exit.
     func close(onClosed: @escaping () -> Void) {
         _ = ProcessExit.unlessBegun { self.handle.close(onClosed: onClosed) }
     }

@@ -16,7 +16,7 @@ extension ConnectionCore {
         case failed(Int32)
     }
 
-    /// Answers a call to read if that needs no waiting; on the loop's thread.
+    /// Returns the outcome of a read that does not have to wait, or nil; on the loop's thread.
     func readAtOnce() -> ReadOutcome? {
         guard self.state.answersAtOnce else { return nil }
         switch self.state.read(self.peer) {
@@ -27,7 +27,7 @@ extension ConnectionCore {
         }
     }
 
-    /// Answers a call to read, now or later.
+    /// Starts a read that finishes the waiter, at once or later.
     func read(_ waiter: StreamWaiter<[UInt8]?>) {
         if let outcome = self.readAtOnce() { return waiter.finish(outcome) }
         switch self.state.read(self.peer) {
@@ -41,14 +41,14 @@ extension ConnectionCore {
         }
     }
 
-    /// The reader's task was cancelled.
+    /// Removes a reader whose task was cancelled.
     func cancelRead(_ waiter: StreamWaiter<[UInt8]?>) {
         guard self.reader === waiter else { return }
         self.reader = nil
         self.state.cancelRead()
     }
 
-    /// libuv says that there is something to receive.
+    /// Receives bytes for the waiting reader when libuv reports that the socket is readable.
     func becameReadable() {
         self.loop.whilePolling {
             guard self.state.phase == .open else { return }
@@ -62,7 +62,7 @@ extension ConnectionCore {
 
     /// Receives once.
     ///
-    /// - Returns: What the reader gets; nil if there was nothing.
+    /// - Returns: The outcome for the reader; nil if no bytes were available.
     private func pull() -> ReadOutcome? {
         switch self.receive() {
         case .bytes(let bytes, let more):
@@ -83,7 +83,8 @@ extension ConnectionCore {
         }
     }
 
-    /// Receives into the loop's memory and copies, or into an array of its own once there is much.
+    /// Receives into the loop's memory and copies the bytes, or into a new array after a read that filled the
+    /// memory.
     private func receive() -> Received {
         let limit = self.options.readBufferSize
         if self.receivesMuch, limit > OpenStreams.scratchSize { return self.receiveMuch(limit) }
@@ -104,7 +105,7 @@ extension ConnectionCore {
         }
         guard count > 0 else { return Self.received(count) }
         if count >= OpenStreams.scratchSize { return .bytes(bytes, more: count == size) }
-        // Few bytes do not keep a large array.
+        // A few bytes must not keep a large array alive.
         self.receivesMuch = false
         return .bytes(Array(bytes[...]), more: false)
     }
@@ -114,9 +115,9 @@ extension ConnectionCore {
         return count == UV_EAGAIN.rawValue ? .nothing : .failed(Int32(count))
     }
 
-    /// One system call.
+    /// Receives bytes with one system call.
     ///
-    /// - Returns: How many bytes; zero at the end, and a negated `errno` on failure.
+    /// - Returns: The number of bytes; zero at the end of the stream, or a negated `errno` on failure.
     private func receive(into memory: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = unsafe recv(self.descriptor, memory.baseAddress, memory.count, 0)

@@ -1,19 +1,19 @@
 internal import CLibUV
 
 extension ConnectionCore {
-    /// What a call to write has led to.
+    /// The result of a call to write.
     enum WriteOutcome {
-        /// Sent, or few enough bytes wait.
+        /// The bytes are sent, or the queue is not full.
         case done
-        /// The caller has to wait until fewer bytes do.
+        /// The caller must wait until fewer bytes are queued.
         case full
         case failed(StreamError)
     }
 
-    /// How many bytes are copied for libuv, to have it wait until the socket takes them.
+    /// The most bytes that are copied for libuv when the socket is full.
     ///
-    /// libuv tells that a socket can be written to only for a write of its own, whose bytes must stay where
-    /// they are. When these are sent, the rest goes out of its buffers again.
+    /// libuv reports that a socket is writable only to a write request of libuv, whose bytes must not move.
+    /// When libuv has sent this copy, the rest is sent from its buffers again.
     private static var blockedBytes: Int { 16 * 1024 }
 
     /// Writes one buffer; on the loop's thread.
@@ -59,7 +59,7 @@ extension ConnectionCore {
         }
     }
 
-    /// Sends what waits, as far as the socket takes it.
+    /// Sends the queued bytes, as far as the socket accepts them.
     func flush() {
         while let handle = self.handle {
             switch self.state.nextStep() {
@@ -80,7 +80,7 @@ extension ConnectionCore {
         }
     }
 
-    /// Bytes were sent, and have left the queue.
+    /// Updates the state after bytes were sent and have left the queue.
     private func noteSent(_ sent: Int, of count: Int) {
         if sent < 0 { return self.failWriting(Int32(sent)) }
         if sent > 0 { self.noteActivity() }
@@ -88,7 +88,7 @@ extension ConnectionCore {
         if sent < count { self.block() }
     }
 
-    /// Has libuv wait until the socket takes bytes.
+    /// Passes the first queued bytes to libuv, which waits until the socket accepts them.
     private func block() {
         let count = min(self.queue.count, Self.blockedBytes)
         guard let handle = self.handle, count > 0 else { return }
@@ -109,9 +109,9 @@ extension ConnectionCore {
         self.flush()
     }
 
-    /// Ends writing alone.
+    /// Ends the direction of writing after a failure.
     ///
-    /// Reading goes on: the peer may have sent its reason.
+    /// Reading continues, because the peer may have sent its reason.
     private func failWriting(_ status: Int32) {
         let failure = StreamError.system(status, "send to \(self.peer)", self.peer)
         self.state.writeFailed(failure)
@@ -135,7 +135,7 @@ extension ConnectionCore {
         for writer in writers { writer.finish(.success(())) }
     }
 
-    /// Ends the direction of writing after what waits, and finishes the waiter then.
+    /// Ends the direction of writing once the queued bytes are sent, and then finishes the waiter.
     func finishWriting(_ waiter: StreamWaiter<Void>) {
         switch self.state.finishWriting() {
         case .done: waiter.finish(.success(()))

@@ -1,27 +1,27 @@
 internal import CLibUV
 internal import Synchronization
 
-/// What a connection is made of; ``ConnectionState`` decides, this class acts.
+/// The core of a connection; it performs the actions that ``ConnectionState`` decides.
 ///
-/// The compiler cannot check `Sendable` here. What makes it so: the variables are touched on the loop's
-/// thread only, and callers from elsewhere come by ``LoopCore/runOnThread(_:)``. While the connection is open
-/// the loop holds it, so that it can end it.
+/// The compiler cannot check `Sendable` here. The proof: only the loop's thread accesses the variables, and
+/// other callers use ``LoopCore/runOnThread(_:)``. The loop holds the connection while it is open, so that it
+/// can end it.
 @safe
 final class ConnectionCore: LoopStream, @unchecked Sendable {
     let loop: LoopCore
     let options: StreamOptions
     let peer: StreamAddress
-    /// Whether the connection has ended; any thread may ask.
+    /// Whether the connection has ended; any thread may read it.
     let hasEnded = Atomic<Bool>(false)
 
     var state: ConnectionState
-    /// Nil before it is opened and after it is closed.
+    /// The handle; nil before the connection is opened and after it has ended.
     var handle: StreamHandle?
     var descriptor: Int32 = -1
     /// The user at the other end of a Unix socket.
     private(set) var peerUser: UInt32?
     var queue = WriteQueue()
-    /// Whether the last read has filled what it was given.
+    /// Whether the last read has filled its buffer.
     var receivesMuch = false
     var reader: StreamWaiter<[UInt8]?>?
     var writers: [StreamWaiter<Void>] = []
@@ -30,10 +30,10 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
     private var closers: [StreamWaiter<Void>] = []
     private var isClosed = false
     private var lastActivity: Int64 = 0
-    /// Of the idle timeout, or of connecting, or of closing: one at a time.
+    /// The timer of the connect, idle or close timeout; only one of them runs at a time.
     private var timer: ScheduledTimer?
 
-    /// A connection that is not open yet.
+    /// Creates a connection that is not open yet.
     init(on loop: LoopCore, peer: StreamAddress, options: StreamOptions, isConnected: Bool) {
         self.loop = loop
         self.options = options
@@ -41,7 +41,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
         self.state = ConnectionState(isConnected: isConnected, highWaterMark: options.highWaterMark)
     }
 
-    /// Takes an accepted socket over, and closes it on failure.
+    /// Takes over an accepted socket; closes it on failure.
     func open(_ descriptor: Int32, isUnix: Bool) throws(StreamError) {
         do throws(StreamError) {
             let handle = try self.makeHandle(isUnix: isUnix)
@@ -58,7 +58,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
         self.becomeOpen()
     }
 
-    /// Connects, and finishes the waiter.
+    /// Connects, and finishes the waiter when the connection is open or has failed.
     func connect(to address: SocketAddress, until deadline: Deadline, _ waiter: StreamWaiter<Void>) {
         self.connector = waiter
         do throws(StreamError) {
@@ -82,7 +82,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
         self.connector.take()?.finish(.success(()))
     }
 
-    /// Gives up connecting, unless the connection is there.
+    /// Cancels connecting; does nothing if the socket is connected already.
     func cancelConnecting() {
         if self.state.phase == .connecting { self.end(.cancelled(self.peer)) }
     }
@@ -115,7 +115,7 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
 }
 
 extension ConnectionCore {
-    /// Bytes came or went: the idle timeout begins anew.
+    /// Records that bytes were sent or received, which restarts the idle timeout.
     func noteActivity() {
         if self.options.idleTimeout != nil { self.lastActivity = self.loop.configuration.time.now }
     }
@@ -132,7 +132,7 @@ extension ConnectionCore {
         }
     }
 
-    /// Sends what waits and then closes; reading ends at once.
+    /// Sends the queued bytes and then closes the connection; reading ends at once.
     func close() {
         switch self.state.close(.closed(self.peer)) {
         case .nothing: break
@@ -146,7 +146,7 @@ extension ConnectionCore {
         }
     }
 
-    /// Closes and drops what waits.
+    /// Closes the connection and drops the queued bytes.
     func abort() {
         if self.state.pendingBytes > 0 { self.handle?.resetOnClose() }
         self.end(.closed(self.peer))
@@ -154,7 +154,7 @@ extension ConnectionCore {
 
     func endForShutDown() { self.end(.shutDown(self.loop, self.peer)) }
 
-    /// Ends the connection: fails whatever waits, and closes the handle.
+    /// Ends the connection: fails every waiting task, and closes the handle.
     func end(_ failure: StreamError) {
         guard self.state.end(failure) else { return }
         self.hasEnded.store(true, ordering: .releasing)

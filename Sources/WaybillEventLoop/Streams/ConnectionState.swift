@@ -1,7 +1,7 @@
-/// Decides what a connection does next; it performs no I/O.
+/// The state machine of a connection; it decides the next action and performs no I/O.
 ///
-/// Reading and writing end apart from one another: the peer ends the one, `finishWriting` the other. A
-/// connection that is closed while bytes wait sends them first (`draining`).
+/// Reading and writing end independently: the peer ends reading, and `finishWriting` ends writing. A
+/// connection that is closed while bytes are queued sends them first (`draining`).
 struct ConnectionState {
     enum Phase: Equatable {
         case connecting, open, draining, closed
@@ -9,9 +9,9 @@ struct ConnectionState {
 
     private enum Writing {
         case open
-        /// The direction ends once everything is sent.
+        /// The direction ends once all bytes are sent.
         case finishing
-        /// The system has been asked to end it.
+        /// The system has been asked to end the direction.
         case shuttingDown
         case finished
         case failed(StreamError)
@@ -19,32 +19,34 @@ struct ConnectionState {
 
     private(set) var phase: Phase
     private(set) var pull: PullState
-    /// How many bytes wait to be sent, those included that libuv has.
+    /// The number of bytes to be sent, including the bytes that libuv holds.
     private(set) var pendingBytes = 0
-    /// Whether libuv waits until the socket takes bytes again.
+    /// Whether libuv waits until the socket accepts bytes again.
     private(set) var isBlocked = false
     private var hasPeerFinished = false
     private var writing = Writing.open
-    /// Why the connection is closed, or is being closed.
+    /// The reason why the connection is closed, or is being closed.
     private var failure: StreamError?
     private let highWaterMark: Int
 
+    /// Creates the state of a connection.
+    ///
     /// - Parameters:
     ///   - isConnected: Whether the socket is connected already.
-    ///   - highWaterMark: How many bytes may wait before writers do.
+    ///   - highWaterMark: The most bytes that may be queued before writers must wait.
     init(isConnected: Bool, highWaterMark: Int) {
         self.phase = isConnected ? .open : .connecting
-        // What a client sends is often there before its connection is accepted.
+        // A client's first bytes have often arrived before its connection is accepted.
         self.pull = PullState(isReady: isConnected)
         self.highWaterMark = highWaterMark
     }
 
-    /// The socket is connected.
+    /// Records that the socket is connected.
     mutating func connected() { self.phase = .open }
 }
 
 extension ConnectionState {
-    /// What a call to read does.
+    /// The action of a call to read.
     enum Read {
         case pull
         case wait(watch: Bool)
@@ -52,13 +54,13 @@ extension ConnectionState {
         case fail(StreamError)
     }
 
-    /// Whether a call to read is answered without waiting, as far as is known.
+    /// Whether a call to read need not wait, as far as is known.
     var answersAtOnce: Bool { self.pull.isReady || self.hasPeerFinished || self.failure != nil }
 
-    /// A task wants bytes.
+    /// Starts a read for a task.
     ///
     /// - Parameter address: The address for the error of a second reader.
-    /// - Returns: What to do.
+    /// - Returns: The action.
     mutating func read(_ address: @autoclosure () -> StreamAddress) -> Read {
         if let failure = self.failure { return .fail(failure) }
         if self.hasPeerFinished { return .end }
@@ -71,36 +73,36 @@ extension ConnectionState {
         }
     }
 
-    /// The socket has become readable.
+    /// Records that the socket has become readable, and returns the action.
     mutating func becameReadable() -> PullState.Event { self.pull.becameReady() }
 
-    /// Bytes were received; `more` says that the buffer was filled.
+    /// Records that bytes were received; `more` is true if the buffer was filled.
     mutating func received(more: Bool) { self.pull.took(more: more) }
 
-    /// There was nothing to receive.
+    /// Records that no bytes were available.
     mutating func receivedNothing() { self.pull.tookNothing() }
 
-    /// The peer has finished writing.
+    /// Records that the peer has finished writing.
     mutating func peerFinished() {
         self.hasPeerFinished = true
         self.pull.took(more: false)
     }
 
-    /// The task that waited for bytes no longer does.
+    /// Records that the task no longer waits for bytes.
     mutating func cancelRead() { self.pull.cancel() }
 }
 
 extension ConnectionState {
-    /// What a call to write does.
+    /// The action of a call to write.
     enum Write {
-        /// Write at once; nothing waits.
+        /// Write at once, because the queue is empty.
         case send
-        /// Add to what waits.
+        /// Append the bytes to the queue.
         case queue
         case fail(StreamError)
     }
 
-    /// What happens to bytes that wait, and to what waits for them.
+    /// The next action for the queued bytes and for the tasks that wait for them.
     enum Step: Equatable {
         case send
         case shutDown
@@ -108,28 +110,28 @@ extension ConnectionState {
         case rest
     }
 
-    /// What a call to finish writing does.
+    /// The action of a call to finish writing.
     enum Finish {
         case wait
         case done
         case fail(StreamError)
     }
 
-    /// Why nothing can be written any more, if so.
+    /// The reason why writing is no longer possible; nil while it is possible.
     var writeFailure: StreamError? {
         if case .failed(let failure) = self.writing { return failure }
         return self.failure
     }
 
-    /// Whether writers have to wait.
+    /// Whether writers must wait.
     var isFull: Bool { self.pendingBytes > self.highWaterMark }
 
-    /// A task writes.
+    /// Starts a write for a task.
     ///
     /// - Parameters:
-    ///   - count: How many bytes.
+    ///   - count: The number of bytes.
     ///   - address: The address for an error.
-    /// - Returns: What to do.
+    /// - Returns: The action.
     mutating func write(_ count: Int, _ address: @autoclosure () -> StreamAddress) -> Write {
         if let failure = self.writeFailure { return .fail(failure) }
         guard case .open = self.writing else { return .fail(.closed(address())) }
@@ -138,25 +140,25 @@ extension ConnectionState {
         return isFirst ? .send : .queue
     }
 
-    /// Bytes were sent.
+    /// Records that bytes were sent.
     mutating func sent(_ count: Int) { self.pendingBytes -= count }
 
-    /// The socket takes no more: libuv waits until it does.
+    /// Records that the socket is full and libuv waits until it accepts bytes.
     mutating func block() { self.isBlocked = true }
 
-    /// The socket has taken the bytes that libuv had.
+    /// Records that the socket has accepted the bytes that libuv held.
     mutating func unblock(_ count: Int) {
         self.isBlocked = false
         self.pendingBytes -= min(count, self.pendingBytes)
     }
 
-    /// Nothing more can be sent; reading goes on.
+    /// Records that no more bytes can be sent; reading continues.
     mutating func writeFailed(_ failure: StreamError) {
         self.writing = .failed(failure)
         self.pendingBytes = 0
     }
 
-    /// What to do now about what waits; asked again until it rests.
+    /// Returns the next action for the queued bytes; the caller repeats the call until the result is `rest`.
     mutating func nextStep() -> Step {
         if self.isBlocked || self.phase == .closed { return .rest }
         if self.pendingBytes > 0 { return .send }
@@ -166,7 +168,7 @@ extension ConnectionState {
         return .shutDown
     }
 
-    /// A task wants to end the direction of writing.
+    /// Starts to end the direction of writing for a task.
     mutating func finishWriting() -> Finish {
         if let failure = self.writeFailure { return .fail(failure) }
         switch self.writing {
@@ -178,24 +180,24 @@ extension ConnectionState {
         }
     }
 
-    /// The direction of writing has ended.
+    /// Records that the direction of writing has ended.
     mutating func shutDownDone() { self.writing = .finished }
 }
 
 extension ConnectionState {
-    /// What a call to close does.
+    /// The action of a call to close.
     enum Close: Equatable {
         case now
-        /// Send what waits first.
+        /// Send the queued bytes first.
         case drain
-        /// It is closed, or is closing.
+        /// No action: the connection is closed, or is closing.
         case nothing
     }
 
-    /// This side closes the connection.
+    /// Starts to close the connection from this side.
     ///
     /// - Parameter failure: The error of calls from now on.
-    /// - Returns: What to do.
+    /// - Returns: The action.
     mutating func close(_ failure: StreamError) -> Close {
         switch self.phase {
         case .connecting: return .now
@@ -208,9 +210,9 @@ extension ConnectionState {
         }
     }
 
-    /// The connection ends.
+    /// Records that the connection has ended.
     ///
-    /// - Returns: False if it has ended before.
+    /// - Returns: False if it had ended before.
     mutating func end(_ failure: StreamError) -> Bool {
         guard self.phase != .closed else { return false }
         self.phase = .closed

@@ -6,10 +6,10 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Finds the addresses of a host, on libuv's threads for names and at once for IP addresses.
+/// Resolves a host to socket addresses: names on libuv's threads, and IP addresses at once.
 @safe
 final class HostResolver: LoopStream, @unchecked Sendable {
-    // Whatever is variable here is touched by the loop's thread only.
+    // Only the loop's thread accesses the variables.
     private let loop: LoopCore
     private let address: StreamAddress
     private let waiter: StreamWaiter<[SocketAddress]>
@@ -22,14 +22,14 @@ final class HostResolver: LoopStream, @unchecked Sendable {
         self.waiter = waiter
     }
 
-    /// The socket addresses of an address, in the order to try them; never none.
+    /// Resolves an address to one or more socket addresses, in the order to try them.
     ///
     /// - Parameters:
-    ///   - address: The address as the user wrote it.
+    ///   - address: The address that the user wrote.
     ///   - loop: The loop to wait on.
-    ///   - deadline: Until when it may take.
-    /// - Returns: The socket addresses.
-    /// - Throws: ``StreamError`` if there are none, or in time.
+    ///   - deadline: The latest time at which the resolution may end.
+    /// - Returns: The socket addresses; at least one.
+    /// - Throws: ``StreamError`` if no address is found, or none is found before the deadline.
     static nonisolated(nonsending) func resolve(
         _ address: StreamAddress,
         on loop: LoopCore,
@@ -47,7 +47,8 @@ final class HostResolver: LoopStream, @unchecked Sendable {
                 let resolver = HostResolver(loop, address, waiter)
                 resolver.start(host, port, until: deadline)
             } forget: { _ in
-                // The request goes on for itself; its result finds a waiter that is finished.
+                // The lookup continues after a cancellation, and its result is dropped because the waiter is
+                // finished.
             }.get()
         }
     }
@@ -83,7 +84,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
     }
 
     private func finish(_ status: Int32) {
-        // The request's memory goes back when this call has returned.
+        // The request's memory is freed when this call has returned.
         let found = unsafe self.request?.pointee.addrinfo
         unsafe self.request = nil
         defer { unsafe uv_freeaddrinfo(found) }
@@ -110,7 +111,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
 
     func endForShutDown() {
         self.waiter.finish(.failure(.shutDown(self.loop, self.address)))
-        // A lookup that a thread of libuv has begun cannot be stopped: the loop ends after it.
+        // A lookup that runs on a thread of libuv cannot be stopped; the loop ends after it.
         guard let request = unsafe self.request else { return }
         _ = ProcessExit.unlessBegun {
             unsafe UnsafeMutableRawPointer(request).withMemoryRebound(to: uv_req_t.self, capacity: 1) {

@@ -7,23 +7,24 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// What a listener is made of: a socket that listens, and the task that waits for a connection.
+/// The core of a listener: a listening socket, and the task that waits for a connection.
 ///
-/// The socket is polled, and accepted from when a task asks. `uv_listen` would accept before that, and where
-/// no descriptor is left it closes the connections in the backlog, or spins once its reserve descriptor is
-/// taken as well; here accepting pauses. As for a ``ConnectionCore``, variables are touched on the loop's
-/// thread only.
+/// The socket is polled, and a connection is accepted only when a task asks for it. `uv_listen` would accept
+/// connections earlier. When no descriptor is left, `uv_listen` closes the connections in the backlog, or
+/// spins once its reserve descriptor is in use too. Here accepting pauses instead.
+///
+/// Only the loop's thread accesses the variables, as in ``ConnectionCore``.
 @safe
 final class ListenerCore: LoopStream, @unchecked Sendable {
     typealias Outcome = Result<ConnectionCore?, StreamError>
 
-    /// How long accepting pauses when the system has no descriptor or memory left.
+    /// The time for which accepting pauses when the system has no descriptor or memory left.
     private static let pause = Duration.milliseconds(50)
 
     let loop: LoopCore
     let address: StreamAddress
     let options: StreamOptions
-    /// Whether the listener has ended; any thread may ask.
+    /// Whether the listener has ended; any thread may read it.
     let hasEnded = Atomic<Bool>(false)
 
     private let descriptor: Int32
@@ -32,10 +33,12 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
     private var state = PullState(isReady: false)
     private var waiter: StreamWaiter<ConnectionCore?>?
     private var pauseTimer: ScheduledTimer?
-    /// The end of the connections: nil for a listener that this side has closed.
+    /// The final outcome of all accepts: a nil connection if this side closed the listener.
+    ///
+    /// Nil while it is open.
     private var end: Outcome?
 
-    /// A listener that takes a listening socket over.
+    /// Creates a listener that takes over a listening socket.
     init(
         on loop: LoopCore,
         _ descriptor: Int32,
@@ -68,7 +71,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Closes the socket of a listener that was not opened, if it was not.
+    /// Closes the socket of a listener that was never opened; does nothing to an opened listener.
     func discard() {
         guard self.handle == nil, self.end == nil else { return }
         self.end = .success(nil)
@@ -77,21 +80,21 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         StreamSocket.close(self.descriptor)
     }
 
-    /// Answers a call for a connection if that needs no waiting; on the loop's thread.
+    /// Returns the outcome of an accept that does not have to wait, or nil; on the loop's thread.
     func acceptAtOnce() -> Outcome? {
         if let end = self.end { return end }
         guard self.state.isReady, !self.state.isWaiting else { return nil }
         return self.accept()
     }
 
-    /// Answers a call for a connection, now or later.
+    /// Starts an accept that finishes the waiter, at once or later.
     func accept(_ waiter: StreamWaiter<ConnectionCore?>) {
         if let outcome = self.acceptAtOnce() { return waiter.finish(outcome) }
         switch self.state.call() {
         case .wait(let watch):
             self.waiter = waiter
             guard watch else { return }
-            // In a pause nothing is watched, and its end looks for a task that waits.
+            // During a pause nothing is watched; the end of the pause checks for a waiting task.
             if self.pauseTimer == nil { self.handle?.start() } else { self.state.pause() }
         case .refuse:
             let message = "another task waits for connections of this listener"
@@ -100,7 +103,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// The waiter's task was cancelled.
+    /// Removes a waiter whose task was cancelled.
     func forget(_ waiter: StreamWaiter<ConnectionCore?>) {
         guard self.waiter === waiter else { return }
         self.waiter = nil
@@ -120,7 +123,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
 
     /// Accepts one connection.
     ///
-    /// - Returns: What the task gets; nil if there is none at the moment.
+    /// - Returns: The outcome for the task; nil if no connection is available.
     private func accept() -> Outcome? {
         while true {
             switch StreamSocket.accept(self.descriptor) {
@@ -142,10 +145,10 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
                 case EAGAIN: self.state.tookNothing()
                 case EMFILE, ENFILE, ENOBUFS, ENOMEM: self.pause(refusal.status)
                 case EBADF, EINVAL, ENOTSOCK:
-                    // Code of the program that is not this one has closed the descriptor.
+                    // Other code of the program has closed the descriptor.
                     self.end(.failure(.system(refusal.status, "accept connections", self.address)))
                     return self.end
-                // The connection is gone before it was accepted; there may be another.
+                // The connection was closed before it was accepted; the backlog may hold another.
                 default: continue
                 }
                 return nil
@@ -153,7 +156,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Stops accepting for a while; connections wait in the backlog.
+    /// Stops accepting for a while; connections wait in the backlog meanwhile.
     private func pause(_ status: Int32) {
         self.state.pause()
         self.handle?.stop()
@@ -166,7 +169,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         }
     }
 
-    /// Stops to listen; the task that waits finds the end of the connections.
+    /// Stops listening; a waiting task receives the end of the connections.
     func close() { self.end(.success(nil)) }
 
     func endForShutDown() { self.end(.failure(.shutDown(self.loop, self.address))) }
@@ -181,7 +184,7 @@ final class ListenerCore: LoopStream, @unchecked Sendable {
         self.waiter.take()?.finish(end)
         guard let handle = self.handle.take() else { return }
         self.loop.closeStream { handle.close(onClosed: $0) }
-        // A handle that is closing polls no more, and clients are to be refused from now on.
+        // A closing handle no longer polls, and from now on the system must refuse clients.
         StreamSocket.close(self.descriptor)
     }
 }

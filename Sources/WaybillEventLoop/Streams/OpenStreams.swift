@@ -1,10 +1,10 @@
-/// What a loop has to end when it shuts down: a listener, a connection, or a name that is being resolved.
+/// An object that a loop ends when it shuts down: a listener, a connection, or a name resolution.
 protocol LoopStream: AnyObject {
-    /// Fails whatever waits, and closes the handle; called once, on the loop's thread.
+    /// Fails every waiting task, and closes the handle; called once, on the loop's thread.
     func endForShutDown()
 }
 
-/// The streams of one loop, and the memory that they share; touched by the loop's thread only.
+/// The streams of one loop, and the memory that they share; only the loop's thread accesses them.
 @safe
 struct OpenStreams: ~Copyable {
     /// The size of ``scratch``.
@@ -15,10 +15,11 @@ struct OpenStreams: ~Copyable {
 
     deinit { unsafe self.memory?.deallocate() }
 
-    /// How many streams are open.
+    /// The number of open streams.
     var count: Int { self.streams.count }
 
-    /// Where bytes are received before their number is known, so that an idle connection needs no buffer.
+    /// The memory that receives bytes before their number is known; because of it, an idle connection needs
+    /// no buffer.
     var scratch: UnsafeMutableRawBufferPointer {
         mutating get {
             if let memory = unsafe self.memory { return unsafe memory }
@@ -39,25 +40,25 @@ struct OpenStreams: ~Copyable {
 }
 
 extension LoopCore {
-    /// Whether streams can be opened; on the loop's thread.
+    /// Whether the loop accepts new streams; on the loop's thread.
     var admitsStreams: Bool { unsafe self.state.pointee.handles != nil }
 
-    /// Keeps a stream until it is closed, to end it when the loop shuts down; on the loop's thread.
+    /// Keeps a stream until it has ended, so that a shutdown of the loop can end it; on the loop's thread.
     func add(_ stream: any LoopStream) { unsafe self.state.pointee.streams.insert(stream) }
 
-    /// Forgets a stream that has ended; on the loop's thread.
+    /// Removes a stream that has ended; on the loop's thread.
     func remove(_ stream: any LoopStream) { unsafe self.state.pointee.streams.remove(stream) }
 
-    /// Ends every stream: the loop shuts down.
+    /// Ends every stream when the loop shuts down.
     func endStreams() {
         let streams = unsafe self.state.pointee.streams.removeAll()
         for stream in streams { stream.endForShutDown() }
     }
 
-    /// Closes the handle of a stream, and makes the loop wait for that.
+    /// Closes the handle of a stream, and makes the loop wait until it is closed.
     ///
     /// - Parameters:
-    ///   - close: Calls the handle's `close`, with the closure it is given.
+    ///   - close: Calls the handle's `close` with the given closure.
     ///   - onClosed: Runs when libuv no longer uses the handle.
     func closeStream(
         _ close: (_ onClosed: @escaping () -> Void) -> Void,
@@ -70,16 +71,17 @@ extension LoopCore {
         }
     }
 
-    /// Runs what libuv calls while it polls: what is queued there runs before the loop blocks.
+    /// Runs the body of a callback that libuv makes while it polls; work that is queued there runs before the
+    /// loop blocks.
     func whilePolling(_ body: () -> Void) {
         unsafe self.state.pointee.isInCallback = true
         body()
         unsafe self.state.pointee.isInCallback = false
     }
 
-    /// Runs a closure at a deadline, unless the loop shuts down before; on the loop's thread.
+    /// Schedules a closure at a deadline, unless the loop shuts down first; on the loop's thread.
     ///
-    /// - Returns: What cancels it; nil if the deadline is never.
+    /// - Returns: The timer, which can be cancelled; nil if the deadline is `never`.
     func startStreamTimer(
         at deadline: Deadline,
         _ body: @escaping @Sendable () -> Void
@@ -90,7 +92,7 @@ extension LoopCore {
         return timer
     }
 
-    /// The moment some time from now; never, if there is no time.
+    /// Returns the deadline after a timeout; `never` if the timeout is nil.
     func deadline(after timeout: Duration?) -> Deadline {
         timeout.map { Deadline(after: $0, by: self.configuration.time) } ?? .never
     }

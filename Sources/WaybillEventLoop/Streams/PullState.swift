@@ -1,36 +1,38 @@
-/// Decides when a descriptor is read or accepted from: only while a task waits for what comes.
+/// The state machine that decides when a descriptor is read or accepted from: only while a task waits.
 ///
-/// What is not asked for stays in the system, whose buffers then fill up and stop the peer. A descriptor is
-/// watched from the first wait on; if it becomes ready while no task waits, watching stops, and the next call
-/// tries at once. So a task that is slower than its peer costs no poll at all.
+/// Bytes and connections that no task asks for stay in the system, whose full buffers then stop the peer.
+/// Watching starts with the first wait. If the descriptor becomes ready while no task waits, watching stops,
+/// and the next call tries at once. So a task that is slower than its peer never has to wait for a poll.
 struct PullState {
-    /// What a call does.
+    /// The action of a call.
     enum Call: Equatable {
-        /// Try: there may be something.
+        /// Try to read or accept, because something may be available.
         case pull
-        /// Wait for the descriptor; `watch` says whether watching has to start.
+        /// Wait for the descriptor; `watch` is true if watching must start.
         case wait(watch: Bool)
-        /// Another task waits.
+        /// Fail, because another task waits.
         case refuse
     }
 
-    /// What an event of the descriptor leads to.
+    /// The action for an event of the descriptor.
     enum Event: Equatable {
-        /// Try, for the task that waits.
+        /// Try to read or accept for the waiting task.
         case pull
-        /// Stop watching: no task waits.
+        /// Stop watching, because no task waits.
         case unwatch
     }
 
     private(set) var isWaiting = false
-    /// Whether there may be something to take without waiting for an event.
+    /// Whether something may be available without waiting for an event.
     private(set) var isReady: Bool
     private(set) var isWatching = false
 
+    /// Creates the state of a descriptor.
+    ///
     /// - Parameter isReady: Whether the first call tries at once.
     init(isReady: Bool) { self.isReady = isReady }
 
-    /// A task asks.
+    /// Starts a read or an accept for a task.
     mutating func call() -> Call {
         if self.isWaiting { return .refuse }
         if self.isReady { return .pull }
@@ -39,7 +41,7 @@ struct PullState {
         return .wait(watch: !self.isWatching)
     }
 
-    /// The descriptor has become ready.
+    /// Records that the descriptor has become ready, and returns the action.
     mutating func becameReady() -> Event {
         if self.isWaiting { return .pull }
         self.isReady = true
@@ -47,29 +49,29 @@ struct PullState {
         return .unwatch
     }
 
-    /// Something was taken.
+    /// Records that bytes or a connection were received.
     ///
-    /// - Parameter more: Whether there may be more.
+    /// - Parameter more: Whether more may be available.
     mutating func took(more: Bool) {
         self.isWaiting = false
         self.isReady = more
     }
 
-    /// Nothing was there: the next call waits, and a task that waits goes on.
+    /// Records that nothing was available: the next call waits, and a waiting task continues to wait.
     mutating func tookNothing() { self.isReady = false }
 
-    /// The task has stopped waiting.
+    /// Records that the task has stopped waiting.
     mutating func cancel() { self.isWaiting = false }
 
-    /// Watching has stopped for a while, although a task may wait.
+    /// Records that watching has stopped for a while, although a task may wait.
     mutating func pause() {
         self.isReady = false
         self.isWatching = false
     }
 
-    /// The pause is over.
+    /// Ends a pause.
     ///
-    /// - Returns: Whether watching has to start again, for a task that waits.
+    /// - Returns: Whether watching must start again, for a waiting task.
     mutating func resume() -> Bool {
         guard self.isWaiting, !self.isWatching else { return false }
         self.isWatching = true

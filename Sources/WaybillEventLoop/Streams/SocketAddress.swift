@@ -6,15 +6,15 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// An address as the system's calls take it.
+/// A socket address in the form that system calls use.
 struct SocketAddress: Sendable {
     private var storage = sockaddr_storage()
     private(set) var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
-    /// The most bytes of a Unix socket's path; the system wants a zero after them.
+    /// The longest path of a Unix socket in bytes; the system requires a zero byte after it.
     static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
 
-    /// An address that a system call fills in.
+    /// Creates an address from a system call that fills it in.
     ///
     /// - Parameter call: Fills in the address and its length; a negative result is a failure.
     init?(from call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
@@ -24,7 +24,7 @@ struct SocketAddress: Sendable {
         self.length = length
     }
 
-    /// An address that the system has found.
+    /// Creates an address that a name lookup has found.
     init(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
         self.length = min(length, self.length)
         unsafe withUnsafeMutableBytes(of: &self.storage) {
@@ -32,7 +32,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// An IP address, or nil if the text is none.
+    /// Creates an address from an IP address; returns nil if the text is not an IP address.
     init?(ip: String, port: Int) {
         guard let port = Int32(exactly: port) else { return nil }
         let isVersion4 = unsafe withUnsafeMutableBytes(of: &self.storage) { bytes in
@@ -50,10 +50,10 @@ struct SocketAddress: Sendable {
         self.length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     }
 
-    /// The path of a Unix socket.
+    /// Creates an address from the path of a Unix socket.
     ///
-    /// - Throws: ``StreamError`` with the code `invalidAddress` if the path is empty, too long, or has a zero
-    ///   in it.
+    /// - Throws: ``StreamError`` with the code `invalidAddress` if the path is empty, too long, or contains a
+    ///   zero byte.
     init(path: String) throws(StreamError) {
         let bytes = Array(path.utf8)
         let fault: String? =
@@ -82,7 +82,7 @@ struct SocketAddress: Sendable {
 
     var isUnix: Bool { self.family == AF_UNIX }
 
-    /// The address as users write it; a Unix socket without a path has an empty one.
+    /// The address in the form that users write; the path is empty for a Unix socket without a path.
     var address: StreamAddress {
         switch self.family {
         case AF_UNIX: .unix(self.path)
@@ -93,7 +93,7 @@ struct SocketAddress: Sendable {
 
     private var port: Int {
         unsafe self.withPointer { address in
-            // Both families have the port in the same place, in network order.
+            // Both families store the port at the same offset, in network order.
             let port = unsafe UnsafeRawPointer(address).load(fromByteOffset: 2, as: UInt16.self)
             return Int(UInt16(bigEndian: port))
         }
@@ -117,10 +117,10 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// Runs a closure with the address, which is valid until it returns.
+    /// Calls a closure with a pointer to the address, which is valid until the closure returns.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
         unsafe withUnsafePointer(to: self.storage) { storage in
-            // Every address begins as `sockaddr` does.
+            // The structure of every address family begins like `sockaddr`.
             unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
         }
     }
@@ -129,7 +129,7 @@ struct SocketAddress: Sendable {
         _ body: (UnsafeMutablePointer<sockaddr>) -> Result
     ) -> Result {
         unsafe withUnsafeMutablePointer(to: &self.storage) { storage in
-            // Every address begins as `sockaddr` does.
+            // The structure of every address family begins like `sockaddr`.
             unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
         }
     }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A connection, over TCP or a Unix socket: bytes in both directions, in order.
+/// A connection over TCP or a Unix socket; it carries bytes in both directions, in order.
 ///
-/// Take it from ``StreamListener/connections``, or make it:
+/// Receive a connection from ``StreamListener/connections``, or create one:
 ///
 /// ```swift
 /// let connection = try await StreamConnection.connect(to: .tcp("localhost", port: 7000), on: eventLoop)
@@ -10,22 +10,22 @@ internal import Synchronization
 /// for try await bytes in connection.bytes { print(bytes.count) }
 /// ```
 ///
-/// All calls may come from any context; from an actor on the connection's loop they stay on its thread. Bytes
-/// are received when a task asks for them, and stay in the system's buffers otherwise, so a reader that is
-/// slow slows its peer. What is written waits in memory up to ``StreamOptions/highWaterMark``.
+/// All calls may come from any context; calls from an actor on the connection's loop stay on its thread.
+/// Bytes are received only when a task asks for them, and otherwise stay in the system's buffers. So a slow
+/// reader slows down its peer. Written bytes are queued in memory, up to ``StreamOptions/highWaterMark``.
 ///
-/// A connection is closed when its last reference is dropped; ``bytes`` holds one.
+/// A connection is closed when its last reference is dropped. ``bytes`` holds a reference.
 public final class StreamConnection: Sendable {
     /// The loop that the connection is on.
     public let eventLoop: EventLoop
     let core: ConnectionCore
 
-    /// The other end: for a client where it has connected to, for a server the client's address.
+    /// The address of the peer: for a client the server's address, for a server the client's address.
     ///
-    /// A client of a Unix socket has no path of its own; its address is `.unix("")`.
+    /// The client of a Unix socket has no path, so its address is `.unix("")`.
     public var peer: StreamAddress { self.core.peer }
 
-    /// The user whose process is at the other end of a Unix socket, as the system knows it; nil for TCP.
+    /// The system's ID of the user whose process is the peer on a Unix socket; nil for TCP.
     public let peerUserID: UInt32?
 
     init(_ core: ConnectionCore, on eventLoop: EventLoop) {
@@ -36,28 +36,29 @@ public final class StreamConnection: Sendable {
 
     deinit { self.close() }
 
-    /// Whether the connection has ended: closed by this side, by an error, by a timeout or with its loop.
+    /// Whether the connection has ended, by this side, by an error, by a timeout or with its loop.
     public var isClosed: Bool { self.core.hasEnded.load(ordering: .acquiring) }
 
-    /// Sends what was written, for ``StreamOptions/closeTimeout`` at most, and closes the connection; does
-    /// not wait.
+    /// Sends the queued bytes, for at most ``StreamOptions/closeTimeout``, and then closes the connection;
+    /// does not wait.
     ///
-    /// Reading ends at once: tasks that wait for bytes, and calls that come later, fail with the code
-    /// `closed`. May be called from any context and as often as wanted.
+    /// Reading ends at once. Waiting and later reads fail with the code `closed`. May be called from any
+    /// context and more than once.
     public func close() {
         if self.isClosed { return }
         let core = self.core
         core.loop.runOnThread { core.close() }
     }
 
-    /// Closes the connection at once and drops what was not sent; over TCP the peer gets a reset then.
+    /// Closes the connection at once and drops the queued bytes; over TCP the peer receives a reset if bytes
+    /// were dropped.
     public func abort() {
         if self.isClosed { return }
         let core = self.core
         core.loop.runOnThread { core.abort() }
     }
 
-    /// Waits until the connection is closed and its descriptor is free; does not close it.
+    /// Waits until the connection is closed and its descriptor is free; does not close the connection.
     ///
     /// - Throws: ``StreamError`` with the code `cancelled`.
     public func waitUntilClosed() async throws(StreamError) {
@@ -74,12 +75,12 @@ public final class StreamConnection: Sendable {
 extension StreamConnection {
     /// Connects to a server.
     ///
-    /// A host's addresses are tried one after the other.
+    /// If a host has several addresses, they are tried one after another.
     ///
     /// - Parameters:
-    ///   - address: Where to.
-    ///   - eventLoop: The loop that the connection is on.
-    ///   - options: The time that it may take, and how the connection behaves.
+    ///   - address: The address of the server.
+    ///   - eventLoop: The loop of the connection.
+    ///   - options: The connect timeout, and the settings of the connection.
     /// - Returns: The connection.
     /// - Throws: ``StreamError``, for the last address that was tried: `refused`, `timedOut`, `unreachable`,
     ///   `hostNotFound`, `accessDenied`, `invalidAddress`, `outOfDescriptors`, `cancelled` or `shutDown`.
@@ -114,37 +115,37 @@ extension StreamConnection {
 }
 
 extension StreamConnection {
-    /// The bytes that the peer sends, until it finishes; see ``read()``.
+    /// The bytes that the peer sends, until it finishes writing; see ``read()``.
     public var bytes: Bytes { Bytes(connection: self) }
 
-    /// The bytes of a ``StreamConnection``, in the pieces in which they arrive.
+    /// The bytes of a ``StreamConnection``, in chunks of the sizes in which they arrive.
     ///
-    /// Iterate once at a time. An iteration that is left early may be followed by another, and no byte is
-    /// lost.
+    /// Use one iteration at a time. After an iteration that ended early, another may follow without losing a
+    /// byte.
     public struct Bytes: AsyncSequence, Sendable {
-        /// What the sequence yields; never empty.
+        /// A chunk of bytes, which is never empty.
         public typealias Element = [UInt8]
 
-        /// How the sequence fails.
+        /// The error of the sequence.
         public typealias Failure = StreamError
 
         let connection: StreamConnection
 
-        /// Starts to read.
+        /// Returns an iterator over the bytes.
         public func makeAsyncIterator() -> Iterator { Iterator(connection: self.connection) }
 
-        /// Reads piece by piece.
+        /// An iterator that reads one chunk at a time.
         public struct Iterator: AsyncIteratorProtocol {
             let connection: StreamConnection
 
-            /// The next bytes; nil once the peer has finished writing.
+            /// Returns the next bytes; nil once the peer has finished writing.
             public mutating func next() async throws(StreamError) -> [UInt8]? {
                 try await self.connection.read()
             }
 
-            /// The next bytes; nil once the peer has finished writing.
+            /// Returns the next bytes; nil once the peer has finished writing.
             ///
-            /// - Parameter actor: The actor to wait in the isolation of.
+            /// - Parameter actor: The actor in whose isolation the call waits.
             /// - Returns: The bytes.
             /// - Throws: ``StreamError``, as ``StreamConnection/read()`` does.
             public mutating func next(
@@ -155,13 +156,13 @@ extension StreamConnection {
         }
     }
 
-    /// The next bytes that the peer sends.
+    /// Returns the next bytes that the peer sends.
     ///
-    /// For one task at a time; cancelling it loses no byte.
+    /// Only one task may read at a time. Cancelling it loses no byte.
     ///
-    /// - Returns: From one byte up to ``StreamOptions/readBufferSize``; nil once the peer has finished
-    ///   writing.
-    /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled`, `shutDown`, or
+    /// - Returns: At least one byte and at most ``StreamOptions/readBufferSize`` bytes; nil once the peer has
+    ///   finished writing.
+    /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled`, `shutDown`, or with
     ///   `alreadyWaiting` if another task reads.
     public nonisolated(nonsending) func read() async throws(StreamError) -> [UInt8]? {
         await EventLoop.yieldIfDue()
@@ -178,14 +179,14 @@ extension StreamConnection {
 
     /// Writes bytes.
     ///
-    /// They are sent at once as far as the system takes them; the rest waits, and is not copied. The call
-    /// suspends while more than ``StreamOptions/highWaterMark`` bytes wait. That it returns does not mean
-    /// that the peer has them.
+    /// The bytes are sent at once as far as the system accepts them; the rest is queued without a copy. The
+    /// call suspends while more than ``StreamOptions/highWaterMark`` bytes are queued. When it returns, the
+    /// peer need not have received the bytes.
     ///
-    /// Writes are sent in the order of the calls, each whole. A task that is cancelled while it waits stops
-    /// waiting; its bytes are sent all the same, since part of them may have been.
+    /// Writes are sent whole, in the order of the calls. If a task is cancelled while it waits, it stops
+    /// waiting, but its bytes are still sent, because some of them may have been sent already.
     ///
-    /// - Parameter bytes: What to send.
+    /// - Parameter bytes: The bytes to send.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws(StreamError) {
         await EventLoop.yieldIfDue()
@@ -198,53 +199,55 @@ extension StreamConnection {
         try await self.wait(written) { $0.write(bytes) }
     }
 
-    /// Writes bytes on the connection's loop without suspending, however many wait already.
+    /// Writes bytes on the connection's loop without suspending, however many bytes are queued already.
     ///
-    /// That writing has failed is told to the task that reads.
+    /// A failure is not reported here; the task that reads receives the reason.
     ///
-    /// - Parameter bytes: What to send.
-    /// - Returns: Whether more may be written at once; ``waitUntilWritable()`` waits until it may.
+    /// - Parameter bytes: The bytes to send.
+    /// - Returns: Whether more bytes may be written at once; if not, ``waitUntilWritable()`` waits until they
+    ///   may.
     package func writeAtOnce(_ bytes: [UInt8]) -> Bool {
         precondition(self.core.loop.isOnThread, "bytes are written at once on the connection's loop only")
         if case .full = self.core.write(bytes) { return false }
         return true
     }
 
-    /// Whether writing has failed, so that nothing reaches the peer any more; on the connection's loop only.
+    /// Whether writing has failed, so that no byte reaches the peer any more; on the connection's loop only.
     package var isBroken: Bool {
         precondition(self.core.loop.isOnThread, "a failure is known on the connection's loop only")
         return self.core.state.writeFailure != nil
     }
 
-    /// How many bytes wait until the system takes them; on the connection's loop only.
+    /// The number of bytes that the system has not accepted yet; on the connection's loop only.
     package var unsentBytes: Int {
         precondition(self.core.loop.isOnThread, "what waits is known on the connection's loop only")
         return self.core.state.pendingBytes
     }
 
-    /// Waits while more than ``StreamOptions/highWaterMark`` bytes wait.
+    /// Waits while more than ``StreamOptions/highWaterMark`` bytes are queued.
     ///
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     package nonisolated(nonsending) func waitUntilWritable() async throws(StreamError) {
         try await self.wait(nil) { $0.write([] as [UInt8]) }
     }
 
-    /// Writes several buffers one after the other, in as few system calls as possible, as
-    /// ``write(_:)-([UInt8])`` writes one.
+    /// Writes several buffers one after another, in as few system calls as possible.
     ///
-    /// - Parameter buffers: What to send: a header and a body, for example.
+    /// The call suspends and fails like ``write(_:)-([UInt8])``.
+    ///
+    /// - Parameter buffers: The buffers to send, such as a header and a body.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ buffers: [[UInt8]]) async throws(StreamError) {
         await EventLoop.yieldIfDue()
         try await self.wait(nil) { $0.write(buffers) }
     }
 
-    /// Waits until few enough bytes wait.
+    /// Waits until the queue is not full.
     ///
     /// - Parameters:
-    ///   - written: What writing has led to; nil to write on the loop.
-    ///   - write: Writes.
-    /// - Throws: ``StreamError`` if the bytes were not taken, or the wait was ended.
+    ///   - written: The result of a write that has been made; nil to call `write` on the loop.
+    ///   - write: Writes the bytes.
+    /// - Throws: ``StreamError`` if the bytes were not accepted, or the wait has failed.
     private nonisolated(nonsending) func wait(
         _ written: ConnectionCore.WriteOutcome?,
         _ write: @escaping @Sendable (ConnectionCore) -> ConnectionCore.WriteOutcome
@@ -261,7 +264,7 @@ extension StreamConnection {
         }.get()
     }
 
-    /// Sends what was written and then tells the peer that no more comes; reading goes on.
+    /// Sends the queued bytes, and then signals the end of writing to the peer; reading continues.
     ///
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func finishWriting() async throws(StreamError) {

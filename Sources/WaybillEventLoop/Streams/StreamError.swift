@@ -2,10 +2,10 @@ internal import CLibUV
 
 /// A failure of a listener or a connection.
 ///
-/// Use ``code`` to decide what to do, and ``message`` to tell a person. New codes may be added, so a `switch`
-/// over them needs a default.
+/// Use ``code`` to choose an action, and ``message`` to inform a person. New codes may be added, so a
+/// `switch` over the codes needs a default.
 public struct StreamError: Error {
-    /// Behind one reference, so that the results of calls that hardly ever fail are small.
+    /// The members are behind one reference, so that the results of calls that seldom fail are small.
     private final class Storage: Sendable {
         let code: Code
         let message: String
@@ -25,21 +25,22 @@ public struct StreamError: Error {
     /// The kind of failure.
     public var code: Code { self.storage.code }
 
-    /// What was tried and why it failed, as a sentence for a person without a trailing full stop.
+    /// The action that was tried and the reason why it failed: one sentence for a person, without a trailing
+    /// full stop.
     public var message: String { self.storage.message }
 
-    /// The address that was listened at or connected to.
+    /// The address of the listener or the peer.
     public var address: StreamAddress? { self.storage.address }
 
-    /// The number of the error in the system's `errno`, if the system refused.
+    /// The system's `errno`, if a system call has failed.
     public var systemError: Int32? { self.storage.systemError }
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: A sentence for a person.
-    ///   - address: The address that was listened at or connected to.
+    ///   - message: One sentence for a person, without a trailing full stop.
+    ///   - address: The address of the listener or the peer.
     ///   - systemError: The system's `errno`.
     public init(_ code: Code, message: String, address: StreamAddress? = nil, systemError: Int32? = nil) {
         self.storage = Storage(code, message, address, systemError)
@@ -47,7 +48,7 @@ public struct StreamError: Error {
 }
 
 extension StreamError: CustomStringConvertible {
-    /// The code, the sentence and what to do, as a log shows them.
+    /// The code, the message and the advice, for logs.
     public var description: String {
         let sentence = "\(self.code): \(self.message)"
         return self.code.advice.map { "\(sentence); \($0)" } ?? sentence
@@ -67,7 +68,7 @@ extension StreamError {
         /// The system does not allow this address: a privileged port, or a folder without permission.
         public static let accessDenied = Self(storage: .accessDenied)
 
-        /// Another socket, or another file, has the address.
+        /// Another socket, or another file, uses the address.
         public static let addressInUse = Self(storage: .addressInUse)
 
         /// Another task waits for bytes of this connection, or for connections of this listener.
@@ -79,13 +80,13 @@ extension StreamError {
         /// This side has closed the listener or the connection, or has finished writing.
         public static let closed = Self(storage: .closed)
 
-        /// No address is known for the host's name.
+        /// The name of the host cannot be resolved.
         public static let hostNotFound = Self(storage: .hostNotFound)
 
-        /// No byte came or went for ``StreamOptions/idleTimeout``; the connection is closed.
+        /// No byte was sent or received for ``StreamOptions/idleTimeout``; the connection is closed.
         public static let idle = Self(storage: .idle)
 
-        /// The address can be no address: a path that is too long, a port that is none.
+        /// The address is not valid, because a path is too long or a port is out of range, for example.
         public static let invalidAddress = Self(storage: .invalidAddress)
 
         /// The process or the system has no file descriptor left.
@@ -94,22 +95,22 @@ extension StreamError {
         /// No server listens at the address, or its backlog is full.
         public static let refused = Self(storage: .refused)
 
-        /// The peer has ended the connection, or was killed; what it had not read is lost.
+        /// The peer has ended the connection, or its process was killed; bytes that it had not read are lost.
         public static let reset = Self(storage: .reset)
 
-        /// The event loop has shut down, or did so while the caller waited.
+        /// The event loop has shut down, or it shut down while the caller waited.
         public static let shutDown = Self(storage: .shutDown)
 
-        /// The system refused for another reason; ``StreamError/systemError`` has it.
+        /// A system call failed for another reason; ``StreamError/systemError`` contains the number.
         public static let system = Self(storage: .system)
 
         /// The server did not answer within ``StreamOptions/connectTimeout``.
         public static let timedOut = Self(storage: .timedOut)
 
-        /// No way leads to the host.
+        /// The network has no route to the host.
         public static let unreachable = Self(storage: .unreachable)
 
-        /// What to do about it, if something can be done in general.
+        /// The usual remedy for this kind of failure; nil if there is none.
         public var advice: String? {
             switch self.storage {
             case .accessDenied: "use a port above 1023, or a folder that this user may write to"
@@ -133,21 +134,21 @@ extension StreamError.Code: CustomStringConvertible {
 }
 
 extension StreamError {
-    /// The error for a status of libuv.
+    /// Creates the error for a status of libuv.
     ///
     /// - Parameters:
-    ///   - status: The result of a `uv_` function, or a negated `errno`; it is negative.
-    ///   - action: What was tried, as in "could not <action>".
-    ///   - address: The address that was listened at or connected to.
+    ///   - status: The result of a `uv_` function, or a negated `errno`; it must be negative.
+    ///   - action: The action that was tried, as in "could not <action>".
+    ///   - address: The address of the listener or the peer.
     /// - Returns: The error.
     static func system(_ status: Int32, _ action: String, _ address: StreamAddress?) -> Self {
-        // libuv returns a static string for every code it knows, and a leaked one for those it does not.
+        // libuv returns a static string for a code that it knows, and a leaked string for an unknown code.
         let reason = unsafe uv_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         return Self(
             Self.code(of: status),
             message: "could not \(action): \(reason)",
             address: address,
-            // libuv's own numbers, for names that were not found, are far below those of any system.
+            // libuv's own codes, for failed name lookups, are far below every `errno` of a system.
             systemError: status > -1000 ? -status : nil
         )
     }
@@ -168,17 +169,17 @@ extension StreamError {
         }
     }
 
-    /// The error of a call that waited when the loop shut down, or that came later.
+    /// Creates the error of a call that waited when the loop shut down, or that was made later.
     static func shutDown(_ loop: LoopCore, _ address: StreamAddress?) -> Self {
         Self(.shutDown, message: "the event loop \"\(loop.name)\" has shut down", address: address)
     }
 
-    /// The error of a call whose task was cancelled.
+    /// Creates the error of a call whose task was cancelled.
     static func cancelled(_ address: StreamAddress?) -> Self {
         Self(.cancelled, message: "the task was cancelled", address: address)
     }
 
-    /// The error of a call on what this side has closed.
+    /// Creates the error of a call on a listener or connection that this side has closed.
     static func closed(_ address: StreamAddress?) -> Self {
         Self(.closed, message: "closed by this side", address: address)
     }

@@ -6,24 +6,25 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A `uv_tcp_t` or a `uv_pipe_t`, which differ only in how they are made and opened.
+/// A `uv_tcp_t` or a `uv_pipe_t`; the two differ only in how they are created, opened and connected.
 ///
-/// Received bytes do not go through libuv: it allocates before it knows how many there are, and reads on
-/// until it is stopped. The read callback gets no buffer, which is libuv's way to say "readable"
-/// (`UV_ENOBUFS`), and `recv` follows when a task wants the bytes. Everything here happens on the loop's
-/// thread, and nothing after `close`.
+/// Received bytes do not pass through libuv. It allocates a buffer before it knows their number, and it
+/// continues to read until it is stopped. Here the read callback gets no buffer, so libuv only reports that
+/// the socket is readable (`UV_ENOBUFS`). `recv` follows when a task asks for the bytes.
+///
+/// All calls happen on the loop's thread, and none after `close`.
 @safe
 struct StreamHandle {
     private let handle: LoopHandle
     let isUnix: Bool
 
-    /// Makes a handle without a socket.
+    /// Creates a handle without a socket.
     ///
     /// - Parameters:
-    ///   - loop: Its loop.
-    ///   - isUnix: Whether it is a Unix socket's; else it is for TCP.
-    ///   - onReadable: Runs while it is watched, each time there is something to receive.
-    /// - Throws: ``EventLoopError`` if libuv refuses.
+    ///   - loop: The loop of the handle.
+    ///   - isUnix: Whether the handle is for a Unix socket; otherwise it is for TCP.
+    ///   - onReadable: Runs each time the socket is readable while it is watched.
+    /// - Throws: ``EventLoopError`` if libuv fails.
     init(on loop: UVLoop, isUnix: Bool, onReadable: @escaping () -> Void) throws(EventLoopError) {
         self.isUnix = isUnix
         if isUnix {
@@ -49,29 +50,29 @@ struct StreamHandle {
         unsafe self.handle.memory.assumingMemoryBound(to: uv_stream_t.self)
     }
 
-    /// The descriptor of the socket, once there is one; -1 before.
+    /// The descriptor of the socket; -1 before the handle has a socket.
     var descriptor: Int32 {
         var descriptor: Int32 = -1
         return unsafe uv_fileno(self.handle.base, &descriptor) < 0 ? -1 : descriptor
     }
 
-    /// Takes a connected socket over, which belongs to the handle unless the answer is negative.
+    /// Takes over a connected socket, which the handle then owns unless the result is negative.
     func open(_ descriptor: Int32) -> Int32 {
         unsafe self.isUnix ? uv_pipe_open(self.pipe, descriptor) : uv_tcp_open(self.tcp, descriptor)
     }
 
-    /// Sends small writes at once, or collects them; for TCP only.
+    /// Turns `TCP_NODELAY` on or off, so that small writes are sent at once or collected; for TCP only.
     func setNoDelay(_ isOn: Bool) {
         if !self.isUnix { _ = unsafe uv_tcp_nodelay(self.tcp, isOn ? 1 : 0) }
     }
 
-    /// Lets the system ask after so much silence whether the other side is there; for TCP only.
+    /// Makes the system probe the peer after a period of silence; for TCP only.
     func keepAlive(after silence: Duration) {
         let seconds = UInt32(clamping: max(1, silence.components.seconds))
         if !self.isUnix { _ = unsafe uv_tcp_keepalive(self.tcp, 1, min(seconds, 32_767)) }
     }
 
-    /// Connects; `onDone` gets the status unless the answer is negative.
+    /// Connects; `onDone` receives the status, unless the result is negative.
     func connect(to address: SocketAddress, onDone: @escaping (Int32) -> Void) -> Int32 {
         unsafe LoopRequest.start(UV_CONNECT, onDone: onDone) { memory in
             let request = unsafe memory.assumingMemoryBound(to: uv_connect_t.self)
@@ -95,24 +96,24 @@ struct StreamHandle {
         return status == UV_EALREADY.rawValue ? 0 : status
     }
 
-    /// Stops to watch for bytes; stopping twice is harmless.
+    /// Stops watching for bytes; stopping twice is harmless.
     func stopReading() { _ = unsafe uv_read_stop(self.stream) }
 
-    /// Writes what the socket takes at once.
+    /// Writes the bytes that the socket accepts at once.
     ///
-    /// - Parameter buffers: What to write, in one system call.
-    /// - Returns: How many bytes were written; zero if the socket is full, negative on failure.
+    /// - Parameter buffers: The buffers to write in one system call.
+    /// - Returns: The number of bytes written; zero if the socket is full, negative on failure.
     func tryWrite(_ buffers: UnsafeBufferPointer<uv_buf_t>) -> Int {
         let status = unsafe uv_try_write(self.stream, buffers.baseAddress, UInt32(buffers.count))
         return status == UV_EAGAIN.rawValue ? 0 : Int(status)
     }
 
-    /// Writes bytes as soon as the socket takes them.
+    /// Writes bytes as soon as the socket accepts them.
     ///
     /// - Parameters:
-    ///   - count: How many bytes.
-    ///   - fill: Copies them into the request's memory.
-    ///   - onDone: Gets the status when all are written, unless the answer is negative.
+    ///   - count: The number of bytes.
+    ///   - fill: Copies the bytes into the request's memory.
+    ///   - onDone: Receives the status when all bytes are written, unless the result is negative.
     /// - Returns: The status of the start.
     func write(
         _ count: Int,
@@ -128,7 +129,7 @@ struct StreamHandle {
         }
     }
 
-    /// Ends the direction of writing; `onDone` gets the status unless the answer is negative.
+    /// Ends the direction of writing; `onDone` receives the status, unless the result is negative.
     func shutDown(onDone: @escaping (Int32) -> Void) -> Int32 {
         unsafe LoopRequest.start(UV_SHUTDOWN, onDone: onDone) { memory in
             let request = unsafe memory.assumingMemoryBound(to: uv_shutdown_t.self)
@@ -139,7 +140,7 @@ struct StreamHandle {
     /// Closes the handle and its socket.
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 
-    /// Makes the close that follows a reset, over TCP: what was not sent is dropped, and the peer learns it.
+    /// Makes the following close a reset over TCP: unsent bytes are dropped, and the peer is informed.
     func resetOnClose() {
         guard !self.isUnix else { return }
         var option = linger(l_onoff: 1, l_linger: 0)

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A socket that listens, over TCP or at the path of a Unix socket.
+/// A listening socket, over TCP or at the path of a Unix socket.
 ///
-/// An echo server, whole:
+/// A complete echo server:
 ///
 /// ```swift
 /// let loop = EventLoop(name: "echo")
@@ -12,23 +12,24 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Connections are accepted when a task asks for them, the rest waits in the system's backlog. Where the
-/// process has no file descriptor left, accepting pauses, logs a warning, and goes on when there is one. All
+/// A connection is accepted when a task asks for it; other connections wait in the system's backlog. When the
+/// process has no file descriptor left, the listener pauses, logs a warning, and resumes when it can. All
 /// calls may come from any context. The listener stops when its last reference is dropped, when it is closed
 /// or when its loop shuts down.
 ///
-/// A Unix socket is created for its owner alone (``StreamOptions/permissions``). A file that was left by a
-/// server that died is replaced; if a server answers, `bind` fails. The file is removed with the listener.
+/// By default only the owner of a Unix socket may connect (``StreamOptions/permissions``). If a dead server
+/// has left a file at the path, the file is replaced. If a server answers at the path, `bind` fails. The file
+/// is removed when the listener stops.
 ///
-/// The first listener or connection has the process ignore `SIGPIPE`, unless the program handles it: writing
-/// to a peer that is gone is an error, and not the end of the process. Programs that are started inherit
-/// that.
+/// The first listener or connection makes the process ignore `SIGPIPE`, unless the program handles the
+/// signal. Writing to a closed peer is then an error and does not end the process. Child processes inherit
+/// this setting.
 public final class StreamListener: Sendable {
-    /// The loop that the listener and its connections are on.
+    /// The loop of the listener and its connections.
     public let eventLoop: EventLoop
     private let core: ListenerCore
 
-    /// Where the listener listens; with the port that the system has chosen.
+    /// The address of the listener, with the port that the system has assigned.
     public var address: StreamAddress { self.core.address }
 
     private init(_ core: ListenerCore, on eventLoop: EventLoop) {
@@ -38,14 +39,15 @@ public final class StreamListener: Sendable {
 
     deinit { self.close() }
 
-    /// Starts to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
-    ///   - address: Where. A host's name is resolved, and its first address taken.
-    ///   - eventLoop: The loop that listens.
-    ///   - options: The backlog, how long a name may take to resolve (``StreamOptions/connectTimeout``), and
-    ///     how connections behave.
-    /// - Returns: The listener; connections are taken from now on, also before they are asked for.
+    ///   - address: The address to listen at. If it contains a host name, the first address of the host is
+    ///     used.
+    ///   - eventLoop: The loop of the listener.
+    ///   - options: The backlog, the time limit of a name resolution (``StreamOptions/connectTimeout``), and
+    ///     the settings of connections.
+    /// - Returns: The listener. From now on clients can connect, even before a task asks for connections.
     /// - Throws: ``StreamError`` with the code `addressInUse`, `accessDenied`, `invalidAddress`,
     ///   `hostNotFound`, `outOfDescriptors`, `cancelled` or `shutDown`.
     public static func bind(
@@ -79,9 +81,9 @@ public final class StreamListener: Sendable {
         }.get()
     }
 
-    /// Stops to listen, and does not wait; connections that were accepted stay open.
+    /// Stops listening, without waiting; accepted connections stay open.
     ///
-    /// ``connections`` ends. May be called from any context and as often as wanted.
+    /// ``connections`` ends. May be called from any context and more than once.
     public func close() {
         if self.core.hasEnded.load(ordering: .acquiring) { return }
         let core = self.core
@@ -90,39 +92,38 @@ public final class StreamListener: Sendable {
 }
 
 extension StreamListener {
-    /// The connections in the order in which they come, until the listener is closed or the task is
-    /// cancelled.
+    /// The connections in the order of their arrival, until the listener is closed or the task is cancelled.
     ///
-    /// Iterate once at a time. A connection is closed when its last reference is dropped.
+    /// Use one iteration at a time. A connection is closed when its last reference is dropped.
     public var connections: Connections { Connections(listener: self) }
 
     /// The connections of a ``StreamListener``.
     public struct Connections: AsyncSequence, Sendable {
-        /// What the sequence yields.
+        /// The element of the sequence: a connection.
         public typealias Element = StreamConnection
 
-        /// How the sequence fails.
+        /// The error of the sequence.
         public typealias Failure = StreamError
 
         let listener: StreamListener
 
-        /// Starts to wait for connections.
+        /// Returns an iterator that waits for connections.
         public func makeAsyncIterator() -> Iterator { Iterator(listener: self.listener) }
 
-        /// Waits for connections, one at a time.
+        /// An iterator that waits for connections, one at a time.
         public struct Iterator: AsyncIteratorProtocol {
             let listener: StreamListener
 
-            /// The next connection; nil once the listener is closed or the task is cancelled.
+            /// Returns the next connection; nil once the listener is closed or the task is cancelled.
             public mutating func next() async throws(StreamError) -> StreamConnection? {
                 try await self.listener.accept()
             }
 
-            /// The next connection; nil once the listener is closed or the task is cancelled.
+            /// Returns the next connection; nil once the listener is closed or the task is cancelled.
             ///
-            /// - Parameter actor: The actor to wait in the isolation of.
+            /// - Parameter actor: The actor in whose isolation the call waits.
             /// - Returns: The connection.
-            /// - Throws: ``StreamError`` with the code `shutDown` when the loop shuts down, and
+            /// - Throws: ``StreamError`` with the code `shutDown` when the loop shuts down, and with
             ///   `alreadyWaiting` if another task waits.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
@@ -152,13 +153,13 @@ extension StreamListener {
 
     /// Runs a closure for each connection, until the listener is closed or the task is cancelled.
     ///
-    /// Each connection has a task of its own on the listener's loop, and is closed when its closure ends. An
-    /// error that the closure throws ends its connection and no other. When the listener is closed, the call
-    /// waits for the connections that are open; when the task is cancelled, theirs are, too.
+    /// Each connection has a separate task on the listener's loop, and is closed when its closure returns. An
+    /// error that a closure throws ends only its own connection. When the listener is closed, the call waits
+    /// for the closures that still run. When the task is cancelled, their tasks are cancelled too.
     ///
-    /// - Parameter handler: What to do with a connection.
-    /// - Throws: ``StreamError`` with the code `shutDown` when the loop shuts down, and `alreadyWaiting` if
-    ///   another task waits for connections.
+    /// - Parameter handler: The closure that handles a connection.
+    /// - Throws: ``StreamError`` with the code `shutDown` when the loop shuts down, and with `alreadyWaiting`
+    ///   if another task waits for connections.
     public func serve(
         _ handler: @escaping @Sendable (StreamConnection) async throws -> Void
     ) async throws(StreamError) {
@@ -177,10 +178,9 @@ extension StreamListener {
     }
 }
 
-/// Where the closures of ``StreamListener/serve(_:)`` run.
+/// The actor that runs the closures of ``StreamListener/serve(_:)``.
 ///
-/// The isolation of an actor stays on the loop, where a task executor would queue the task anew after each
-/// wait.
+/// Actor isolation keeps a task on the loop. A task executor would enqueue the task again after each wait.
 private actor ConnectionTasks: LoopBound {
     let eventLoop: EventLoop
 

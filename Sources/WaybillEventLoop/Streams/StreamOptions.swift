@@ -1,6 +1,6 @@
-/// How a listener and its connections, or one connection, behave.
+/// The settings of a listener and its connections, or of one connection.
 ///
-/// Every value has a default; set what should differ:
+/// Every setting has a default; change only the settings that must differ:
 ///
 /// ```swift
 /// var options = StreamOptions()
@@ -8,40 +8,40 @@
 /// let listener = try await StreamListener.bind(.tcp("::1", port: 0), on: eventLoop, options: options)
 /// ```
 public struct StreamOptions: Sendable {
-    /// How many connections the system keeps for a listener until they are accepted; it may allow fewer.
+    /// The number of connections that the system queues for a listener until they are accepted; the system
+    /// may allow fewer.
     public var backlog = 1024
 
-    /// How many bytes may wait to be sent before ``StreamConnection/write(_:)-([UInt8])`` suspends.
+    /// The number of queued bytes above which ``StreamConnection/write(_:)-([UInt8])`` suspends.
     public var highWaterMark = 64 * 1024
 
     /// The most bytes that one read returns.
     public var readBufferSize = 64 * 1024
 
-    /// How long a connection may neither receive nor send a byte before it is closed; nil for as long as it
-    /// likes.
+    /// The time without a sent or received byte after which a connection is closed; nil for no limit.
     ///
-    /// Bytes that arrive and are not read do not count. Measured by the loop's clock.
+    /// Bytes that have arrived but are not read do not count. The loop's clock measures the time.
     public var idleTimeout: Duration?
 
-    /// How long ``StreamConnection/connect(to:on:options:)`` tries, name resolution included; nil for as long
-    /// as the system does.
+    /// The time limit of ``StreamConnection/connect(to:on:options:)``, including name resolution; nil for the
+    /// system's limit.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// How long a connection that was closed still sends what was written before; what is left then is
-    /// dropped.
+    /// The time for which a closed connection continues to send its queued bytes; the rest is then dropped.
     public var closeTimeout: Duration = .seconds(5)
 
-    /// Whether small writes are sent at once over TCP (`TCP_NODELAY`) instead of being collected.
+    /// Whether small writes over TCP are sent at once (`TCP_NODELAY`) instead of being collected.
     public var sendsSmallWritesAtOnce = true
 
-    /// After how much silence the system asks whether the other side of a TCP connection is still there, in
-    /// whole seconds, at least one; nil for never.
+    /// The period of silence after which the system probes the peer of a TCP connection; nil to disable
+    /// probes.
     ///
-    /// A host that has lost its power or its network says no goodbye. It is asked ten times, a second apart, and
-    /// then the connection ends with an error.
+    /// The period is counted in whole seconds and is at least one second. A host that has lost its power or
+    /// its network does not close its connections. The system sends it ten probes, a second apart, and then
+    /// the connection ends with an error.
     public var keepAliveTime: Duration? = .seconds(60)
 
-    /// The permissions of a listener's Unix socket; by default only its owner connects.
+    /// The permissions of a listener's Unix socket; by default only its owner may connect.
     public var permissions: UInt32 = 0o600
 
     /// Creates options with the defaults.

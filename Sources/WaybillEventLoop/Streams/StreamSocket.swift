@@ -6,12 +6,13 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The system calls for sockets that libuv has no function for, or none that fits.
+/// System calls for sockets for which libuv has no suitable function.
 enum StreamSocket {
-    /// Writing to a connection whose peer is gone must be an error, and not the end of the process.
+    /// Makes the process ignore `SIGPIPE`, so that writing to a closed peer is an error and does not end the
+    /// process.
     ///
-    /// libuv writes with `write`, which takes no `MSG_NOSIGNAL`. So `SIGPIPE` is ignored in the whole process
-    /// before the first stream is opened, unless the program has set something else.
+    /// libuv writes with `write`, which has no `MSG_NOSIGNAL` option. So `SIGPIPE` is ignored in the whole
+    /// process before the first stream is opened, unless the program has set another action.
     static let ignoresBrokenPipe: Void = {
         var action = sigaction()
         guard unsafe sigaction(SIGPIPE, nil, &action) == 0 else { return }
@@ -20,11 +21,11 @@ enum StreamSocket {
         #else
         let handler = unsafe action.__sigaction_handler.sa_handler
         #endif
-        // The default action is a null pointer.
+        // The default action is represented by a null pointer.
         if handler == nil { _ = signal(SIGPIPE, SIG_IGN) }
     }()
 
-    /// Closes a descriptor that no handle has.
+    /// Closes a descriptor that no handle owns.
     static func close(_ descriptor: Int32) {
         #if canImport(Darwin)
         _ = Darwin.close(descriptor)
@@ -33,14 +34,14 @@ enum StreamSocket {
         #endif
     }
 
-    /// Opens a socket that listens.
+    /// Opens a listening socket.
     ///
     /// - Parameters:
-    ///   - socketAddress: Where.
-    ///   - address: The same as the user wrote it, for errors.
+    ///   - socketAddress: The address to listen at.
+    ///   - address: The address that the user wrote, for errors.
     ///   - options: The backlog, and the permissions of a Unix socket.
     /// - Returns: The descriptor.
-    /// - Throws: ``StreamError`` if the system refuses; nothing is left behind.
+    /// - Throws: ``StreamError`` if a system call fails; the descriptor is closed then.
     static func listen(
         at socketAddress: SocketAddress,
         _ address: StreamAddress,
@@ -52,12 +53,12 @@ enum StreamSocket {
             if !socketAddress.isUnix {
                 var isOn: Int32 = 1
                 let size = socklen_t(MemoryLayout<Int32>.size)
-                // A server that was restarted gets its port back at once.
+                // A restarted server can use its port again at once.
                 let status = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, size)
                 try Self.check(status, address)
             }
             try Self.check(Self.bind(descriptor, to: socketAddress), address)
-            // Before the socket listens nothing can connect to it.
+            // No client can connect to the socket before it listens.
             if case .unix(let path) = address {
                 try Self.check(unsafe chmod(path, mode_t(options.permissions)), address)
             }
@@ -83,15 +84,15 @@ enum StreamSocket {
         }
     }
 
-    /// The address that the system has given to a socket.
+    /// Returns the address that the system has assigned to a socket.
     static func localAddress(of descriptor: Int32) -> SocketAddress? {
         unsafe SocketAddress { unsafe getsockname(descriptor, $0, $1) }
     }
 
     /// Accepts a connection.
     ///
-    /// - Parameter descriptor: The socket that listens.
-    /// - Returns: The connection and the address of its peer, or a negated `errno`.
+    /// - Parameter descriptor: The listening socket.
+    /// - Returns: The descriptor of the connection and the address of its peer, or a negated `errno`.
     static func accept(_ descriptor: Int32) -> Result<(descriptor: Int32, peer: SocketAddress), Refusal> {
         var accepted: Int32 = -1
         let peer = unsafe SocketAddress { address, length in
@@ -102,13 +103,13 @@ enum StreamSocket {
         return .success((accepted, peer))
     }
 
-    /// Why the system has no connection to accept.
+    /// The reason why the system has no connection to accept.
     struct Refusal: Error {
         /// A negated `errno`.
         let status: Int32
     }
 
-    /// The user at the other end of a Unix socket.
+    /// Returns the user of the peer on a Unix socket.
     static func peerUser(of descriptor: Int32) -> UInt32? {
         var user: UInt32 = 0
         return unsafe waybill_peer_user(descriptor, &user) == 0 ? user : nil
@@ -118,7 +119,8 @@ enum StreamSocket {
         guard status < 0 else { return }
         let number = errno
         let failure = StreamError.system(-number, "listen at \(address)", address)
-        // What means "no server" to a client means "no such place" to a server.
+        // For a client `ENOENT` means that no server listens. For a server these errors mean that the path or
+        // the address does not exist.
         guard [ENOENT, ENOTDIR, EADDRNOTAVAIL].contains(number) else { throw failure }
         throw StreamError(.invalidAddress, message: failure.message, address: address, systemError: number)
     }

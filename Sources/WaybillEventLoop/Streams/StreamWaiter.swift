@@ -1,15 +1,16 @@
 internal import Synchronization
 
-/// A task that waits for a stream: it is resumed once, with the first result that comes.
+/// A task that waits for a stream; the first result resumes it, and later results are dropped.
 ///
-/// The caller may be anywhere, and its cancellation comes from any thread; whatever else happens to a waiter
-/// happens on the stream's loop. A caller on the loop stays there.
+/// The caller may be in any context, and a cancellation comes from any thread. All other events of a waiter
+/// happen on the stream's loop. A caller on the loop stays there.
 final class StreamWaiter<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, StreamError>
 
     private let task: SuspendedTask
     private let wasCancelled = Atomic<Bool>(false)
-    // Written once, on the loop's thread, before the task is resumed; read by the task after that.
+    // The outcome is written once, on the loop's thread, before the task is resumed. The task reads it after
+    // that.
     private nonisolated(unsafe) var outcome: Outcome?
 
     private init(on loop: EventLoop?) { self.task = SuspendedTask(on: loop) }
@@ -21,14 +22,14 @@ final class StreamWaiter<Value: Sendable>: Sendable {
         self.task.resume()
     }
 
-    /// Suspends the calling task until it is finished.
+    /// Suspends the calling task until the waiter is finished.
     ///
     /// - Parameters:
     ///   - loop: The stream's loop.
-    ///   - address: The stream's address, for the error of a task that is cancelled.
-    ///   - begin: Runs on the loop's thread; it finishes the waiter, or keeps it for later.
-    ///   - forget: Runs on the loop's thread after a cancellation, to remove the waiter where it is kept.
-    /// - Returns: What the waiter was finished with.
+    ///   - address: The stream's address, for the error of a cancelled task.
+    ///   - begin: Runs on the loop's thread; it finishes the waiter, or stores it for later.
+    ///   - forget: Runs on the loop's thread after a cancellation; it removes the stored waiter.
+    /// - Returns: The outcome of the waiter.
     static nonisolated(nonsending) func wait(
         on loop: LoopCore,
         for address: StreamAddress?,
@@ -55,7 +56,8 @@ final class StreamWaiter<Value: Sendable>: Sendable {
         return outcome
     }
 
-    /// Begins, unless a cancellation came first, which then has found nothing to remove.
+    /// Calls `begin`, unless the task has been cancelled already: in that case `forget` found no waiter to
+    /// remove.
     private func start(_ address: StreamAddress?, _ begin: (StreamWaiter) -> Void) {
         if self.wasCancelled.load(ordering: .acquiring) {
             self.finish(.failure(.cancelled(address)))
@@ -66,7 +68,7 @@ final class StreamWaiter<Value: Sendable>: Sendable {
 }
 
 extension LoopCore {
-    /// Runs a closure now if this is the loop's thread, and queues it otherwise.
+    /// Runs a closure at once if the calling thread runs the loop, and enqueues it otherwise.
     func runOnThread(_ body: @escaping @Sendable () -> Void) {
         if self.isOnThread { body() } else { self.submit(WorkItem(body)) }
     }

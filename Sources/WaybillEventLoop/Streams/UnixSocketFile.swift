@@ -6,34 +6,35 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The file of a Unix socket that listens: created, taken over from a server that died, removed.
+/// The file of a listening Unix socket, including its creation, its removal and the takeover from a dead
+/// server.
 ///
-/// A server that was killed leaves its file behind, and the file keeps the next one from binding. Whether a
-/// server still answers is found by connecting. Between that look and the new file no other server must
-/// decide the same, so every server holds a lock on the folder while it binds.
+/// A killed server leaves its file behind, and the file prevents the next server from binding. A connection
+/// attempt shows whether a server still answers. Between this check and the creation of the new file, no
+/// other server may make the same check. So every server holds a lock on the folder while it binds.
 struct UnixSocketFile: Sendable {
     private let path: String
     private let device: UInt64
     private let inode: UInt64
 
-    /// How often the lock on the folder is tried, a millisecond apart.
+    /// The number of attempts to lock the folder, a millisecond apart.
     private static let attempts = 200
 
     /// Opens a socket that listens at a path.
     ///
     /// - Parameters:
-    ///   - path: Where.
+    ///   - path: The path of the socket.
     ///   - options: The backlog, and the permissions.
     /// - Returns: The descriptor, and the file.
     /// - Throws: ``StreamError`` with the code `addressInUse` if a server answers at the path, or the file
-    ///   there is no socket.
+    ///   there is not a socket.
     static nonisolated(nonsending) func listen(
         at path: String,
         _ options: StreamOptions
     ) async throws(StreamError) -> (descriptor: Int32, file: UnixSocketFile?) {
         let socketAddress = try SocketAddress(path: path)
         let folder = Self.openFolder(of: path)
-        // Closing it releases the lock.
+        // Closing the folder releases the lock.
         defer { if folder >= 0 { StreamSocket.close(folder) } }
         await Self.lock(folder)
         let address = StreamAddress.unix(path)
@@ -54,7 +55,7 @@ struct UnixSocketFile: Sendable {
         self.inode = UInt64(status.st_ino)
     }
 
-    /// Removes the file, unless another server has put its own there.
+    /// Removes the file, unless another server has replaced it.
     func remove() {
         if UnixSocketFile(self.path).map({ $0.inode == self.inode && $0.device == self.device }) ?? false {
             _ = unsafe unlink(self.path)
@@ -74,7 +75,7 @@ struct UnixSocketFile: Sendable {
         _ = unsafe unlink(path)
     }
 
-    /// Whether a server listens; one whose backlog is full does, too.
+    /// Whether a server listens at the address; this includes a server whose backlog is full.
     private static func answers(at address: SocketAddress) -> Bool {
         let descriptor = waybill_stream_socket(address.family)
         guard descriptor >= 0 else { return true }
@@ -93,10 +94,11 @@ struct UnixSocketFile: Sendable {
         return unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
 
-    /// Locks the folder, which takes no longer than another server needs to bind.
+    /// Locks the folder, or gives up after a number of attempts.
     ///
-    /// A folder that another program keeps locked, or that cannot be locked, keeps no server from starting:
-    /// then two servers that start in the same moment are not told apart.
+    /// Another server holds the lock only while it binds. If another program keeps the folder locked, or the
+    /// folder cannot be locked, the server starts nevertheless. In that case two servers that start at the
+    /// same moment may not detect each other.
     private static nonisolated(nonsending) func lock(_ folder: Int32) async {
         for _ in 0..<Self.attempts {
             if flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }

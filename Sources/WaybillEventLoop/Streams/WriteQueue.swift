@@ -1,24 +1,24 @@
 internal import CLibUV
 
-/// The bytes of a connection that wait to be sent, in the buffers in which they were written.
+/// The unsent bytes of a connection, in the buffers in which they were written.
 ///
-/// Buffers are kept, not copied; what is sent leaves the queue at once.
+/// Buffers are kept without a copy. A buffer is released once all its bytes are sent.
 struct WriteQueue {
     /// The most buffers that one system call writes.
     private static var mostBuffers: Int { 16 }
 
-    /// The most bytes that one system call writes, well within the numbers that libuv counts with.
+    /// The most bytes that one system call writes, which is well within libuv's integer types.
     private static var mostBytes: Int { 1 << 30 }
 
     private var buffers: [[UInt8]] = []
-    /// The index of the first buffer that is not sent.
+    /// The index of the first buffer that has unsent bytes.
     private var head = 0
-    /// How many bytes of that buffer are sent.
+    /// The number of sent bytes of the first buffer.
     private var offset = 0
-    /// How many bytes wait.
+    /// The number of unsent bytes.
     private(set) var count = 0
 
-    /// Adds a buffer, without the bytes at its start that are sent already.
+    /// Appends a buffer, without the bytes at its start that are sent already.
     mutating func append(_ bytes: [UInt8], skipping sent: Int = 0) {
         guard bytes.count > sent else { return }
         if self.head == self.buffers.count { self.offset = sent }
@@ -26,7 +26,7 @@ struct WriteQueue {
         self.count += bytes.count - sent
     }
 
-    /// Removes bytes from the front.
+    /// Removes sent bytes from the front.
     mutating func consume(_ count: Int) {
         self.count -= count
         self.offset += count
@@ -41,10 +41,10 @@ struct WriteQueue {
         }
     }
 
-    /// Drops everything.
+    /// Drops all bytes.
     mutating func removeAll() { self = Self() }
 
-    /// Copies as many bytes from the front as the memory takes, and removes them.
+    /// Moves bytes from the front into the memory until it is full.
     mutating func move(into memory: UnsafeMutableRawBufferPointer) {
         var filled = 0
         while filled < memory.count {
@@ -59,17 +59,18 @@ struct WriteQueue {
         }
     }
 
-    /// Runs a closure with the front of the queue, as one system call takes it.
+    /// Calls a closure with the front of the queue, as buffers for one system call.
     ///
-    /// - Parameter body: Gets the buffers, which are valid until it returns, and how many bytes they are.
-    /// - Returns: What the closure returns.
+    /// - Parameter body: Receives the buffers, which are valid until it returns, and the number of bytes in
+    ///   them.
+    /// - Returns: The result of the closure.
     func withFront<Result>(_ body: (UnsafeBufferPointer<uv_buf_t>, Int) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: Self.mostBuffers) { vectors in
             unsafe self.gather(from: self.head, into: vectors, 0, 0, body)
         }
     }
 
-    /// Adds a buffer to those that were gathered, and goes on within the scope in which it is valid.
+    /// Adds a buffer to `vectors`, and recurses within the scope in which the buffer is valid.
     private func gather<Result>(
         from index: Int,
         into vectors: UnsafeMutableBufferPointer<uv_buf_t>,
@@ -90,7 +91,7 @@ struct WriteQueue {
 }
 
 extension uv_buf_t {
-    /// Some bytes for libuv to read; they must stay where they are while it does.
+    /// Creates a buffer from bytes that libuv reads; they must not move while it does.
     init(_ bytes: UnsafeRawBufferPointer, from start: Int, count: Int) {
         let address = unsafe bytes.baseAddress.map { unsafe UnsafeMutableRawPointer(mutating: $0 + start) }
         unsafe self = uv_buf_init(address?.assumingMemoryBound(to: CChar.self), UInt32(count))

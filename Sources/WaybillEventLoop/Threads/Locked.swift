@@ -7,18 +7,18 @@ internal import Darwin
 internal import Glibc
 #endif
 #else
-// Public, since inlinable code of the package names it.
+// The import is public because inlinable code of the package uses it.
 public import Synchronization
 #endif
 
-/// A value behind a lock.
+/// A value that is protected by a lock.
 ///
-/// A `Mutex` in place: no heap block, and no system call unless two threads meet. On Linux it waits in a way
-/// that the thread sanitizer does not see, and every value behind one would be reported as a race; compiled
-/// with `-D WAYBILL_PTHREAD_LOCKS` the lock is a POSIX mutex, which the sanitizer knows.
+/// The lock is a `Mutex` in place: it needs no heap allocation, and no system call unless two threads
+/// contend. On Linux the thread sanitizer does not see how a `Mutex` waits, and would report every protected
+/// value as a race. With `-D WAYBILL_PTHREAD_LOCKS` the lock is a POSIX mutex, which the sanitizer supports.
 ///
-/// A function is put into a structure first: of a value of a generic type that is a function itself, each
-/// access would store a function that calls the one before.
+/// If the value is a function, wrap it in a structure. Otherwise the generic type makes each access store a
+/// new function that calls the previous one.
 @safe
 @usableFromInline
 package struct Locked<Value: ~Copyable>: ~Copyable {
@@ -26,7 +26,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
-    /// Puts a value behind a lock.
+    /// Creates a lock around a value.
     package init(_ value: consuming sending Value) {
         unsafe self.mutex = .allocate(capacity: 1)
         unsafe self.mutex.initialize(to: pthread_mutex_t())
@@ -51,12 +51,12 @@ package struct Locked<Value: ~Copyable>: ~Copyable {
     #else
     @usableFromInline let mutex: Mutex<Value>
 
-    /// Puts a value behind a lock.
+    /// Creates a lock around a value.
     @inlinable
     package init(_ value: consuming sending Value) { self.mutex = Mutex(value) }
     #endif
 
-    /// Runs a closure with exclusive access to the value; the closure must not take the same lock.
+    /// Calls a closure with exclusive access to the value; the closure must not acquire the same lock.
     @inlinable
     @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
@@ -73,7 +73,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable {
 }
 
 #if WAYBILL_PTHREAD_LOCKS
-// Only the thread that holds the lock touches the value.
+// Only the thread that holds the lock accesses the value.
 extension Locked: @unchecked Sendable where Value: ~Copyable {}
 #else
 extension Locked: Sendable where Value: ~Copyable {}

@@ -6,7 +6,7 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Starts detached threads: each ends with its body.
+/// Starts detached threads; each thread ends when its body returns.
 package enum LoopThread {
     private final class Start {
         let name: String
@@ -22,7 +22,7 @@ package enum LoopThread {
     ///
     /// - Parameters:
     ///   - name: The thread's name in debuggers and `top -H`; Linux keeps the first 15 bytes.
-    ///   - body: What the thread runs.
+    ///   - body: The closure that the thread runs.
     package static func start(name: String, body: @escaping @Sendable () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         #if canImport(Darwin)
@@ -40,7 +40,7 @@ package enum LoopThread {
     private static func main(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let context = unsafe context else { return nil }
         let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
-        // Cut at 15 bytes, the longest name that Linux takes at all.
+        // The name is cut at 15 bytes, because Linux rejects longer names.
         let name = String(decoding: start.name.utf8.prefix(15), as: UTF8.self)
         unsafe waybill_name_thread(name)
         start.body()
@@ -48,14 +48,14 @@ package enum LoopThread {
     }
 }
 
-/// A number that names the calling thread, in about a nanosecond.
+/// A number that identifies the calling thread; reading it takes about a nanosecond.
 ///
-/// It is read from a register; a thread-local variable would be looked up through the dynamic linker.
+/// It is read from a register. A thread-local variable would be looked up through the dynamic linker.
 enum ThreadID {
-    /// No thread.
+    /// The number that means no thread.
     static let none: UInt = 0
 
-    /// The calling thread.
+    /// The number of the calling thread.
     @inline(__always)
     static var current: UInt { waybill_thread_id() }
 }

@@ -4,23 +4,26 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The end of the process, which the threads of loops do not wait for.
+/// The exit of the process, which does not wait for the threads of loops.
 ///
-/// When a process exits, a destructor of libuv gives back what all loops share: the lock of its signals, and
-/// the threads that look up hosts. A loop that asks for one of them then calls `abort()`, and a program that
-/// has ended well has the status of one that crashed. That happens where it matters: a server reads signals
-/// until it ends, and the handle of the last one is given back while its main function returns.
+/// When a process exits, a destructor of libuv frees the resources that all loops share: the lock of its
+/// signals, and the threads that resolve hosts. If a loop uses one of them afterwards, libuv calls `abort()`,
+/// and a program that ended normally has the exit status of a crash.
+///
+/// This happens in practice. A server waits for signals until it ends, and the handle of the last signal is
+/// closed while its main function returns.
 enum ProcessExit {
     private static let hasBegun: Locked<Bool> = {
-        // Called before the destructors of libraries.
+        // The handler runs before the destructors of libraries.
         atexit { ProcessExit.hasBegun.withLock { $0 = true } }
         return Locked(false)
     }()
 
-    /// Runs code that needs what libuv shares, which does not go away meanwhile.
+    /// Runs a closure that uses libuv's shared resources, and keeps them alive meanwhile.
     ///
-    /// - Parameter body: calls libuv, and leads to no callback.
-    /// - Returns: what the code returns; nil if the process exits, and the code has not run.
+    /// - Parameter body: Calls libuv; it must not cause a callback.
+    /// - Returns: The result of the closure; nil if the process has begun to exit, and the closure has not
+    ///   run.
     static func unlessBegun<Result>(_ body: () -> Result) -> Result? {
         self.hasBegun.withLock { hasBegun in hasBegun ? nil : body() }
     }

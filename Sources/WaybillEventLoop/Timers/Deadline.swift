@@ -1,7 +1,7 @@
-/// A moment by which something has to be done, in whole nanoseconds of `ContinuousClock`; or never.
+/// A time limit in whole nanoseconds of `ContinuousClock`, which may be absent (``never``).
 ///
-/// An instant's layout is not known at compile time: whatever holds one is copied through the runtime. This
-/// is a number.
+/// The layout of a `ContinuousClock.Instant` is not known at compile time, so the runtime copies every value
+/// that contains one. This type stores a number instead.
 @usableFromInline
 package struct Deadline: Sendable, Hashable, Comparable {
     @usableFromInline package let nanoseconds: Int64
@@ -13,7 +13,7 @@ package struct Deadline: Sendable, Hashable, Comparable {
     @inlinable
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// A deadline at an instant, rounded up to the nanosecond; none if there is no instant.
+    /// Creates a deadline at an instant, rounded up to the nanosecond; ``never`` if the instant is nil.
     package init(_ instant: consuming ContinuousClock.Instant?) {
         if let instant {
             self.nanoseconds = MonotonicTime.nanoseconds(of: instant)
@@ -22,19 +22,19 @@ package struct Deadline: Sendable, Hashable, Comparable {
         }
     }
 
-    /// A deadline some time from now on; none if that is beyond what can be counted.
+    /// Creates a deadline after a timeout; ``never`` if the sum overflows.
     ///
-    /// A time that is not positive is up at once.
+    /// If the timeout is not positive, the deadline is now.
     package init(after timeout: Duration, by time: TimeSource) {
         let (sum, overflows) = time.now.addingReportingOverflow(MonotonicTime.nanoseconds(of: timeout))
         self.nanoseconds = overflows ? .max : sum
     }
 
-    /// Whether there is a deadline at all.
+    /// Whether the deadline is not ``never``.
     @inlinable
     package var exists: Bool { self.nanoseconds != .max }
 
-    /// Whether the deadline has passed; reads the clock only if there is a deadline.
+    /// Returns whether the deadline has passed; reads the clock only if the deadline is not ``never``.
     @inlinable
     @inline(__always)
     package func hasPassed(by time: @autoclosure () -> TimeSource) -> Bool {
@@ -44,7 +44,7 @@ package struct Deadline: Sendable, Hashable, Comparable {
     @usableFromInline
     package func isPast(by time: TimeSource) -> Bool { self.nanoseconds <= time.now }
 
-    /// The deadline as an instant, if there is one.
+    /// The deadline as an instant; nil if it is ``never``.
     package var instant: ContinuousClock.Instant? {
         self.exists ? MonotonicTime.instant(self.nanoseconds) : nil
     }

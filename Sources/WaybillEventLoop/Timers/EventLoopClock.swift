@@ -1,32 +1,33 @@
-/// A clock whose sleepers wait on an event loop's own timer.
+/// A clock that lets tasks sleep on the timer of an event loop.
 ///
-/// Use it to sleep in code that runs on the loop: the sleeper is woken by the loop's thread, without a detour
-/// through the global pool. Its instants are those of `ContinuousClock`, so a deadline travels between the
-/// two. Sleeps end up to a millisecond late, never early, and last through a suspension of the machine.
+/// Use it to sleep in code that runs on the loop: the loop's thread resumes the task, without a detour
+/// through the global pool. Its instants are `ContinuousClock` instants, so a deadline is valid for both
+/// clocks. A sleep ends up to a millisecond late and never early. Time in which the machine is suspended
+/// counts.
 public struct EventLoopClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant
 
-    /// The loop whose timer is used; a clock keeps it alive.
+    /// The loop whose timer is used; the clock keeps it alive.
     public let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) {
         self.eventLoop = eventLoop
     }
 
-    /// The present instant.
+    /// The current instant.
     public var now: Instant { self.eventLoop.time.instant }
 
-    /// One millisecond: libuv counts no finer.
+    /// One millisecond, the resolution of libuv's timers.
     public var minimumResolution: Duration { .milliseconds(1) }
 
-    /// Suspends the caller until the deadline, from any context and where the caller is isolated.
+    /// Suspends the caller until a deadline, in the caller's isolation; may be called from any context.
     ///
     /// - Parameters:
-    ///   - deadline: When to resume.
-    ///   - tolerance: Not used; sleeps of one loop share one timer anyway.
-    /// - Throws: `CancellationError` when the task is cancelled, and ``EventLoopError`` with the code
-    ///   `shutDown` when the loop has shut down or does so meanwhile.
+    ///   - deadline: The time to resume.
+    ///   - tolerance: Ignored; all sleeps on one loop share one timer.
+    /// - Throws: `CancellationError` when the task is cancelled, or ``EventLoopError`` with the code
+    ///   `shutDown` when the loop has shut down or shuts down meanwhile.
     public nonisolated(nonsending) func sleep(
         until deadline: Instant,
         tolerance: Duration? = nil
@@ -37,7 +38,7 @@ public struct EventLoopClock: Clock {
         let core = self.eventLoop.core
         let timer = ScheduledTimer(core: core)
         let sleeper = TimerPayload.Sleeper(on: EventLoop.current, self.eventLoop.time)
-        // As an argument the isolation is the caller's; as a default it would be nil.
+        // Pass the caller's isolation as an argument; the default would be nil.
         await sleeper.task.wait(isolation: #isolation) {
             core.schedule(timer, .sleeper(sleeper), at: MonotonicTime.nanoseconds(of: deadline))
         } onCancel: {
@@ -46,14 +47,14 @@ public struct EventLoopClock: Clock {
         if let error = sleeper.error { throw error }
     }
 
-    /// Suspends the caller for a while, from any context and where the caller is isolated.
+    /// Suspends the caller for a duration, in the caller's isolation; may be called from any context.
     ///
-    /// The standard library's own way to say so would leave the loop first.
+    /// The standard library's `sleep(for:)` would leave the loop first.
     ///
     /// - Parameters:
-    ///   - duration: How long.
-    ///   - tolerance: Not used; sleeps of one loop share one timer anyway.
-    /// - Throws: What ``sleep(until:tolerance:)`` throws.
+    ///   - duration: The time to sleep.
+    ///   - tolerance: Ignored; all sleeps on one loop share one timer.
+    /// - Throws: The errors of ``sleep(until:tolerance:)``.
     public nonisolated(nonsending) func sleep(for duration: Duration, tolerance: Duration? = nil) async throws
     {
         try await self.sleep(until: self.now.advanced(by: duration))

@@ -1,4 +1,4 @@
-// Defines `timespec` as well: the compiler takes it from either module.
+// `CLibUV` also defines `timespec`: the compiler takes the type from either module.
 internal import CLibUV
 
 #if canImport(Darwin)
@@ -7,14 +7,14 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// `ContinuousClock` in whole nanoseconds, as a loop's queues and timers count.
+/// The time of `ContinuousClock` in whole nanoseconds, the unit of a loop's queues and timers.
 package enum MonotonicTime {
     private static let attosecondsPerNanosecond: UInt64 = 1_000_000_000
 
-    /// Nanoseconds of now.
+    /// The current time in nanoseconds.
     package static var now: Int64 {
         #if os(Linux)
-        // The clock that `ContinuousClock` reads on Linux, without the detour through 128-bit arithmetic.
+        // `ContinuousClock` reads the same clock on Linux; this call avoids its 128-bit arithmetic.
         var time = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
@@ -23,22 +23,24 @@ package enum MonotonicTime {
         #endif
     }
 
-    /// Nanoseconds of an instant, rounded up, so that nothing is due early; the far future is cut off at 292
-    /// years.
+    /// Returns the nanoseconds of an instant.
+    ///
+    /// The result is rounded up, so that no timer is due early. It is limited to 292 years.
     static func nanoseconds(of instant: ContinuousClock.Instant) -> Int64 {
-        // An instant is the duration since the system's epoch, and nothing else; `systemEpoch` itself relies
-        // on it.
+        // An instant contains only the duration since the system's epoch; `systemEpoch` itself relies on this
+        // layout.
         let attoseconds = unsafe unsafeBitCast(instant, to: Duration.self).attoseconds
         let (high, low) = (attoseconds >> 64, UInt64(truncatingIfNeeded: attoseconds))
         if high < 0 { return 0 }
         guard high < Int128(Self.attosecondsPerNanosecond / 2 - 1) else { return .max }
-        // One machine instruction; the division of two 128-bit numbers costs more than the timer.
+        // This division is one machine instruction; a division of two 128-bit numbers costs more than the
+        // timer.
         let (quotient, remainder) = Self.attosecondsPerNanosecond
             .dividingFullWidth((UInt64(truncatingIfNeeded: high), low))
         return Int64(quotient) + (remainder > 0 ? 1 : 0)
     }
 
-    /// Nanoseconds of a duration, rounded up; a negative one has none, and more than 292 years are cut off.
+    /// Returns the nanoseconds of a duration, rounded up; zero if it is negative, and at most 292 years.
     static func nanoseconds(of duration: Duration) -> Int64 {
         guard duration > .zero else { return 0 }
         let (seconds, attoseconds) = duration.components
@@ -48,15 +50,15 @@ package enum MonotonicTime {
         return overflows ? .max : nanoseconds
     }
 
-    /// The instant at a number of nanoseconds.
+    /// Returns the instant at a number of nanoseconds.
     static func instant(_ nanoseconds: Int64) -> ContinuousClock.Instant {
-        // The other way round of the cast above.
+        // This cast is the inverse of the cast in `nanoseconds(of:)`.
         unsafe unsafeBitCast(Duration.nanoseconds(nanoseconds), to: ContinuousClock.Instant.self)
     }
 }
 
 extension Duration {
-    /// Whole nanoseconds, cut off at 146 years so that sums of two do not overflow.
+    /// The whole nanoseconds of the duration, limited to 146 years so that the sum of two does not overflow.
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = self.components
         let limit = Int64.max / 2 / 1_000_000_000

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// A closure that a loop runs at a deadline; cancel it with ``cancel()``.
 ///
-/// It may be dropped: the closure runs all the same.
+/// Dropping the timer does not cancel it.
 package final class ScheduledTimer: Sendable {
-    /// Why a timer that was not cancelled runs its closure.
+    /// The reason why a timer calls its closure.
     package enum Event: Sendable {
-        /// Its deadline has come.
+        /// The deadline has come.
         case due
-        /// Its loop shuts down before the deadline.
+        /// The loop shuts down before the deadline.
         case shutDown
     }
 
@@ -16,23 +16,23 @@ package final class ScheduledTimer: Sendable {
     private static let cancelled: UInt64 = .max
 
     private let core: LoopCore
-    /// The key in the loop's heap; written on the loop's thread only.
+    /// The key in the loop's heap; only the loop's thread writes it.
     private let key = Atomic<UInt64>(ScheduledTimer.unscheduled)
 
     init(core: LoopCore) {
         self.core = core
     }
 
-    /// Removes the closure, unless it ran or runs already; from any thread, as often as wanted.
+    /// Removes the closure unless it has started; may be called from any thread and more than once.
     ///
-    /// On the loop's thread it is removed at once. From another thread it may still run until the loop has
-    /// processed the cancellation.
+    /// On the loop's thread the closure is removed at once. If the call comes from another thread, the
+    /// closure may still run until the loop has processed the cancellation.
     package func cancel() {
         guard !self.core.isOnThread else { return self.cancelOnLoop() }
         self.core.submit(WorkItem { self.cancelOnLoop() })
     }
 
-    /// Puts the payload into the heap, on the loop's thread.
+    /// Inserts the payload into the heap, on the loop's thread.
     func start(_ payload: TimerPayload, at deadline: Int64) {
         if self.key.load(ordering: .relaxed) == Self.cancelled {
             return payload.cancel()
@@ -52,7 +52,8 @@ package final class ScheduledTimer: Sendable {
 
 /// The action of a timer.
 ///
-/// Each payload is removed from the heap once, and then exactly one of its three methods is called.
+/// Each payload is removed from the heap once. Then exactly one of its methods `fire`, `cancel` and `abandon`
+/// is called.
 enum TimerPayload: Sendable {
     case body(@Sendable () -> Void)
     case observer(@Sendable (ScheduledTimer.Event) -> Void)
@@ -62,7 +63,7 @@ enum TimerPayload: Sendable {
     final class Sleeper: Sendable {
         let task: SuspendedTask
         private let time: ManualTime?
-        /// Written before the task is resumed, and read by the task.
+        /// The reason is written before the task is resumed, and read by the task.
         private nonisolated(unsafe) var reason: (any Error)?
 
         init(on loop: EventLoop?, _ time: TimeSource) {
@@ -70,18 +71,18 @@ enum TimerPayload: Sendable {
             self.time = time.manual
         }
 
-        /// Wakes the task, before its time if there is an error; called once.
+        /// Resumes the task, before the deadline if there is an error; called once.
         func wake(_ error: (any Error)? = nil) {
             self.time?.willResumeSleeper()
             unsafe self.reason = error
             self.task.resume()
         }
 
-        /// Why the task was woken before its time, if it was; for the task.
+        /// The reason why the task was resumed before the deadline, or nil; only the task may read it.
         var error: (any Error)? { unsafe self.reason }
     }
 
-    /// The deadline has come.
+    /// Runs the action because the deadline has come.
     func fire() {
         switch self {
         case .body(let body): body()
@@ -90,7 +91,7 @@ enum TimerPayload: Sendable {
         }
     }
 
-    /// The timer was cancelled before its deadline.
+    /// Ends the action because the timer was cancelled before its deadline; only a sleeping task is resumed.
     func cancel() {
         switch self {
         case .body, .observer: break
@@ -98,7 +99,7 @@ enum TimerPayload: Sendable {
         }
     }
 
-    /// The loop shuts down before the deadline.
+    /// Ends the action because the loop shuts down before the deadline; a plain closure does not run.
     func abandon(by loop: LoopCore) {
         switch self {
         case .body: break

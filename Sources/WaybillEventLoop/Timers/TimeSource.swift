@@ -1,33 +1,34 @@
 internal import Synchronization
 
-/// The time that a loop and a bus on it read: the system's, or a test's that is advanced by hand.
+/// The source of the time for a loop and its buses: the system's time, or a test's time that is advanced by
+/// hand.
 @usableFromInline
 package struct TimeSource: Sendable {
-    /// The time that passes by itself.
+    /// The system's time.
     package static let system = Self(manual: nil)
 
-    /// The time that is advanced by hand, if it is.
+    /// The time that is advanced by hand; nil for the system's time.
     package let manual: ManualTime?
 
     package init(manual: ManualTime?) { self.manual = manual }
 
-    /// Nanoseconds as ``MonotonicTime`` counts them.
+    /// The current time in nanoseconds, on the scale of ``MonotonicTime``.
     package var now: Int64 { self.manual?.now ?? MonotonicTime.now }
 
-    /// The instant of such a count.
+    /// Returns the instant at a number of nanoseconds on the scale of ``MonotonicTime``.
     package func instant(at nanoseconds: Int64) -> ContinuousClock.Instant {
         MonotonicTime.instant(nanoseconds)
     }
 
-    /// The present instant.
+    /// The current instant.
     package var instant: ContinuousClock.Instant { self.manual?.instant ?? .now }
 }
 
-/// A time that stands still until it is advanced, and the alarms that are set on it.
+/// A time that changes only when it is advanced, and the alarms that are set on it.
 ///
-/// Loops that are configured with it arm an alarm here instead of their libuv timer; code without a loop sets
-/// its alarms itself. An alarm rings on the thread that advances the time, or at once on the thread that sets
-/// it too late.
+/// A loop that is configured with it arms an alarm here instead of its libuv timer. Code without a loop sets
+/// its alarms itself. An alarm runs on the thread that advances the time. If its deadline has passed when it
+/// is set, it runs at once on the thread that sets it.
 package final class ManualTime: Sendable {
     private struct State {
         var now: Int64
@@ -39,22 +40,22 @@ package final class ManualTime: Sendable {
         fileprivate let key: TimerHeap<@Sendable () -> Void>.Key
         fileprivate let time: ManualTime
 
-        /// Removes the alarm; does nothing if it has rung.
+        /// Removes the alarm; does nothing if it has run.
         package func cancel() { self.time.remove(self.key) }
     }
 
     private let state = Locked(State(now: MonotonicTime.now))
     private let waking = Atomic<Int>(0)
 
-    /// A time that stands at the present instant.
+    /// Creates a time whose value is the current instant.
     package init() {}
 
     var now: Int64 { self.state.withLock { $0.now } }
 
-    /// The instant at which the time stands.
+    /// The instant of the current value.
     package var instant: ContinuousClock.Instant { MonotonicTime.instant(self.now) }
 
-    /// How many alarms wait.
+    /// The number of alarms that have not run.
     package var pending: Int { self.state.withLock { $0.heap.count } }
 
     /// Whether every sleeper that was woken has resumed.
@@ -66,7 +67,7 @@ package final class ManualTime: Sendable {
     /// Counts a woken sleeper that has resumed.
     package func didResumeSleeper() { self.waking.subtract(1, ordering: .acquiringAndReleasing) }
 
-    /// Calls a closure at a deadline; at once if that has passed.
+    /// Schedules a closure at a deadline; calls it at once if the deadline has passed.
     @discardableResult
     package func schedule(at deadline: Deadline, _ body: @escaping @Sendable () -> Void) -> Alarm {
         let (key, due) = self.state.withLock { state in
@@ -77,9 +78,9 @@ package final class ManualTime: Sendable {
         return Alarm(key: key, time: self)
     }
 
-    /// Advances to the next alarm until a deadline, and rings all alarms that are due then.
+    /// Advances the time to the next alarm, but not beyond a deadline, and runs all alarms that are due then.
     ///
-    /// - Returns: Whether there was an alarm; if not, the time stands at the deadline.
+    /// - Returns: Whether there was an alarm; if not, the time is now at the deadline.
     package func ringNext(until deadline: Deadline) -> Bool {
         let next = self.state.withLock { state -> Int64? in
             guard let next = state.heap.nextDeadline, next <= deadline.nanoseconds else {
@@ -90,14 +91,14 @@ package final class ManualTime: Sendable {
             return state.now
         }
         guard let next else { return false }
-        // Called outside the lock: what rings may set another.
+        // Call the closures outside the lock, because they may set other alarms.
         while let body = self.state.withLock({ $0.heap.popDue(at: next) }) { body() }
         return true
     }
 
     private func remove(_ key: TimerHeap<@Sendable () -> Void>.Key) {
         let body = self.state.withLock { $0.heap.remove(key) }
-        // Released outside of the lock.
+        // Release the closure outside the lock.
         _ = consume body
     }
 }

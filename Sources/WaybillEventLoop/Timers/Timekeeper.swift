@@ -1,12 +1,12 @@
 /// Watches deadlines for threads that run no loop.
 ///
-/// A timer that another thread schedules on a loop goes through the loop's inbox and wakes the loop. Here a
-/// deadline is added to a heap under a lock, and the timekeeper's loop is woken only for a deadline before
-/// all others.
+/// A timer that another thread schedules on a loop passes through the loop's inbox and wakes the loop. A
+/// timekeeper adds the deadline to a heap under a lock instead. It wakes its loop only for a deadline that is
+/// earlier than all others.
 package final class Timekeeper: Sendable {
     private struct State {
         var heap = TimerHeap<@Sendable () -> Void>()
-        /// The deadline that the loop's timer is set to.
+        /// The deadline for which the loop's timer is set.
         var wakes = Int64.max
         var timer: ScheduledTimer?
     }
@@ -16,20 +16,20 @@ package final class Timekeeper: Sendable {
         fileprivate let key: TimerHeap<@Sendable () -> Void>.Key
         fileprivate let keeper: Timekeeper
 
-        /// Removes the deadline, unless it has passed.
+        /// Removes the deadline; does nothing if it has passed.
         package func cancel() { self.keeper.remove(self.key) }
     }
 
     private let eventLoop: EventLoop
     private let state = Locked(State())
 
-    /// Makes a timekeeper with a loop of its own, on a thread of its own.
+    /// Creates a timekeeper with a new loop that runs on its own thread.
     package init(name: String) { self.eventLoop = EventLoop(name: name) }
 
-    /// Runs a closure when a deadline has come, up to a millisecond late and never early, on the timekeeper's
-    /// thread.
+    /// Schedules a closure to run at a deadline on the timekeeper's thread, up to a millisecond late and
+    /// never early.
     ///
-    /// - Returns: what cancels it; may be dropped.
+    /// - Returns: The alarm, which can be cancelled; dropping it does not cancel it.
     @discardableResult
     package func schedule(at deadline: Deadline, _ body: @escaping @Sendable () -> Void) -> Alarm {
         let (key, isFirst) = self.state.withLock { state in
@@ -45,8 +45,8 @@ package final class Timekeeper: Sendable {
     private func wake(at deadline: Deadline) {
         let timer = self.eventLoop.schedule(at: deadline) { self.runDue() }
         let old = self.state.withLock { state in
-            // Another thread may have set an earlier deadline meanwhile; then both timers fire, and one finds
-            // nothing.
+            // Another thread may have set an earlier deadline meanwhile. Both timers then fire, and the second of
+            // them finds no due deadline.
             let old = state.wakes == deadline.nanoseconds ? state.timer : nil
             if state.wakes == deadline.nanoseconds { state.timer = timer }
             return old
@@ -67,7 +67,7 @@ package final class Timekeeper: Sendable {
 
     private func remove(_ key: TimerHeap<@Sendable () -> Void>.Key) {
         let body = self.state.withLock { $0.heap.remove(key) }
-        // Released outside of the lock.
+        // Release the closure outside the lock.
         _ = consume body
     }
 }

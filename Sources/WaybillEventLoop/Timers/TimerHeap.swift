@@ -1,11 +1,11 @@
-/// Deadlines in order, each with what waits for it.
+/// A queue of timers, ordered by deadline; each timer has a payload.
 ///
-/// A heap of 16-byte nodes over a table of slots. Taking the earliest, adding and removing cost O(log n); a
-/// slot is used again as soon as it is free, so that the memory follows the largest number of timers at one
-/// time and not the number of timers that were ever cancelled. Equal deadlines come out in the order in which
-/// they were added.
+/// It is a heap of 16-byte nodes over a table of slots. Adding a timer, removing a timer and removing the
+/// earliest timer each cost O(log n). A free slot is used again at once. So the memory follows the largest
+/// number of timers at one time, and not the number of timers that were ever cancelled. Timers with equal
+/// deadlines are removed in the order in which they were added.
 struct TimerHeap<Payload> {
-    /// Names one timer; of no use once the timer has fired or was removed.
+    /// A key that identifies one timer; it is invalid once the timer has fired or was removed.
     struct Key: Hashable {
         fileprivate var slot: UInt32
         fileprivate var generation: UInt32
@@ -18,7 +18,7 @@ struct TimerHeap<Payload> {
             self.generation = generation
         }
 
-        /// The key that a number stands for.
+        /// Creates a key from its number.
         init(bits: UInt64) {
             self.slot = UInt32(truncatingIfNeeded: bits &- 1)
             self.generation = UInt32(truncatingIfNeeded: bits >> 32)
@@ -32,8 +32,8 @@ struct TimerHeap<Payload> {
 
         func precedes(_ other: Node) -> Bool {
             if self.deadline != other.deadline { return self.deadline < other.deadline }
-            // The difference wraps with the counter; two timers are never four thousand million additions
-            // apart.
+            // The difference wraps with the counter. Two timers in the heap are never more than 2^31
+            // additions apart.
             return Int32(bitPattern: self.sequence &- other.sequence) < 0
         }
     }
@@ -41,7 +41,7 @@ struct TimerHeap<Payload> {
     private struct Slot {
         var payload: Payload?
         var generation: UInt32
-        /// Where in the heap the slot's node is, or which slot is free next.
+        /// The index of the slot's node in the heap; for a free slot, the index of the next free slot.
         var link: UInt32
     }
 
@@ -53,7 +53,7 @@ struct TimerHeap<Payload> {
     private var firstFree = TimerHeap.noSlot
     private var sequence: UInt32 = 0
 
-    /// How many timers wait.
+    /// The number of timers.
     var count: Int { self.nodes.count }
 
     /// The earliest deadline.
@@ -68,9 +68,9 @@ struct TimerHeap<Payload> {
         return Key(slot: slot, generation: self.slots[Int(slot)].generation)
     }
 
-    /// Removes a timer that still waits.
+    /// Removes a timer.
     ///
-    /// - Returns: What waited, or nil if the timer has fired or was removed before.
+    /// - Returns: The payload, or nil if the timer has fired or was removed before.
     mutating func remove(_ key: Key) -> Payload? {
         let slot = Int(key.slot)
         guard slot < self.slots.count, self.slots[slot].generation == key.generation,
@@ -79,13 +79,13 @@ struct TimerHeap<Payload> {
         return self.removeNode(at: Int(self.slots[slot].link))
     }
 
-    /// Takes the earliest timer if its deadline has come.
+    /// Removes and returns the earliest payload if its deadline has come.
     mutating func popDue(at now: Int64) -> Payload? {
         guard let first = self.nodes.first, first.deadline <= now else { return nil }
         return self.removeNode(at: 0)
     }
 
-    /// Takes every timer, earliest first.
+    /// Removes and returns every payload, earliest first.
     mutating func removeAll() -> [Payload] {
         var payloads: [Payload] = []
         payloads.reserveCapacity(self.nodes.count)
