@@ -1,26 +1,26 @@
 extension Address {
-    /// How what is behind the URL is to appear; nil unless the URL begins with one of
+    /// The transition that the URL names; nil unless the URL begins with one of
     /// ``RoutingConventions/leadingVerbs``, in any letter case.
     ///
-    /// It is read from the text each time: an address without one stores nothing for it.
+    /// It is read from the text at each access, so an address without a transition stores nothing for it.
     public var transition: RouteTransition? {
         let conventions = self.rules.conventions
         guard !conventions.leadingVerbs.isEmpty, let verb = self.parts.verb else { return nil }
         return RouteTransition(rawValue: PercentCoding.text(self.text.utf8.span, verb))
     }
 
-    /// The host, decoded; nil where the conventions take it for the first segment, and if there is none.
+    /// The host, decoded; nil if the URL has no host, or the conventions make the host the first segment.
     public var host: String? { self.parts.host.map { PercentCoding.text(self.text.utf8.span, $0) } }
 
-    /// The URL with another transition, or without one, and without its fragment.
+    /// Returns the URL with another transition or with none, and without its fragment.
     ///
-    /// - Parameter transition: what stands before the path; nil for none.
+    /// - Parameter transition: the transition to put before the path; nil for none.
     /// - Returns: the URL, with its scheme.
     package func url(with transition: RouteTransition?) -> String {
         let host = self.parts.host.map { Self.text(self.text, $0) + "/" } ?? ""
         let verb = transition.map { Self.encode($0.rawValue) } ?? ""
         let path = self.path
-        // Behind two slashes stands a host, if hosts are no segments.
+        // If hosts are not segments, the text after two slashes is a host.
         let hasHost = self.rules.conventions.host == .isFirstSegment || !host.isEmpty || !path.contains(".")
         let slashes = hasHost && self.rules.conventions.host != .isIgnored || !host.isEmpty ? "://" : ":///"
         let query = self.query.map { "?" + $0 } ?? ""
@@ -28,7 +28,7 @@ extension Address {
             "\(self.scheme)\(slashes)\(host)\(verb)\(verb.isEmpty || path.isEmpty ? "" : "/")\(path)\(query)"
     }
 
-    /// What stands before the path, and is no segment.
+    /// The host and the transition before the path, which are not segments.
     private var parts: (host: Range<Int>?, verb: Range<Int>?) {
         let bytes = self.text.utf8.span
         let start = self.layout.schemeEnd == 0 ? 0 : self.layout.schemeEnd + 1
@@ -44,7 +44,7 @@ extension Address {
 }
 
 extension RoutingRules {
-    /// Whether a segment is one of the words before a path, in any letter case.
+    /// Whether a segment is a leading verb of the conventions, in any letter case.
     static func isVerb(_ bytes: Span<UInt8>, _ range: Range<Int>, of conventions: RoutingConventions) -> Bool
     {
         guard !conventions.leadingVerbs.isEmpty else { return false }

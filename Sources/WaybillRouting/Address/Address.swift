@@ -1,9 +1,10 @@
 /// A parsed URL: scheme, segments with the host first, query and fragment.
 ///
-/// An address stores the original text and the offsets of its parts; a part is copied and decoded when it is
-/// read. Addresses compare by meaning: `app://feed/detail` equals `APP:///feed/detail/`.
+/// An address stores the text of the URL and the offsets of its parts. A part is copied and decoded each time
+/// it is read. Two addresses are equal if their meaning is equal: `app://feed/detail` equals
+/// `APP:///feed/detail/`.
 public struct Address: Sendable {
-    /// The URL as it was given.
+    /// The original URL, or the decoded URL if the conventions have decoded it as a whole.
     public let text: String
     let layout: AddressLayout
     let rules: RoutingRules
@@ -12,10 +13,10 @@ public struct Address: Sendable {
     ///
     /// - Parameters:
     ///   - text: the URL, with or without a scheme.
-    ///   - conventions: how it is read.
-    ///   - defaultScheme: the scheme of a URL that names none.
-    ///   - limits: how large it may be.
-    /// - Throws: ``RoutingError/Code/invalidURL`` with a message that says what is wrong.
+    ///   - conventions: the rules for reading the URL.
+    ///   - defaultScheme: the scheme of a URL without one.
+    ///   - limits: the upper bounds on the URL.
+    /// - Throws: ``RoutingError/Code/invalidURL`` with a message that describes the problem.
     public init(
         _ text: String,
         conventions: RoutingConventions = .waybill,
@@ -44,11 +45,10 @@ public struct Address: Sendable {
 }
 
 extension Address {
-    /// Whether the URL itself names a scheme.
+    /// Whether the URL contains a scheme.
     public var hasScheme: Bool { self.layout.schemeEnd > 0 }
 
-    /// The scheme in the form in which the conventions compare it; the default scheme when the URL names
-    /// none.
+    /// The scheme in the form in which the conventions compare it; the default scheme when the URL has none.
     public var scheme: String {
         guard self.hasScheme else { return self.rules.defaultScheme }
         let scheme = PercentCoding.text(self.text.utf8.span, 0..<self.layout.schemeEnd)
@@ -60,7 +60,7 @@ extension Address {
         text.utf8.first.map(ASCII.isLetter) == true && text.utf8.allSatisfy(ASCII.isSchemeTail)
     }
 
-    /// The path, not decoded: from the first segment to the query.
+    /// The path without decoding, from the first segment to the query.
     public var path: String {
         let bytes = self.text.utf8.span
         let end = self.layout.pathEnd
@@ -69,25 +69,26 @@ extension Address {
         return self.text(start..<end)
     }
 
-    /// The segments, decoded, the host first.
+    /// The decoded segments, with the host first.
     public var segments: [String] {
         let bytes = self.text.utf8.span
         return self.segmentRanges.map { PercentCoding.text(bytes, $0) }
     }
 
-    /// The query, not decoded and without its question mark; nil when there is none.
+    /// The query without decoding and without its question mark; nil when there is none.
     public var query: String? {
         guard self.layout.hasQuery else { return nil }
         return self.text(self.layout.pathEnd + 1..<self.layout.queryEnd)
     }
 
-    /// The text after `#`, not decoded, since it may itself be a URL; nil when the URL has no fragment.
+    /// The text after `#`, without decoding, because it may itself be a URL; nil when the URL has no
+    /// fragment.
     public var fragment: String? {
         guard self.layout.hasFragment else { return nil }
         return self.text(self.layout.queryEnd + 1..<self.text.utf8.count)
     }
 
-    /// The query items that have a name, decoded, in the order of the URL.
+    /// The decoded query items that have a name, in the order of the URL.
     public var queryItems: [(name: String, value: String)] {
         let bytes = self.text.utf8.span
         var cursor = QueryItems(self.layout, self.rules)
@@ -104,7 +105,7 @@ extension Address {
         Self.segments(of: self.text.utf8.span, self.layout.pathStart..<self.layout.pathEnd)
     }
 
-    /// The segments of a part of a path.
+    /// Returns the ranges of the segments in a part of a path.
     static func segments(of bytes: Span<UInt8>, _ part: Range<Int>) -> [Range<Int>] {
         let end = part.upperBound
         var ranges: [Range<Int>] = []
@@ -118,7 +119,7 @@ extension Address {
 
     private func text(_ range: Range<Int>) -> String { Self.text(self.text, range) }
 
-    /// The text of a byte range, not decoded.
+    /// Returns the text of a byte range, without decoding.
     static func text(_ text: String, _ range: Range<Int>) -> String {
         let view = text.utf8
         let start = view.index(view.startIndex, offsetBy: range.lowerBound)
@@ -138,13 +139,13 @@ extension Address {
 }
 
 extension Address: Hashable {
-    /// Compares scheme, decoded segments, fragment and decoded query items in order.
+    /// Compares the scheme, the decoded segments, the fragment and the decoded query items, in order.
     public static func == (left: Self, right: Self) -> Bool {
         left.scheme == right.scheme && left.fragment == right.fragment && left.segments == right.segments
             && left.queryItems.elementsEqual(right.queryItems, by: ==)
     }
 
-    /// Hashes scheme, segments and fragment.
+    /// Hashes the scheme, the segments and the fragment.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.scheme)
         hasher.combine(self.segments)
@@ -153,6 +154,6 @@ extension Address: Hashable {
 }
 
 extension Address: CustomStringConvertible {
-    /// The URL as it was given.
+    /// The value of ``text``.
     public var description: String { self.text }
 }

@@ -7,9 +7,9 @@ struct AddressLayout: Sendable, Hashable {
     @inline(__always)
     init() {}
 
-    /// Builds the packed word in registers.
+    /// Creates a layout by building the packed word in registers.
     ///
-    /// Writing the fields one by one would be four narrow stores, and reading the word right after them would
+    /// Writing the fields one by one would be four narrow stores. Reading the word right after them would
     /// stall until they reach the cache.
     @inline(__always)
     init(schemeEnd: Int, pathStart: Int, pathEnd: Int, queryEnd: Int, flags: Flags) {
@@ -26,7 +26,7 @@ struct AddressLayout: Sendable, Hashable {
         /// The text contains a `%`, which may begin an encoded byte.
         static let escapes = Self(rawValue: 1)
         static let fragment = Self(rawValue: 2)
-        /// The URL names its scheme, and it is the default scheme.
+        /// The URL contains its scheme, which is the default scheme.
         static let defaultScheme = Self(rawValue: 4)
     }
 
@@ -52,7 +52,7 @@ struct AddressLayout: Sendable, Hashable {
     @inline(__always)
     var pathEnd: Int { self.offset(32) }
 
-    /// The end of the query, which begins at `pathEnd + 1`; equal to `pathEnd` when there is no query.
+    /// The end of the query, which begins at `pathEnd + 1`; equal to `pathEnd` without a query.
     @inline(__always)
     var queryEnd: Int { self.offset(48) }
 
@@ -63,10 +63,10 @@ struct AddressLayout: Sendable, Hashable {
     @inline(__always)
     var hasFragment: Bool { self.has(.fragment) }
 
-    /// Whether the URL is known to name the default scheme.
+    /// Whether the URL is known to contain the default scheme.
     ///
-    /// False is inconclusive: the scheme may be missing, or spelled in a form that the fast comparison does
-    /// not recognize.
+    /// False is inconclusive: the scheme may be missing, or have a form that the fast comparison does not
+    /// recognise.
     @inline(__always)
     var hasDefaultScheme: Bool { self.has(.defaultScheme) }
 

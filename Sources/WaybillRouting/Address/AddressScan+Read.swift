@@ -1,5 +1,5 @@
 extension AddressScan where Self: ~Copyable {
-    /// Reads the URL in one pass and returns why it is not an address, or nil.
+    /// Reads the URL in one pass, and returns the reason why it is not an address, or nil.
     @inline(__always)
     mutating func read(_ bytes: Span<UInt8>, _ rules: RoutingRules) -> ScanFailure? {
         let count = bytes.count
@@ -35,21 +35,22 @@ extension AddressScan where Self: ~Copyable {
         return nil
     }
 
-    /// The end of the scheme when it is the default scheme, in letters and shorter than eight bytes; else 0.
+    /// Returns the end of the scheme if it is the default scheme, consists of letters and is shorter than
+    /// eight bytes; otherwise 0.
     ///
-    /// One comparison of words decides, and the trie root is then known without a lookup.
+    /// One comparison of words decides, and the root of the trie is then known without a lookup.
     @inline(__always)
     private static func endOfDefaultScheme(_ bytes: Span<UInt8>, _ rules: RoutingRules) -> Int {
         let word = ByteWord.load(bytes, 0)
         let colons = ByteWord.mask(word, UInt8(ascii: ":"))
         let length = ByteWord.firstIndex(colons)
-        // Setting this bit folds letters to lower case and maps no other byte to a letter.
+        // Setting this bit folds letters to lower case and turns no other byte into a letter.
         let folded = ByteWord.prefix(word | (ByteWord.ones &* 0x20), length & 7)
         guard colons != 0, SegmentKey.short(folded, length) == rules.defaultSchemeKey else { return 0 }
         return length
     }
 
-    /// The end of the scheme; 0 when there is none.
+    /// Returns the end of the scheme; 0 when there is none.
     @inline(never)
     private static func endOfScheme(_ bytes: Span<UInt8>) -> Int {
         var index = 0
@@ -64,7 +65,7 @@ extension AddressScan where Self: ~Copyable {
         return 0
     }
 
-    /// Reads the segments, collects escape marks and returns the end of the path.
+    /// Reads the segments, collects the marks of `%` bytes, and returns the end of the path.
     @inline(__always)
     private mutating func readSegments(
         _ bytes: Span<UInt8>,
@@ -80,7 +81,7 @@ extension AddressScan where Self: ~Copyable {
             var (word, ends) = ByteWord.loadWithEnd(bytes, index)
             ends |= ByteWord.segmentEnds(word) | ByteWord.mask(word, fragmentByte)
             var hash: UInt64 = 0
-            // Whole words are tested: the position of a `%` does not matter.
+            // The whole word is tested, because the position of a `%` does not matter.
             escapes |= ByteWord.signs(word, UInt8(ascii: "%"))
             while ends == 0 {
                 hash = SegmentKey.mix(hash, word)
@@ -102,7 +103,7 @@ extension AddressScan where Self: ~Copyable {
                 if length > 0 { hash = SegmentKey.mix(hash, tail) }
                 self.append(ScannedSegment(range: URLRange(start, index), key: hash | SegmentKey.longFlag))
             }
-            // The delimiter is still in the word; behind the end of the text the word holds zeros.
+            // The delimiter is still in the word; after the end of the text the word contains zeros.
             guard word &>> UInt64(length &* 8) & 0xff == UInt64(UInt8(ascii: "/")) else { break }
             index &+= 1
         }
@@ -110,21 +111,22 @@ extension AddressScan where Self: ~Copyable {
     }
 }
 
-/// The text after the path: query and fragment.
+/// The part of the URL after the path: the query and the fragment.
 struct ScannedTail {
     /// The end of the query; the end of the path when there is none.
     var queryEnd: Int
-    /// Whether it contains a `%`.
+    /// Whether the part contains a `%`.
     var hasEscapes = false
 }
 
 extension ScannedTail {
-    /// Reads from `start`, the end of the path, which is at `?` or at the fragment, to the end of the text.
+    /// Reads to the end of the text from `start`, the end of the path, where `?` or the fragment begins.
     @inline(__always)
     init(_ bytes: Span<UInt8>, from start: Int, _ fragmentByte: UInt8) {
-        // Fast path: a query with neither `#` nor `%`; the marks of all its words are joined and tested once.
+        // Fast path for a query with neither `#` nor `%`: the marks of all its words are combined and tested
+        // once.
         if bytes[start] == UInt8(ascii: "?"), bytes.count >= 8 {
-            // The last word overlaps bytes that were read before; a mark there only costs the slow path.
+            // The last word overlaps bytes that were read before. A mark in them only leads to the slow path.
             var signs = ByteWord.signs(ByteWord.last(bytes))
             var index = start &+ 1
             while index &+ 8 < bytes.count {
@@ -159,7 +161,8 @@ extension ScannedTail {
     }
 }
 
-/// The steps that few addresses need: percent-decoding, case folding, hosts and verbs that are not segments.
+/// Steps that few addresses need: percent-decoding, case folding, and the removal of hosts and verbs that are
+/// not segments.
 extension AddressScan where Self: ~Copyable {
     @inline(never)
     mutating func normalizeSegments(_ bytes: Span<UInt8>, _ rules: RoutingRules) {
@@ -186,7 +189,7 @@ extension AddressScan where Self: ~Copyable {
         }
     }
 
-    /// The range of the host: the first segment, if it stands directly after `//`.
+    /// Returns the range of the host: the first segment, if it comes directly after `//`.
     private mutating func host(_ bytes: Span<UInt8>) -> Range<Int>? {
         let start = self.layout.schemeEnd == 0 ? 0 : self.layout.schemeEnd + 1
         guard self.count > 0, self.range(0).start == start + 2 else { return nil }
@@ -213,7 +216,7 @@ enum ScanFailure {
 }
 
 extension ScanFailure {
-    /// The failure as a `RoutingError` with the code `invalidURL`.
+    /// Returns the failure as a `RoutingError` with the code `invalidURL`.
     @inline(never)
     func routingError(_ text: String, _ limits: RoutingLimits) -> RoutingError {
         let message =
@@ -229,7 +232,7 @@ extension ScanFailure {
             case .notUTF8: "the percent-encoding of the URL is not UTF-8"
             case .noScheme: "the URL has no scheme, and there is no default scheme"
             }
-        // Errors are logged, so a text beyond the limit is cut.
+        // Errors are logged, so a text that exceeds the limit is cut.
         return RoutingError(
             .invalidURL,
             url: self == .tooLong ? String(text.unicodeScalars.prefix(64)) + "…" : text,
@@ -239,7 +242,7 @@ extension ScanFailure {
 }
 
 extension RoutingRules {
-    /// Decodes a text that is a URL percent-encoded as a whole; nil unless the conventions accept such URLs.
+    /// Decodes a URL that is percent-encoded as a whole; returns nil unless the conventions accept it.
     @inline(never)
     func wholeURL(decodedFrom text: String, _ failure: ScanFailure) -> String? {
         guard self.conventions.decodesWholeURL, failure == .noScheme else { return nil }

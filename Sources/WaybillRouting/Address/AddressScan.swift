@@ -1,8 +1,11 @@
 /// The result of one pass over a URL: its layout, and its segments with their lookup keys.
 ///
-/// ``InlineScan`` holds up to 16 segments without allocating; when it overflows, the scan is repeated into a
-/// ``HeapScan``. Accessors are mutating even where they only read: a mutating method receives the address of
-/// the scan, a non-mutating one its value, which the compiler would copy to memory whole to read one element.
+/// ``InlineScan`` holds up to 16 segments without allocating. If it overflows, the scan is repeated with a
+/// ``HeapScan``.
+///
+/// Accessors are mutating even if they only read. A mutating method receives the address of the scan. A
+/// non-mutating method receives its value, which the compiler would copy to memory as a whole to read one
+/// element.
 protocol AddressScan: ~Copyable {
     var layout: AddressLayout { get set }
     var count: Int { get }
@@ -14,14 +17,15 @@ protocol AddressScan: ~Copyable {
     mutating func segment(_ index: Int) -> ScannedSegment
     mutating func range(_ index: Int) -> URLRange
     mutating func replace(_ index: Int, with segment: ScannedSegment)
-    /// Removes the first segment and moves the start of the path behind it.
+    /// Removes the first segment and moves the start of the path to the next one.
     mutating func dropFirst()
 }
 
-/// One segment: its byte range, not decoded, and its lookup key.
+/// One segment: its byte range before decoding, and its lookup key.
 struct ScannedSegment {
     var range = URLRange()
-    /// The ``SegmentKey`` of the segment's compared form: decoded, and case-folded if the conventions say so.
+    /// The ``SegmentKey`` of the segment in its compared form: decoded, and case-folded if the conventions
+    /// ignore case.
     var key: UInt64 = 0
 }
 
@@ -32,7 +36,7 @@ struct InlineScan: AddressScan, ~Copyable {
     var layout = AddressLayout()
     private(set) var count = 0
     private(set) var hasOverflowed = false
-    // Literals with 16 elements are initialized in place; `repeating:` would build a temporary and copy it.
+    // A literal with 16 elements is initialised in place; `repeating:` would build a temporary and copy it.
     private var ranges: InlineArray<16, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     private var keys: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
@@ -41,7 +45,7 @@ struct InlineScan: AddressScan, ~Copyable {
 
     @inline(__always)
     mutating func append(_ segment: ScannedSegment) {
-        // Compared without a sign, which is the bounds check as well.
+        // The unsigned comparison is also the bounds check.
         guard UInt(bitPattern: self.count) < UInt(Self.capacity) else {
             self.hasOverflowed = true
             return
@@ -94,7 +98,7 @@ struct HeapScan: AddressScan, ~Copyable {
 }
 
 extension HeapScan {
-    /// Parses a URL into an address and keeps the segments that were found.
+    /// Parses a URL into an address, and keeps the scanned segments.
     mutating func address(_ text: String, _ rules: RoutingRules) throws(RoutingError) -> Address {
         guard let failure = self.read(text.utf8.span, rules) else {
             return Address(text: text, layout: self.layout, rules: rules)

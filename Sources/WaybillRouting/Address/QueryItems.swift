@@ -1,10 +1,11 @@
-/// Looks up one name in a query without escapes under the default query rules: the fast path of nearly every
-/// lookup.
+/// Looks up a name in a query without escapes, under the default query rules.
+///
+/// Nearly every lookup uses this fast path.
 enum UnescapedQuery {
-    /// The range of the value of the last item with this name; the empty range at 0 when there is none, since
-    /// no value begins at offset 0.
+    /// Returns the range of the value of the last item with this name, or the empty range at 0 if there is
+    /// none.
     ///
-    /// The name's bytes and the byte after it are compared in one word.
+    /// No value begins at offset 0. The name's bytes and the byte after them are compared in one word.
     @inline(__always)
     static func value(of name: Span<UInt8>, in bytes: Span<UInt8>, _ layout: AddressLayout) -> URLRange {
         let count = name.count
@@ -56,7 +57,8 @@ enum UnescapedQuery {
         return found
     }
 
-    /// Whether an item begins with a name; false for a name that contains `=`, which ends an item's name.
+    /// Whether an item begins with a name; false for a name that contains `=`, because `=` ends the name of
+    /// an item.
     private static func isSame(_ name: Span<UInt8>, _ bytes: Span<UInt8>, _ start: Int) -> Bool {
         for index in name.indices {
             let byte = bytes[start &+ index]
@@ -65,7 +67,7 @@ enum UnescapedQuery {
         return true
     }
 
-    /// The end of an item whose first word has been loaded.
+    /// Returns the end of an item whose first word has been loaded.
     @inline(__always)
     private static func end(ofItem word: UInt64, _ start: Int, _ end: Int, _ bytes: Span<UInt8>) -> Int {
         let ends = ByteWord.mask(word, UInt8(ascii: "&"))
@@ -85,7 +87,7 @@ enum UnescapedQuery {
     }
 }
 
-/// Iterates over the items of a query as byte ranges.
+/// An iterator over the items of a query, as byte ranges.
 struct QueryItems {
     /// A query item that has a name.
     struct Item {
@@ -105,7 +107,7 @@ struct QueryItems {
         self.end = layout.queryEnd
     }
 
-    /// The next item that has a name.
+    /// Returns the next item that has a name.
     @inline(__always)
     mutating func next(_ bytes: Span<UInt8>) -> Item? {
         while self.index < self.end {

@@ -1,31 +1,31 @@
-/// How what is behind a URL is to appear: pushed, presented, or taken away again.
+/// The way in which the destination of a URL appears, for example pushed or presented, or disappears.
 ///
-/// A URL says it with its first segment, `app://push/user/detail?uid=1`, where
-/// ``RoutingConventions/leadingVerbs`` has that word; it is no part of the path then. Kinds of a program's
-/// own are names like any other.
+/// A URL names a transition in its first segment, as in `app://push/user/detail?uid=1`. The word must be one
+/// of ``RoutingConventions/leadingVerbs``, and it is then not part of the path. A program may define further
+/// transitions by name.
 public struct RouteTransition: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The name, in lower case as URLs are compared.
+    /// The name, in lower case.
     public let rawValue: String
 
-    /// Makes a kind of any name.
+    /// Creates a transition with any name.
     public init(rawValue: String) { self.rawValue = rawValue.lowercased() }
 
-    /// The same, as a literal.
+    /// Creates a transition from a string literal.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-    /// On top of what is there.
+    /// On top of the current content.
     public static let push: Self = "push"
-    /// In front of everything, until it is dismissed.
+    /// In front of all content, until it is dismissed.
     public static let present: Self = "present"
-    /// Back to what was there before.
+    /// Back to the previous content.
     public static let back: Self = "back"
-    /// In place of everything that is there.
+    /// In place of all current content.
     public static let root: Self = "root"
-    /// As the place where it appears sees fit.
+    /// In the way that the presenting container chooses.
     public static let show: Self = "show"
-    /// As a part of what is there.
+    /// As a part of the current content.
     public static let embed: Self = "embed"
-    /// Away, wherever it is.
+    /// Removed, wherever it appears.
     public static let remove: Self = "remove"
 }
 
@@ -34,5 +34,5 @@ extension RouteTransition: CustomStringConvertible {
     public var description: String { self.rawValue }
 }
 
-// As the name alone.
+// Encoded as the name alone.
 extension RouteTransition: Codable {}

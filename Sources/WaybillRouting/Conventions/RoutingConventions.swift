@@ -1,53 +1,57 @@
-/// The rules for reading addresses and matching patterns: a set of independent choices.
+/// The rules for reading addresses and matching patterns, as a set of independent choices.
 ///
-/// A table is made with conventions and keeps them. ``waybill`` is the default; the product
-/// `WaybillCompatibility` has those of other routers, so that their users can keep their URLs.
+/// A table is created with conventions and keeps them. ``waybill`` is the default. The product
+/// `WaybillCompatibility` contains the conventions of other routers, so that their users can keep their URLs.
 public struct RoutingConventions: Sendable, Hashable {
     /// Whether schemes are compared without case.
     public var schemeIgnoresCase = true
-    /// Whether URLs of a scheme that is not registered are refused.
+    /// Whether URLs of a scheme that is not registered are rejected.
     public var schemeMustBeRegistered = false
-    /// What a URL or pattern without a scheme means.
+    /// The meaning of a URL or pattern without a scheme.
     public var missingScheme = MissingScheme.usesDefault
-    /// Aliases: a scheme in lower case, and the scheme that it stands for.
+    /// The aliases of schemes: the key is the alias in lower case, and the value is the scheme that replaces
+    /// it.
     public var schemeAliases: [String: String] = [:]
-    /// What the host of a URL means.
+    /// The meaning of the host of a URL.
     public var host = Host.isFirstSegment
     /// First segments, in lower case, that are not part of the path, such as `push`; compared without case.
     ///
-    /// What a URL begins with is its ``Address/transition``.
+    /// A leading verb is available as ``Address/transition``.
     public var leadingVerbs: [String] = []
     /// Whether segments are compared without case.
     public var segmentsIgnoreCase = false
-    /// Whether path values are dropped unless the address's literal segments have the case of the pattern.
+    /// Whether path values are dropped unless the literal segments of the address have the same case as the
+    /// pattern.
     public var valuesNeedExactCase = false
     /// Whether `#` begins a fragment; otherwise it is ordinary text.
     public var hasFragment = true
     /// Whether a URL that is percent-encoded as a whole, including its `://`, is decoded first.
     ///
-    /// Such a URL must have a query, as in COCRouter.
+    /// The decoded URL must have a query, as in COCRouter.
     public var decodesWholeURL = false
-    /// Which placeholders a pattern may have.
+    /// The placeholders that a pattern may have.
     public var placeholders = Placeholders.all
-    /// Whether a placeholder that is a whole segment may match several segments; it takes as few as possible.
+    /// Whether a placeholder that is a whole segment may match several segments; it matches as few as
+    /// possible.
     public var placeholdersSpanSegments = false
     /// Whether spaces in a pattern are ignored.
     public var patternsIgnoreSpaces = false
-    /// What `?k=v` in a pattern means.
+    /// The meaning of `?k=v` in a pattern.
     public var patternQuery = PatternQuery.isText
-    /// Which pattern wins when several match.
+    /// The rule that chooses between several patterns that match.
     public var bestMatch = BestMatch.mostSpecific
-    /// What an insertion does when the table has a pattern of the same shape.
+    /// The effect of an insertion when the table has a pattern of the same shape.
     public var sameShape = SameShape.conflicts
     /// Whether an address that matches nothing falls back to the route of its longest registered prefix.
     public var fallsBack = false
-    /// Which query item wins when a name is repeated.
+    /// The rule that chooses between query items with the same name.
     public var duplicateQueryNames = DuplicateQueryNames.lastWins
-    /// Whether `?k` gives `k` the empty value; otherwise the item is ignored.
+    /// Whether `?k` sets `k` to the empty value; otherwise the item is ignored.
     public var keepsQueryNamesWithoutValue = true
-    /// Where the value of a query item begins, if there is more than one `=`.
+    /// The start of the value of a query item that contains more than one `=`.
     public var queryValues = QueryValues.beginBehindFirstEquals
-    /// Which value wins when path and query have the same name; a value passed with the call wins over both.
+    /// The rule that chooses between path and query when both have a value of the same name; a value passed
+    /// with the call wins over both.
     public var precedence = Precedence.pathBeforeQuery
 
     /// The conventions of Waybill, described in `Docs/Routing.md`.
@@ -58,7 +62,7 @@ public struct RoutingConventions: Sendable, Hashable {
 }
 
 extension RoutingConventions {
-    /// What a URL or pattern without a scheme means.
+    /// The meaning of a URL or pattern without a scheme.
     public enum MissingScheme: Sendable, Hashable {
         /// It has the default scheme.
         case usesDefault
@@ -66,19 +70,19 @@ extension RoutingConventions {
         case isError
     }
 
-    /// What the host of a URL means.
+    /// The meaning of the host of a URL.
     public enum Host: Sendable, Hashable {
         /// It is the first segment: `app://user/detail` is `app:/user/detail`.
         case isFirstSegment
-        /// It is the first segment unless there is a dot in it, as in `example.com`.
+        /// It is the first segment unless it contains a dot, as in `example.com`.
         case isFirstSegmentUnlessDotted
         /// It is ignored.
         case isIgnored
     }
 
-    /// Which placeholders a pattern may have.
+    /// The placeholders that a pattern may have.
     public enum Placeholders: Sendable, Hashable {
-        /// All of the route language.
+        /// All placeholders of the route language.
         case all
         /// Whole segments that begin with a colon.
         case colon
@@ -88,7 +92,7 @@ extension RoutingConventions {
         case none
     }
 
-    /// What `?k=v` in a pattern means.
+    /// The meaning of `?k=v` in a pattern.
     public enum PatternQuery: Sendable, Hashable {
         /// It is ordinary text, part of a segment.
         case isText
@@ -98,19 +102,20 @@ extension RoutingConventions {
         case isIgnored
     }
 
-    /// Which pattern wins when several match.
+    /// The rule that chooses between several patterns that match.
     public enum BestMatch: Sendable, Hashable {
-        /// The most specific one, decided segment by segment, with backtracking.
+        /// The most specific pattern, decided segment by segment, with backtracking.
         case mostSpecific
-        /// The one reached by taking the literal edge wherever there is one, without backtracking.
+        /// The pattern that is reached by following the literal edge wherever there is one, without
+        /// backtracking.
         case literalWithoutBacktracking
-        /// The one with the most literal segments.
+        /// The pattern with the most literal segments.
         case mostLiteral
-        /// The one that was registered first.
+        /// The pattern that was registered first.
         case firstRegistered
     }
 
-    /// What an insertion does when the table has a pattern of the same shape.
+    /// The effect of an insertion when the table has a pattern of the same shape.
     public enum SameShape: Sendable, Hashable {
         /// The insertion fails with a conflict that names the existing pattern.
         case conflicts
@@ -118,23 +123,23 @@ extension RoutingConventions {
         case replaces
     }
 
-    /// Which query item wins when a name is repeated.
+    /// The rule that chooses between query items with the same name.
     public enum DuplicateQueryNames: Sendable, Hashable {
-        /// The last one.
+        /// The last item.
         case lastWins
-        /// The first one.
+        /// The first item.
         case firstWins
     }
 
-    /// Where the value of a query item begins, if there is more than one `=`.
+    /// The start of the value of a query item that contains more than one `=`.
     public enum QueryValues: Sendable, Hashable {
-        /// After the first one.
+        /// After the first `=`.
         case beginBehindFirstEquals
-        /// After the last one.
+        /// After the last `=`.
         case beginBehindLastEquals
     }
 
-    /// Which value wins when path and query have the same name.
+    /// The rule that chooses between path and query when both have a value of the same name.
     public enum Precedence: Sendable, Hashable {
         /// The path.
         case pathBeforeQuery
@@ -144,7 +149,8 @@ extension RoutingConventions {
 }
 
 extension RoutingConventions {
-    /// The scheme in the form that tables compare: case folded and aliases followed, as the conventions say.
+    /// Returns the scheme in the form that tables compare: with its case folded and its alias replaced, as
+    /// the conventions define.
     package func folded(scheme: String) -> String {
         let folded = self.schemeIgnoresCase ? scheme.lowercased() : scheme
         return self.schemeAliases[folded] ?? folded

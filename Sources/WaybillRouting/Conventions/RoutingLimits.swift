@@ -1,7 +1,7 @@
 /// Upper bounds on URLs, patterns and tables.
 ///
-/// Addresses come from outside, and patterns may; a limit turns text that would cost unbounded memory or time
-/// into an error that names the limit.
+/// Addresses come from outside the program, and patterns may too. A limit turns a text that would cost
+/// unbounded memory or time into an error that names the limit.
 public struct RoutingLimits: Sendable, Hashable {
     /// The maximum length of a URL, in bytes of UTF-8; 8 KiB by default, and never more than 65,535.
     public var urlLength: Int
@@ -15,13 +15,14 @@ public struct RoutingLimits: Sendable, Hashable {
     public var patternLength: Int
     /// The maximum number of routes of a table; 1,000,000 by default.
     public var routes: Int
-    /// Whether a pattern that comes from a peer may have regular expressions; false by default.
+    /// Whether a pattern that comes from a peer may contain regular expressions; false by default.
     ///
-    /// A peer's pattern is that of a subscription over a socket, HTTP or the console, or of a route of another
-    /// node. Its expressions have at most 64 states, and those of patterns in code 512.
+    /// A peer's pattern belongs to a subscription over a socket, HTTP or the console, or to a route of
+    /// another node. A regular expression of a peer has at most 64 states, and a regular expression in code
+    /// at most 512.
     public var allowsExpressionsOfPeers: Bool
 
-    /// Creates limits; arguments that are left out keep their defaults.
+    /// Creates limits; omitted arguments have their defaults.
     public init(
         urlLength: Int = 8 * 1_024,
         segments: Int = 128,

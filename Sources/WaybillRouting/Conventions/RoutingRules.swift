@@ -1,14 +1,17 @@
-/// The conventions and limits of one table in the form in which scan and match read them: one flag or number
-/// per question, shared by all addresses and matches of the table.
+/// The conventions and limits of one table, in the form that scans and matches read.
+///
+/// Each decision is one flag or number. All addresses and matches of the table share the object.
 @usableFromInline
 final class RoutingRules: Sendable {
     let conventions: RoutingConventions
     let limits: RoutingLimits
     let defaultScheme: String
-    /// The ``SegmentKey`` of the default scheme, if that is shorter than eight bytes, consists of letters,
-    /// and schemes differ in case only; else 0.
+    /// The ``SegmentKey`` of the default scheme, or 0.
+    ///
+    /// It is set only if the scheme is shorter than eight bytes and consists of letters, and case folding is
+    /// enough to compare schemes.
     let defaultSchemeKey: UInt64
-    /// Whether every scan needs `normalizeSegments` before it can be matched.
+    /// Whether every scanned address needs `normalizeSegments` before it can be matched.
     let needsNormalization: Bool
     let fragmentByte: UInt8
     /// Whether the search stops at the first leaf.
@@ -21,18 +24,19 @@ final class RoutingRules: Sendable {
     let keepsQueryNamesWithoutValue: Bool
     let firstDuplicateWins: Bool
     let splitsAtLastEquals: Bool
-    /// Whether queries are read by the default rules: `?k` is empty, the first `=` ends a name, the last item
-    /// wins.
+    /// Whether queries are read by the default rules: `?k` has the empty value, the first `=` ends a name,
+    /// and the last item wins.
     let usesDefaultQueryRules: Bool
     let valuesNeedExactCase: Bool
-    /// Whether the first leaf of a search is the answer, and no leaf means no match.
+    /// Whether the first leaf of a search is the best match, and a search without a leaf means that no route
+    /// matches.
     let firstMatchIsBest: Bool
     let urlLength: Int
     let segmentLimit: Int
     let queryItemLimit: Int
     /// Whether a URL or pattern without a scheme is an error.
     let requiresScheme: Bool
-    /// Whether comparing schemes needs nothing but case folding.
+    /// Whether case folding is enough to compare schemes.
     let schemesDifferInCaseOnly: Bool
 
     init(conventions: RoutingConventions, defaultScheme: String, limits: RoutingLimits) {
@@ -63,17 +67,18 @@ final class RoutingRules: Sendable {
         self.needsNormalization =
             conventions.segmentsIgnoreCase || conventions.host != .isFirstSegment
             || !conventions.leadingVerbs.isEmpty
-        // 0xff occurs in no UTF-8 text, so nothing ends the query.
+        // The byte 0xff never occurs in UTF-8, so no byte ends the query.
         self.fragmentByte = conventions.hasFragment ? UInt8(ascii: "#") : 0xff
     }
 
-    /// The rules of the default conventions, scheme and limits; an address or match with these stores no
-    /// reference to them.
+    /// The rules of the default conventions, scheme and limits.
+    ///
+    /// An address or a match with these rules stores no reference to them.
     static let waybill = RoutingRules(conventions: .waybill, defaultScheme: "app", limits: .default)
 }
 
 extension RoutingRules {
-    /// The rules for these choices; the default choices share one instance.
+    /// Returns the rules for these choices; the default choices share one instance.
     static func shared(
         conventions: RoutingConventions,
         defaultScheme: String,

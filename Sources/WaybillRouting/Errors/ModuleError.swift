@@ -1,8 +1,9 @@
 /// An error that a module declares for its callers.
 ///
-/// An error that a handler throws is hidden from other processes, since it may tell about the inside of the
-/// program: a caller behind HTTP, a socket or NATS learns only that the handler failed. An error of this
-/// protocol crosses: its code, its sentence, its status and the value itself.
+/// An error that a handler throws is normally hidden from other processes, because it may reveal the
+/// internals of the program. A caller over HTTP, a socket or NATS learns only that the handler failed. An
+/// error that conforms to this protocol is transferred: its code, its message, its status and the value
+/// itself.
 ///
 /// ```swift
 /// enum OrderError: ModuleError {
@@ -20,7 +21,7 @@
 /// }
 /// ```
 ///
-/// A caller in Swift gets the value back, wherever the handler runs:
+/// A caller in Swift receives the value, wherever the handler runs:
 ///
 /// ```swift
 /// do {
@@ -30,24 +31,26 @@
 /// }
 /// ```
 ///
-/// Over HTTP it is a problem with the status; in JSON-RPC it is in the `data` of the error. A route whose method
-/// says `throws(OrderError)` has the error in its OpenAPI and AsyncAPI documents.
+/// Over HTTP the error is a problem document with the status; in JSON-RPC it is in the `data` of the error.
+/// If a route's method declares `throws(OrderError)`, the OpenAPI and AsyncAPI documents of the route contain
+/// the error.
 public protocol ModuleError: Error, Codable {
-    /// The name of the type for other processes, by default the type's name.
+    /// The name of the type in other processes; by default the name of the type.
     ///
-    /// Two programs mean the same error by the same name.
+    /// Two programs must use the same name for the same error.
     static var name: String { get }
 
-    /// One value of each kind, for documents; none by default, and all cases of a `CaseIterable` type.
+    /// Examples for documents, one for each kind of error; empty by default, and all cases for a
+    /// `CaseIterable` type.
     static var examples: [Self] { get }
 
     /// The kind of the error, for programs; by default the name of the case.
     var code: String { get }
 
-    /// One sentence for people: the problem and, when it is known, the remedy.
+    /// The description of the error in one sentence for people: the problem and, if known, the remedy.
     var message: String { get }
 
-    /// The status over HTTP, from 400 to 599; 422 by default.
+    /// The HTTP status, from 400 to 599; 422 by default.
     var status: Int { get }
 }
 
@@ -55,42 +58,42 @@ extension ModuleError {
     /// The name of the type, without its module.
     public static var name: String { TypeName.of(Self.self) }
 
-    /// No examples.
+    /// An empty list.
     public static var examples: [Self] { [] }
 
     /// The name of the case; for a type that is not an enumeration, the name of the type.
     public var code: String {
         let mirror = Mirror(reflecting: self)
         guard mirror.displayStyle == .enum else { return Self.name }
-        // A case with values is a child of its enumeration, and a case without them describes itself.
+        // A case with values is a child in the mirror of its enumeration; a case without values has no child.
         return mirror.children.first?.label ?? "\(self)"
     }
 
-    /// 422: the request is understood, and cannot be done.
+    /// The status 422: the request is understood, but cannot be processed.
     public var status: Int { 422 }
 }
 
 extension ModuleError where Self: CaseIterable {
-    /// All cases.
+    /// All cases of the type.
     public static var examples: [Self] { Array(self.allCases) }
 }
 
-/// A declared error that came from another process, and is decoded when its type is known.
+/// A declared error that another process has sent; it is decoded when its type is known.
 package protocol EncodedModuleError: Error {
     /// The name of the error's type.
     var name: String { get }
     /// The code of the error.
     var code: String { get }
 
-    /// Decodes the error; nil when the value is not of the type.
+    /// Decodes the error; returns nil when the value is not of the type.
     func decoded<Failure: ModuleError>(as type: Failure.Type) -> Failure?
 }
 
 extension RoutingError {
-    /// The error that the handler threw, when it is one that its module declares.
+    /// Returns the error that the handler threw, if its module declares that error.
     ///
     /// - Parameter type: The type of the error.
-    /// - Returns: The error, decoded when it came from another process; nil for any other error.
+    /// - Returns: The error, decoded if it came from another process; nil for any other error.
     public func declared<Failure: ModuleError>(as type: Failure.Type) -> Failure? {
         if let failure = self.cause as? Failure { return failure }
         guard let encoded = self.cause as? any EncodedModuleError, encoded.name == Failure.name else {
@@ -99,7 +102,8 @@ extension RoutingError {
         return encoded.decoded(as: type)
     }
 
-    /// The code of the error that the handler threw, when it is one that its module declares: `unknown`.
+    /// The code of the error that the handler threw, such as `unknown`; nil if its module does not declare
+    /// that error.
     public var declaredCode: String? {
         (self.cause as? any ModuleError)?.code ?? (self.cause as? any EncodedModuleError)?.code
     }

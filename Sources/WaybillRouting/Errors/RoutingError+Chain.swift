@@ -1,7 +1,7 @@
 extension RoutingError {
-    /// An error and its causes, from the error itself to the one that happened first.
+    /// An error and its causes, from the error itself to the error that happened first.
     ///
-    /// Print it where one line is not enough, to see through which handlers a failure has come:
+    /// Print the chain when one line is not enough, to see the handlers through which a failure has passed:
     ///
     /// ```swift
     /// do throws(RoutingError) {
@@ -11,7 +11,7 @@ extension RoutingError {
     /// }
     /// ```
     public struct Chain: Sendable, CustomStringConvertible {
-        /// The errors; each is the cause of the one before.
+        /// The errors; each error is the cause of the previous one.
         public let errors: [any Error]
 
         fileprivate init(_ error: RoutingError) {
@@ -20,7 +20,7 @@ extension RoutingError {
             self.errors = errors
         }
 
-        /// A line for each error, the error itself first.
+        /// The description, with one line for each error, beginning with the error itself.
         public var description: String {
             self.errors.map { error in
                 (error as? RoutingError)?.ownLine
@@ -29,16 +29,16 @@ extension RoutingError {
         }
     }
 
-    /// The error and its causes, which print with a line for each.
+    /// The error and its causes, which print with one line for each error.
     ///
-    /// ``description`` is one line, and has only the root cause.
+    /// ``description`` is one line and contains only the root cause.
     public var chain: Chain { Chain(self) }
 
-    /// The error that ``description`` names as the cause: the ``rootCause``, or the ``cause`` of this error if
-    /// that is not a `RoutingError`.
+    /// The error that ``description`` shows as the cause: the ``rootCause``, or the ``cause`` of this error
+    /// if that is not a `RoutingError`.
     package var shownCause: (any Error)? { self.cause is RoutingError ? self.rootCause : self.cause }
 
-    /// The line without causes.
+    /// The line for this error, without its causes.
     private var ownLine: String {
         let url = self.url.isEmpty ? "" : " \(self.url.onShortLine)"
         let context = [self.route, self.module].compactMap(\.self).joined(separator: " of ").onShortLine
@@ -50,8 +50,8 @@ extension RoutingError {
 extension RoutingError: CustomStringConvertible {
     /// One line for a log: code, URL, route and module, message, and the root cause.
     ///
-    /// ``chain`` has the causes between the error and its root cause. The line is built with ``SafeText``:
-    /// characters that would break the line are escaped, and long parts are cut.
+    /// ``chain`` contains the causes between the error and its root cause. The line is built with
+    /// ``SafeText``: characters that would break the line are escaped, and long parts are cut.
     public var description: String {
         guard let cause = self.shownCause else { return self.ownLine }
         let isDeep = (self.cause as? RoutingError)?.cause is RoutingError

@@ -3,13 +3,13 @@ extension RoutingError {
     ///
     /// Codes are open-ended: a later version may add one, so a `switch` over them needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The code's name, as it is spelled in Swift.
+        /// The name of the code, as spelled in Swift.
         public let description: String
 
-        /// Makes a code of a product of this package.
+        /// Creates a code for a product of this package.
         package init(_ name: String) { self.description = name }
 
-        /// The text is not a URL: empty, too long, or its percent-encoding is not UTF-8.
+        /// The text is not a URL: it is empty or too long, or its percent-encoding is not UTF-8.
         public static let invalidURL = Self("invalidURL")
         /// The text is not a pattern.
         public static let invalidPattern = Self("invalidPattern")
@@ -17,10 +17,12 @@ extension RoutingError {
         public static let conflict = Self("conflict")
         /// No pattern matches the address.
         public static let noRoute = Self("noRoute")
-        /// A pattern or a connector takes the address, but no handler does: the handler was unregistered
-        /// while the message waited for it, or the connector knows no such target.
+        /// A pattern or a connector matches the address, but no handler does.
+        ///
+        /// The handler was unregistered while the message waited for it, or the connector does not know the
+        /// target.
         public static let noHandler = Self("noHandler")
-        /// The message was refused, for example by middleware, or because its scheme is not registered.
+        /// The message was rejected, for example by middleware, or because its scheme is not registered.
         public static let refused = Self("refused")
         /// A parameter that the handler requires is missing.
         public static let missingParameter = Self("missingParameter")
@@ -44,7 +46,7 @@ extension RoutingError {
         public static let notTransferable = Self("notTransferable")
         /// The remote side cannot be reached.
         public static let unreachable = Self("unreachable")
-        /// The operation would repeat without end, for example adapters in a cycle.
+        /// The operation would repeat without end, for example because adapters form a cycle.
         public static let infiniteRecursion = Self("infiniteRecursion")
         /// The loop or the bus has been shut down.
         public static let shutDown = Self("shutDown")

@@ -1,13 +1,13 @@
 /// A failure of a message: its code, the URL or pattern, the reason, and the underlying error.
 ///
-/// The code is for programs; ``message`` is one sentence for people, and says how to fix the problem where
-/// that is known. The code tells a missing route (``Code/noRoute``) from a late reply
+/// Programs use the code. People read ``message``, which is one sentence and describes the remedy if it is
+/// known. The code distinguishes a missing route (``Code/noRoute``) from a late reply
 /// (``Code/deadlineExceeded``) and from a handler that threw (``Code/handlerFailed``).
 ///
-/// A handler that forwards a message and rethrows its error has failed itself: its caller gets
+/// If a handler forwards a message and rethrows its error, the handler itself has failed. Its caller receives
 /// ``Code/handlerFailed``, and ``rootCause`` is the error of the message that failed first.
 ///
-/// An error is one reference wide, so a throwing function returns it in a register.
+/// An error has the size of one reference, so a throwing function returns it in a register.
 public struct RoutingError: Error {
     private let storage: Storage
 
@@ -15,10 +15,10 @@ public struct RoutingError: Error {
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
-    ///   - url: the URL, or the pattern, that the failure is about.
-    ///   - message: one sentence for people; line breaks and control characters are escaped, and it is cut at
-    ///     1,000 characters (``SafeText``).
-    ///   - cause: the underlying error, if there is one.
+    ///   - url: the URL or pattern that the failure is about.
+    ///   - message: one sentence for people. Line breaks and control characters are escaped, and the message
+    ///     is cut at 1,000 characters (``SafeText``).
+    ///   - cause: the underlying error; nil if there is none.
     public init(_ code: Code, url: String = "", message: String, cause: (any Error)? = nil) {
         let message = SafeText.line(message, limit: Self.maximumLength)
         self.storage = Storage(code: code, url: url, message: message, cause: cause, route: nil, module: nil)
@@ -47,7 +47,7 @@ public struct RoutingError: Error {
     /// The pattern of the matched route; nil when the message failed before a route was found.
     public var route: String? { self.storage.route }
 
-    /// The type of the module that owns the route, if a module does.
+    /// The type of the module that owns the route; nil if no module does.
     public var module: String? { self.storage.module }
 
     /// Returns the error with this route and module, unless it already names one.
@@ -56,16 +56,17 @@ public struct RoutingError: Error {
         return RoutingError(self, route: route, module: module)
     }
 
-    /// What happened, in one sentence for people.
+    /// The description of the failure, in one sentence for people.
     public var message: String { self.storage.message }
 
     /// The underlying error, such as the error that a handler threw.
     public var cause: (any Error)? { self.storage.cause }
 
-    /// The first failure: the last `RoutingError` in the chain of causes, or this error if its cause is none.
+    /// The first failure: the last `RoutingError` in the chain of causes, or this error if its cause is not a
+    /// `RoutingError`.
     ///
-    /// When handlers forward messages, each level between the caller and the failure adds a
-    /// ``Code/handlerFailed``; this property skips those levels:
+    /// When handlers forward messages, each level between the caller and the failure adds an error with the
+    /// code ``Code/handlerFailed``. This property skips those levels:
     ///
     /// ```swift
     /// do throws(RoutingError) {
@@ -75,7 +76,7 @@ public struct RoutingError: Error {
     /// }
     /// ```
     ///
-    /// An error that is not a `RoutingError` ends the chain: it is the ``cause`` of the returned error.
+    /// An error of another type ends the chain; it is the ``cause`` of the returned error.
     public var rootCause: RoutingError {
         var error = self
         while let cause = error.cause as? RoutingError { error = cause }

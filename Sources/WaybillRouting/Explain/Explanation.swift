@@ -1,10 +1,10 @@
-/// Why a URL matches the route it does, or no route.
+/// The explanation why a URL matches its route, or why it matches no route.
 public struct Explanation: Sendable {
-    /// A value that is not of its parameter's type.
+    /// A value that does not have the type of its parameter.
     public struct Failure: Sendable, Hashable {
         /// The name of the parameter.
         public let name: String
-        /// The type as patterns spell it.
+        /// The name of the type, as patterns spell it.
         public let type: String
         /// The value.
         public let text: String
@@ -16,32 +16,33 @@ public struct Explanation: Sendable {
 
     /// The URL.
     public let url: String
-    /// The matching route, if there is one.
+    /// The matching route, or nil.
     public let route: Route?
-    /// The parameters of the match; without a match, those of the query.
+    /// The parameters of the match; if no route matches, the parameters of the query; nil if the URL is
+    /// invalid.
     public let parameters: Parameters?
-    /// The error of a URL that matches no route, or is invalid.
+    /// The error if the URL matches no route or is invalid; otherwise nil.
     public let error: RoutingError?
-    /// The index of the first segment that no pattern continues with; nil when all segments are known.
+    /// The index of the first segment at which every pattern stops matching; nil when all segments are known.
     public let stoppedAt: Int?
-    /// The value of the wrong type, if nothing else prevents a match.
+    /// The value of the wrong type, if nothing else prevents a match; otherwise nil.
     public let failure: Failure?
     /// The patterns most similar to the URL, best first.
     public let nearest: [String]
-    /// The steps of the search, one line each.
+    /// The steps of the search, with one line for each.
     public let trace: [String]
 }
 
 extension RouteTable {
-    /// Explains why a URL matches the route it does, or no route; calls no handler.
+    /// Explains why a URL matches its route, or why it matches no route; calls no handler.
     public func explain(_ url: String) -> Explanation { self.frozen.explain(url) }
 
-    /// The error for an address that matches no pattern; it names the most similar routes.
+    /// Returns the error for an address that matches no pattern; its message names the most similar routes.
     public func noRoute(for address: Address) -> RoutingError {
         self.trie.noRoute(address, Suggestions(self.trie, address))
     }
 
-    /// The error for a URL that matches no pattern, or that is invalid.
+    /// Returns the error for a URL that matches no pattern, or that is invalid.
     public func noRoute(for url: String) -> RoutingError {
         do {
             return self.noRoute(for: try Address(url, self.trie.rules))

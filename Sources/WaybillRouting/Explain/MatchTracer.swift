@@ -1,6 +1,6 @@
-/// Repeats a search step by step, and describes each step.
+/// Repeats a search step by step and describes each step.
 struct MatchTracer: ~Copyable {
-    /// The maximum number of lines and steps, since a hostile table could cause any number.
+    /// The maximum number of lines and of steps, because a hostile table could cause any number.
     static let limit = 200
 
     let frozen: FrozenTrie
@@ -37,7 +37,7 @@ struct MatchTracer: ~Copyable {
         return PercentCoding.text(self.bytes.span, range)
     }
 
-    /// Visits a node with the segments from `index` on; true when a route matches.
+    /// Visits a node with the segments from `index` on; returns true when a route matches.
     private mutating func visit(_ number: UInt32, _ index: Int) -> Bool {
         self.steps += 1
         self.depth = max(self.depth, index)

@@ -1,12 +1,13 @@
-/// The routes most similar to an address that matched none.
+/// The routes most similar to an address that matches no route.
 struct Suggestions {
     /// The maximum number of suggestions.
     static let limit = 3
-    /// The maximum number of routes looked at, which bounds the cost of a miss in a large table.
+    /// The maximum number of examined routes, which bounds the cost of a miss in a large table.
     static let maximumRoutes = 2_000
-    /// The maximum number of those that are compared: the likeliest by a look at their bytes.
+    /// The maximum number of routes whose edit distance is computed; a quick check of their bytes selects
+    /// them.
     static let maximumComparisons = 256
-    /// The maximum number of segments of an address that is compared.
+    /// The maximum number of segments of an address whose edit distance is computed.
     static let maximumSegments = 24
     /// The maximum edit distance of a suggestion, for an address of any length.
     static let maximumDistance = 12
@@ -27,7 +28,7 @@ struct Suggestions {
     init(_ trie: RouteTrie, _ address: Address) {
         self.scheme = Array(address.scheme.utf8)
         self.segments = address.segments.map { Array($0.utf8) }
-        // A third of the address; routes at a larger distance are unrelated.
+        // A third of the address's length; routes at a larger distance are unrelated.
         let typed = self.segments.reduce(self.scheme.count) { $0 + $1.count }
         self.tolerance = min((typed + 2) / 3, Self.maximumDistance)
         for index in self.similarRoutes(of: trie).prefix(Self.maximumComparisons) {
@@ -36,9 +37,9 @@ struct Suggestions {
         }
     }
 
-    /// The routes whose patterns may be similar enough, the likeliest first.
+    /// Returns the indices of the routes whose patterns may be similar enough, the likeliest first.
     private func similarRoutes(of trie: RouteTrie) -> [Int] {
-        // By other conventions a part of a pattern may be no segment.
+        // Under other conventions, a part of a pattern need not be a segment.
         let hasPlainText = trie.rules.conventions.host == .isFirstSegment
         var isInAddress = [Bool](repeating: false, count: 256)
         for byte in self.segments.joined() { isInAddress[Int(byte)] = true }
@@ -52,8 +53,10 @@ struct Suggestions {
         return found.sorted { ($0.distance, $0.index) < ($1.distance, $1.index) }.map(\.index)
     }
 
-    /// What the distance of a pattern is at least: a byte of a literal segment that no segment of the address
-    /// has is one edit, and a segment counts three at most.
+    /// Returns a lower bound of the distance to a pattern.
+    ///
+    /// A byte of a literal segment that occurs in no segment of the address is one edit. A segment counts
+    /// three at most.
     private static func leastDistance(to pattern: ArraySlice<UInt8>, _ isInAddress: [Bool]) -> Int {
         var distance = 0
         var segment = 0
@@ -66,7 +69,8 @@ struct Suggestions {
                 isLiteral = true
             case UInt8(ascii: ":"), UInt8(ascii: "<"), UInt8(ascii: "{"), UInt8(ascii: "*"):
                 isLiteral = false
-            // What follows may be optional, stand for another byte, or not be part of the pattern.
+            // The following text may be optional, may represent another byte, or may not be part of the
+            // pattern.
             case UInt8(ascii: "("), UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: " "): return 0
             default: if !isInAddress[Int(byte)] { segment += 1 }
             }
@@ -95,7 +99,8 @@ struct Suggestions {
         )
     }
 
-    /// The edit distance of the address and a pattern; a missing or additional segment counts three at most.
+    /// Returns the edit distance between the address and a pattern; a missing or additional segment counts
+    /// three at most.
     private func distance(to variant: [PatternSegment]) -> Int? {
         guard self.segments.count <= Self.maximumSegments,
             abs(self.segments.count - variant.count) <= 2 || variant.contains(where: \.isRest)
@@ -120,7 +125,7 @@ struct Suggestions {
         return previous[self.segments.count]
     }
 
-    /// The value of the wrong type, if nothing else prevents a match.
+    /// Returns the value of the wrong type if nothing else prevents a match; otherwise nil.
     private func wrongType(in variant: [PatternSegment], _ pattern: RoutePattern) -> Explanation.Failure? {
         guard variant.count == self.segments.count else { return nil }
         var wrong: Explanation.Failure?
@@ -144,7 +149,7 @@ struct Suggestions {
 extension PatternSegment {
     var isRest: Bool { if case .rest = self { true } else { false } }
 
-    /// The number of literal bytes in the segment, counting each value as one.
+    /// The number of literal bytes in the segment; each value counts as one.
     fileprivate var literalLength: Int {
         switch self {
         case .literal(let text): text.count
@@ -156,7 +161,8 @@ extension PatternSegment {
         }
     }
 
-    /// The edit distance of a segment to the pattern's; nil if it exceeds a limit or if every byte differs.
+    /// Returns the edit distance between a segment and the pattern's segment; nil if it exceeds a limit or if
+    /// every byte differs.
     fileprivate func distance(to segment: [UInt8], limit: Int) -> Int? {
         switch self {
         case .literal(let text):

@@ -1,6 +1,6 @@
-// Publishing needs every matching route, not the best one.
+// Publishing needs every matching route, and not only the best one.
 extension FrozenTrie {
-    /// Every route that matches a URL, each once, in no particular order.
+    /// Returns every route that matches a URL, each once, in no particular order.
     func matchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
         var scan = InlineScan()
         let bytes = text.utf8.span
@@ -12,7 +12,7 @@ extension FrozenTrie {
         return try self.slowMatchAll(text)
     }
 
-    /// `matchAll` for URLs that have to be decoded as a whole or do not fit the inline state.
+    /// Handles the URLs of `matchAll` that must be decoded as a whole or do not fit the inline state.
     @inline(never)
     private func slowMatchAll(_ text: consuming String) throws(RoutingError) -> [RouteMatch] {
         var scan = HeapScan()
@@ -79,7 +79,7 @@ extension FrozenTrie {
     }
 }
 
-/// A match state under which the search visits every leaf, and which collects them.
+/// A match state with which the search visits and collects every leaf.
 struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyable {
     /// A leaf and its captures.
     struct Found {
@@ -91,14 +91,14 @@ struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyabl
 
     private var base = State()
     private(set) var found: [Found] = []
-    /// The leaves found so far; used from the moment that a leaf can be reached twice.
+    /// The leaves found so far; recorded from the moment at which a leaf can be reached twice.
     private var leaves: Set<UInt32> = []
     private var tracksVisits = false
 
     static var collectsAll: Bool { true }
 
     mutating func collect(_ leaf: UInt32) -> Bool {
-        // The first captures of a leaf are the best.
+        // The captures of the first visit to a leaf are the best.
         if self.tracksVisits, !self.leaves.insert(leaf).inserted { return true }
         var overflow: [URLRange] = []
         var index = Captures.capacity
@@ -110,7 +110,7 @@ struct CollectingMatchState<State: MatchState & ~Copyable>: MatchState, ~Copyabl
         return true
     }
 
-    /// Every leaf is collected, so there is no best one.
+    /// The best leaf; always nil, because every leaf is collected.
     var best: MatchCandidate? {
         get { nil }
         set {}

@@ -1,9 +1,9 @@
 extension FrozenTrie {
-    /// Searches the trie, depth first with backtracking, and returns the best leaf.
+    /// Searches the trie depth first, with backtracking, and returns the best leaf.
     ///
-    /// At each node the edges are tried from the most to the least specific. If more than one edge is left,
-    /// the search pushes a choice point and returns to it when it fails. This loop handles literals and
-    /// placeholders only, so that its state stays in registers; other edges are handled out of line.
+    /// At each node the edges are tried from the most specific to the least specific. If more than one edge
+    /// is left, the search pushes a choice point, and returns to it after a failure. This loop handles only
+    /// literals and placeholders, so that its state stays in registers. Other edges are handled out of line.
     @inline(__always)
     func search<State: MatchState & ~Copyable>(
         _ state: inout State,
@@ -16,7 +16,7 @@ extension FrozenTrie {
         let backtracks = self.trie.rules.backtracks
         var position = TriePosition(node: root, index: 0)
         while true {
-            // Reads single fields: loading the whole node would spill the unused ones.
+            // The loop reads single fields: loading the whole node would spill the unused ones.
             var next = RouteTrie.none
             if position.index == end {
                 let leaf = self.trie.nodes[Int(position.node)].leaf
@@ -58,7 +58,7 @@ extension FrozenTrie {
         }
     }
 
-    /// Pops choice points until one has an edge left, and takes it.
+    /// Pops choice points until one has an edge left, and follows that edge.
     @inline(never)
     private func backtrack(
         _ state: inout some MatchState & ~Copyable,
@@ -75,7 +75,8 @@ extension FrozenTrie {
         return .none
     }
 
-    /// Takes the next edge of a choice point; `.none` if it leads to a visited position.
+    /// Follows the next edge of a choice point; returns `.none` if no edge is left or the edge leads to a
+    /// visited position.
     @inline(never)
     private func nextBranch(
         _ choice: ChoicePoint,
@@ -99,8 +100,8 @@ extension FrozenTrie {
         return self.positionAfterRest(node.rest, &choice, &state, end, &scan)
     }
 
-    /// The child by the next edge that takes one segment and is not literal; pushes a choice point for the
-    /// edges left.
+    /// Returns the child of the next edge that is not literal and consumes one segment; pushes a choice point
+    /// for the remaining edges.
     private func singleChild(
         _ node: RouteTrie.Node,
         _ choice: inout ChoicePoint,
@@ -151,8 +152,8 @@ extension FrozenTrie {
         return node.any
     }
 
-    /// The position after a rest, which takes one segment first, and one more each time the search
-    /// backtracks.
+    /// Returns the position after a rest, which consumes one segment at first and one more each time the
+    /// search backtracks.
     private func positionAfterRest(
         _ child: UInt32,
         _ choice: inout ChoicePoint,
@@ -161,7 +162,8 @@ extension FrozenTrie {
         _ scan: inout some AddressScan & ~Copyable
     ) -> TriePosition {
         let start = scan.range(Int(choice.index)).start
-        // The last segment of the rest. A rest that ends all its patterns takes every segment at once.
+        // The index of the last segment of the rest. A rest that ends all its patterns consumes every segment
+        // at once.
         let isEnd = !self.trie.nodes[Int(child)].hasChildren
         let least = choice.branch == .longerRest ? Int(choice.detail) &+ 1 : Int(choice.index)
         let end = isEnd ? count &- 1 : least
@@ -170,7 +172,7 @@ extension FrozenTrie {
         choice.captures = UInt16(truncatingIfNeeded: state.captureCount)
         if !isEnd {
             state.trackVisits()
-            // The first visit has tried every longer rest as well.
+            // The first visit to the position has also tried every longer rest.
             guard state.markVisited(position) else { return .none }
             if end &+ 1 < count {
                 choice.branch = .longerRest
@@ -182,7 +184,7 @@ extension FrozenTrie {
         return position
     }
 
-    /// Whether the matcher of a compound edge accepts a segment; captures its values.
+    /// Whether the matcher of a compound edge accepts a segment; adds the captured values to the state.
     private func matches(
         _ matcher: Int,
         _ segment: ScannedSegment,
@@ -204,7 +206,7 @@ extension FrozenTrie {
 }
 
 extension FrozenTrie {
-    /// The child for a segment of an address, or `none`.
+    /// Returns the child of the literal edge for a segment of an address, or `none`.
     @inline(__always)
     func literalChild(
         of parent: UInt32,

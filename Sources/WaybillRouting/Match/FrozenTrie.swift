@@ -1,7 +1,7 @@
-/// An immutable trie behind one reference; matching is implemented here.
+/// An immutable trie behind one reference, which implements matching.
 ///
 /// Reading a constant of a final class needs neither a copy nor an exclusivity check. To change its trie, a
-/// table takes it out, releases this object, and stores the trie in a new one; a trie without other
+/// table takes the trie out, releases this object, and stores the trie in a new object. A trie without other
 /// references is changed in place.
 @usableFromInline
 final class FrozenTrie: Sendable {
@@ -9,20 +9,20 @@ final class FrozenTrie: Sendable {
 
     init(_ trie: RouteTrie) { self.trie = trie }
 
-    /// The placeholder of a table whose trie is being changed.
+    /// The trie of a table while its own trie is being changed.
     static let empty = FrozenTrie(RouteTrie(rules: .waybill))
 
-    /// The index of a route, or nil if it was removed.
+    /// Returns the index of a route, or nil if the route was removed.
     @usableFromInline
     func index(of id: RouteID) -> Int? { self.trie.index(of: id).map(Int.init) }
 }
 
 extension FrozenTrie {
-    /// The best route for a URL, or nil.
+    /// Returns the best route for a URL, or nil.
     @inlinable
     func match(_ text: String) throws(RoutingError) -> RouteMatch? {
-        // The runtime copies and destroys an optional of this size; made in an inlined function, it is
-        // optimized away.
+        // The runtime copies and destroys an optional of this size. An optional that an inlined function
+        // creates is optimised away.
         let match = try self.lookUp(text)
         return match.isFound ? match : nil
     }
@@ -46,7 +46,7 @@ extension FrozenTrie {
         return try self.scanAndSearch(text)
     }
 
-    /// The leaf of a URL whose path is a pattern as it is written, and the URL's layout.
+    /// Returns the leaf of a URL whose path equals a literal pattern, and the layout of the URL.
     @inline(never)
     private func findPath(_ text: borrowing String) -> (leaf: UInt32, layout: AddressLayout) {
         let rules = self.trie.rules
@@ -61,7 +61,7 @@ extension FrozenTrie {
         if path.end < bytes.count {
             tail = ScannedTail(bytes, from: path.end, rules.fragmentByte)
             if tail.queryEnd < bytes.count { flags.insert(.fragment) }
-            // What is encoded has to be checked, and many items counted.
+            // A query with escapes must be validated, and the items of a long query must be counted.
             guard !tail.hasEscapes, tail.queryEnd &- path.end <= 2 &* rules.queryItemLimit else {
                 return (RouteTrie.none, AddressLayout())
             }
@@ -97,8 +97,10 @@ extension FrozenTrie {
         )
     }
 
-    /// The result of `find` for a URL that needs `slowMatch`: not a plain URL, too large for the inline
-    /// state, or under conventions that need a second look.
+    /// The result of `find` for a URL that needs `slowMatch`.
+    ///
+    /// Either the URL is not a plain one, or it is too large for the inline state, or the conventions need
+    /// further checks.
     private static var needsSlowMatch: UInt32 { .max }
 
     /// Scans a URL and searches for the leaf of its best route.
@@ -122,13 +124,13 @@ extension FrozenTrie {
         return state.hasOverflowed ? Self.needsSlowMatch : leaf
     }
 
-    /// Matches URLs that have to be decoded as a whole, need heap storage, or are subject to unusual
+    /// Matches URLs that must be decoded as a whole, need heap storage, or are subject to unusual
     /// conventions.
     ///
     /// - Parameters:
     ///   - text: the URL.
-    ///   - fallsBack: whether a prefix will do, if not as the conventions say.
-    /// - Returns: the match, which may be none.
+    ///   - fallsBack: whether a registered prefix of the URL may match; nil to follow the conventions.
+    /// - Returns: the match, or `.none`.
     /// - Throws: `invalidURL`, or `refused`.
     @inline(never)
     func slowMatch(
@@ -169,7 +171,7 @@ extension FrozenTrie {
         )
     }
 
-    /// The root node of the address's scheme.
+    /// Returns the root node for the scheme of an address.
     @inline(__always)
     func root(_ bytes: Span<UInt8>, _ layout: AddressLayout) -> UInt32 {
         layout.hasDefaultScheme || layout.schemeEnd == 0
@@ -223,7 +225,7 @@ extension FrozenTrie {
         return (try? FrozenTrie(exact).lookUp(text))?.isFound == true
     }
 
-    /// The leaf of the longest registered prefix of an address that matches nothing.
+    /// Returns the leaf of the longest registered prefix of an address that matches no pattern.
     @inline(never)
     private func fallBack(
         _ state: inout some MatchState & ~Copyable,
@@ -242,7 +244,7 @@ extension FrozenTrie {
         return RouteTrie.none
     }
 
-    /// The leaf at which a search without backtracking ends, if there is one.
+    /// Returns the leaf at which a search without backtracking ends, or `none`.
     private func deepestLeaf(
         _ state: inout some MatchState & ~Copyable,
         from root: UInt32,
@@ -266,7 +268,7 @@ extension FrozenTrie {
 }
 
 extension FrozenTrie {
-    /// What a search without backtracking captures on its way to a node at which no pattern ends.
+    /// Returns the captures of a search without backtracking that ends at a node without a leaf.
     @inline(never)
     func parametersOnTheWay(_ text: String) -> Parameters? {
         let rules = self.trie.rules
@@ -301,8 +303,7 @@ extension FrozenTrie {
     }
 }
 
-/// Conventions under which the first leaf need not be the best: the search continues and keeps the best so
-/// far.
+/// Conventions under which the first leaf need not be the best: the search continues and keeps the best leaf.
 extension FrozenTrie {
     @inline(never)
     func consider(_ candidate: UInt32, _ state: inout some MatchState & ~Copyable) {
@@ -319,7 +320,7 @@ extension FrozenTrie {
         state.best = MatchCandidate(leaf: candidate, captures: captures)
     }
 
-    /// The best leaf that was considered; restores its captures.
+    /// Returns the best leaf that was considered, and restores its captures.
     @inline(never)
     func bestLeaf(_ state: inout some MatchState & ~Copyable) -> UInt32 {
         guard let best = state.best else { return RouteTrie.none }

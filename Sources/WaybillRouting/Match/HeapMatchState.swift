@@ -37,12 +37,12 @@ struct HeapMatchState: MatchState, ~Copyable {
     private func bits(_ index: Int) -> UInt32 { index < self.captures.count ? self.captures[index].bits : 0 }
 }
 
-/// A set of visited positions: a search that reaches one again would fail there again.
+/// A set of visited positions; a search that reaches a visited position again would fail there again.
 struct VisitedPositions {
     private var slots = [UInt64](repeating: 0, count: 128)
     private var count = 0
 
-    /// Inserts a position; false if it was present.
+    /// Inserts a position; returns false if it was present.
     mutating func insert(_ position: TriePosition) -> Bool {
         if self.count * 2 >= self.slots.count { self.grow() }
         return self.insert(UInt64(position.node) << 32 | UInt64(UInt32(truncatingIfNeeded: position.index)))

@@ -1,8 +1,8 @@
 /// A match state in inline storage: eight captures, eight choice points, and a limited number of visits.
 struct InlineMatchState: MatchState, ~Copyable {
     static let capacity = 8
-    /// The number of visits after a rest beyond which positions have to be recorded; this state only counts
-    /// them.
+    /// The number of visits after a rest beyond which positions must be recorded; this state only counts
+    /// visits.
     static let visitLimit = 48
 
     private(set) var captureCount = 0
@@ -10,12 +10,14 @@ struct InlineMatchState: MatchState, ~Copyable {
     private var depth = 0
     private var visits = 0
     private var tracksVisits = false
-    // Literals with all elements are initialized in place; `repeating:` would build a temporary and copy it.
+    // A literal with all elements is initialised in place; `repeating:` would build a temporary and copy it.
     private var captures: InlineArray<8, UInt32> = [0, 0, 0, 0, 0, 0, 0, 0]
     /// Two words for each choice point.
     private var choices: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-    /// This state supports searches for the first leaf; keeping a best one overflows into ``HeapMatchState``.
+    /// The best leaf; always nil, because setting it overflows this state.
+    ///
+    /// ``HeapMatchState`` then keeps the best leaf.
     var best: MatchCandidate? {
         get { nil }
         set { self.hasOverflowed = newValue != nil }
@@ -69,7 +71,7 @@ extension InlineMatchState {
     mutating func capture(_ range: URLRange) {
         let count = self.captureCount
         self.captureCount = count &+ 1
-        // Compared without a sign, which is the bounds check as well.
+        // The unsigned comparison is also the bounds check.
         guard UInt(bitPattern: count) < UInt(Self.capacity) else {
             self.hasOverflowed = true
             return

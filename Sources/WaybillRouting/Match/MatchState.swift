@@ -1,19 +1,18 @@
 /// The state of one search: captures, the stack of choice points, and the visited positions.
 ///
-/// ``InlineMatchState`` allocates nothing; when it overflows, the search is repeated with a
-/// ``HeapMatchState``.
+/// ``InlineMatchState`` allocates nothing. If it overflows, the search is repeated with a ``HeapMatchState``.
 protocol MatchState: ~Copyable {
-    /// Whether the search visits every leaf, and not only the best.
+    /// Whether the search visits every leaf, and not only the best one.
     static var collectsAll: Bool { get }
-    /// Collects a leaf; false if the search is for the best leaf only.
+    /// Collects a leaf; returns false if the search looks for the best leaf only.
     mutating func collect(_ leaf: UInt32) -> Bool
 
     /// The number of captures.
     var captureCount: Int { get }
-    /// Whether something did not fit, which makes the result of the search unusable.
+    /// Whether the state has exceeded its capacity, which makes the result of the search unusable.
     var hasOverflowed: Bool { get }
 
-    /// The best leaf so far, under conventions where the first one need not be the best.
+    /// The best leaf so far, for conventions under which the first leaf need not be the best.
     var best: MatchCandidate? { get set }
 
     init()
@@ -21,19 +20,19 @@ protocol MatchState: ~Copyable {
     mutating func push(_ choice: ChoicePoint)
     mutating func pop() -> ChoicePoint?
 
-    /// Starts recording visited positions: only after a rest can a position be reached twice.
+    /// Starts to record visited positions. A position can be reached twice only after a rest.
     mutating func trackVisits()
-    /// Records a visit; false if the position was visited before.
+    /// Records a visit; returns false if the position was visited before.
     mutating func markVisited(_ position: TriePosition) -> Bool
 
     mutating func capture(_ range: URLRange)
-    /// The capture at an index.
+    /// Returns the capture at an index.
     mutating func capture(at index: Int) -> URLRange
     /// Replaces the capture at an index.
     mutating func replace(_ index: Int, with range: URLRange)
-    /// Drops all but the first captures.
+    /// Drops all captures after the first `count`.
     mutating func truncateCaptures(to count: Int)
-    /// The first eight captures, packed as a match stores them.
+    /// Returns the first eight captures in the packed form that a match stores.
     mutating func firstCaptures() -> Captures
 }
 
@@ -58,7 +57,7 @@ struct TriePosition {
     static var none: Self { Self(node: RouteTrie.none, index: 0) }
 }
 
-/// A choice point: a position with edges left to try when the taken one fails.
+/// A position that has untried edges, for the case that the followed edge fails.
 struct ChoicePoint {
     var node: UInt32
     var index: UInt16
@@ -70,7 +69,7 @@ struct ChoicePoint {
 }
 
 extension ChoicePoint {
-    /// The choice point of all non-literal edges of a position.
+    /// Creates the choice point of all non-literal edges of a position.
     @inline(__always)
     init(_ position: TriePosition, _ captureCount: Int) {
         self.node = position.node

@@ -1,5 +1,6 @@
-/// Matches one compound segment: a typed value, a glob, or several pieces side by side; independent of
-/// parameter names.
+/// A matcher for one compound segment: a typed value, a glob, or several adjacent pieces.
+///
+/// It does not depend on the names of parameters.
 struct SegmentMatcher: Sendable {
     /// A piece of the segment, without its name.
     enum Piece: Sendable {
@@ -7,7 +8,7 @@ struct SegmentMatcher: Sendable {
         case value(PatternConstraint, isCaptured: Bool)
     }
 
-    /// The algorithm for the segment.
+    /// The algorithm that matches the segment.
     enum Kind: Sendable {
         /// One constrained value is the whole segment.
         case whole(PatternConstraint, isCaptured: Bool)
@@ -19,7 +20,7 @@ struct SegmentMatcher: Sendable {
 
     let pieces: [Piece]
     let kind: Kind
-    /// A text that is equal for segments that match the same texts with the same specificity.
+    /// A text that is equal for two segments that match the same texts with the same specificity.
     let shape: String
     private let literalLength: Int
     private let isConstrained: Bool
@@ -31,7 +32,7 @@ struct SegmentMatcher: Sendable {
         self.pieces = pieces.map { piece in
             switch piece {
             case .literal(let text):
-                // Encoding keeps literal text apart from the signs of values.
+                // Encoding distinguishes literal text from the signs of values.
                 shape += PercentCoding.encode(text)
                 length += text.count
                 return .literal(folding ? text.map(ASCII.lowercased) : text)
@@ -51,7 +52,8 @@ struct SegmentMatcher: Sendable {
         }
     }
 
-    /// The order of compound edges: more literal text first, then constrained ones, then by shape.
+    /// Orders compound edges: first by the length of literal text, then constrained ones first, then by
+    /// shape.
     func precedes(_ other: Self) -> Bool {
         if self.literalLength != other.literalLength { return self.literalLength > other.literalLength }
         if self.isConstrained != other.isConstrained { return self.isConstrained }
@@ -60,7 +62,7 @@ struct SegmentMatcher: Sendable {
 }
 
 extension SegmentMatcher {
-    /// Whether the segment matches; its captures are added to the state.
+    /// Whether the segment matches; adds its captures to the state.
     func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ state: inout some MatchState & ~Copyable) -> Bool
     {
         switch self.kind {
@@ -73,7 +75,7 @@ extension SegmentMatcher {
         }
     }
 
-    /// Matches each text at its first occurrence; a later one could not help the pieces after it.
+    /// Matches each text at its first occurrence; a later occurrence could not help the pieces after it.
     private func matchesGlob(
         _ text: Span<UInt8>,
         _ range: Range<Int>,
@@ -105,7 +107,7 @@ extension SegmentMatcher {
         return false
     }
 
-    /// The end of an unconstrained value that begins at an index.
+    /// Returns the end of an unconstrained value that begins at an index.
     private func end(ofValue piece: Int, _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
         guard piece + 1 < self.pieces.count else { return end }
         var next = start + 1
@@ -131,10 +133,10 @@ extension SegmentMatcher {
 }
 
 extension SegmentMatcher {
-    /// Matches several constrained values side by side, each as short as possible, in linear time.
+    /// Matches several adjacent constrained values, each as short as possible, in linear time.
     ///
-    /// A backward pass finds the offsets from which the remaining pieces can match; in the forward pass each
-    /// value ends at the first such offset.
+    /// A backward pass finds the offsets from which the remaining pieces can match. In the forward pass, each
+    /// value ends at the first of these offsets.
     func matchesConstrained(
         _ text: Span<UInt8>,
         _ range: Range<Int>,
@@ -174,7 +176,7 @@ extension SegmentMatcher {
         return true
     }
 
-    /// The offsets from which a piece can match and end at an allowed offset.
+    /// Returns the offsets from which a piece can match and end at an allowed offset.
     private func starts(
         of piece: Piece,
         _ text: Span<UInt8>,
@@ -208,7 +210,7 @@ extension SegmentMatcher {
     }
 }
 
-/// A decoded and folded segment, with the offsets in the URL that its bytes came from.
+/// A decoded and folded segment, and the offsets of its bytes in the URL.
 struct DecodedSegment {
     private(set) var bytes: [UInt8] = []
     private var offsets: [Int] = []
@@ -230,7 +232,7 @@ struct DecodedSegment {
     }
 }
 
-/// The matchers of a table; segments of one shape share a matcher.
+/// The matchers of a table; segments of the same shape share a matcher.
 struct MatcherPool: Sendable {
     private(set) var all: [SegmentMatcher] = []
     private var numbers: [String: UInt32] = [:]

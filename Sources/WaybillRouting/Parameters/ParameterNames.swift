@@ -1,7 +1,7 @@
 /// The names of a pattern's captures, shared by all matches of all patterns with the same names.
 ///
-/// It also holds what few matches have: captures after the eighth. Such a match has an instance of its own;
-/// all others are smaller for it.
+/// The object also stores the captures after the eighth, which few matches have. A match with more than eight
+/// captures has a separate instance, and all other matches stay smaller.
 @usableFromInline
 final class ParameterNames: Sendable {
     /// The key under which a trie shares instances.
@@ -32,7 +32,7 @@ final class ParameterNames: Sendable {
     let names: [String]
     let areRests: [Bool]
     let count: Int
-    /// Whether lookups can ignore this object: no captures, default query rules.
+    /// Whether lookups can ignore this object: it has no captures, and the query rules are the default rules.
     let isTrivial: Bool
     /// The captures of one match after the first eight.
     let overflow: [URLRange]
@@ -50,20 +50,21 @@ final class ParameterNames: Sendable {
         self.isTrivial = key.names.isEmpty && rules.usesDefaultQueryRules
     }
 
-    /// A copy for one match with more than eight captures.
+    /// Returns a copy for one match with more than eight captures.
     @inline(never)
     func with(overflow: [URLRange]) -> ParameterNames {
         ParameterNames(rules: self.rules, Key(names: self.names, areRests: self.areRests), overflow: overflow)
     }
 }
 
-/// The names that one pattern gives to its captures, to read a match of another pattern of the same shape.
+/// The names that one pattern gives to its captures; used to read a match of another pattern of the same
+/// shape.
 package struct CaptureNames: Sendable {
     fileprivate let names: ParameterNames?
 }
 
 extension RouteTable {
-    /// The names of a pattern without optional groups.
+    /// Returns the names of the captures of a pattern without optional groups.
     package func captureNames(of pattern: RoutePattern) -> CaptureNames {
         let key = ParameterNames.Key(of: pattern.variants[0])
         guard !key.names.isEmpty || self.trie.rules !== RoutingRules.waybill else {
@@ -74,7 +75,8 @@ extension RouteTable {
 }
 
 extension Parameters {
-    /// The same values under the names of another pattern, which has the shape of the one that matched.
+    /// Returns the parameters under the names of another pattern, which must have the shape of the matched
+    /// pattern.
     package func renamed(by other: CaptureNames) -> Self {
         var renamed = self
         let overflow = self.names?.overflow ?? []
@@ -85,7 +87,7 @@ extension Parameters {
 
 /// The first eight captures of a match, in the order of the pattern.
 ///
-/// Two ranges are packed into each word, so that a match is passed in registers and not copied as memory.
+/// Two ranges are packed into each word, so that a match is passed in registers and not copied in memory.
 @usableFromInline
 struct Captures: Sendable {
     static let capacity = 8

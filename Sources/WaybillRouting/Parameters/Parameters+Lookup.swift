@@ -6,7 +6,7 @@ extension Parameters {
         let isRest: Bool
     }
 
-    /// The location of a value, with the precedence of the conventions.
+    /// Returns the location of a value, with the precedence of the conventions.
     @usableFromInline
     func locate(_ name: String) -> Location? {
         guard let names = self.names else { return self.locateInQuery(name) }
@@ -18,7 +18,7 @@ extension Parameters {
     @inline(__always)
     func locateInPath(_ name: String) -> Location? {
         guard let names = self.names else { return nil }
-        // The last of several equal names wins.
+        // If several captures have the same name, the last one wins.
         var index = names.count
         while index > 0 {
             index &-= 1
@@ -52,7 +52,7 @@ extension Parameters {
         return found
     }
 
-    /// Whether the name of a query item, decoded, equals `name`.
+    /// Whether the decoded name of a query item equals `name`.
     @inline(__always)
     func isName(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
         if self.layout.hasEscapes { return Self.isDecoded(bytes, range, name) }
@@ -73,7 +73,7 @@ extension Parameters {
         return offset == name.count
     }
 
-    /// The decoded text of a value.
+    /// Returns the decoded text of a value.
     @usableFromInline
     func text(at location: Location) -> String {
         let range = location.range.range
@@ -82,7 +82,7 @@ extension Parameters {
                 ? PercentCoding.text(self.text.utf8.span, range) : Address.text(self.text, range)
         }
         let bytes = self.text.utf8.span
-        // The segments of a rest are joined by single slashes, whatever their number in the URL.
+        // The segments of a rest are joined by single slashes, however many slashes the URL has between them.
         let segments = self.address.segmentRanges.filter {
             $0.lowerBound >= range.lowerBound && $0.upperBound <= range.upperBound
         }

@@ -1,5 +1,5 @@
 extension Parameters {
-    /// Where the values of the path stand in the text of the address, in bytes.
+    /// The byte ranges of the path values in the text of the address.
     package var pathRanges: [(name: String, range: Range<Int>)] {
         guard let names = self.names else { return [] }
         return names.names.indices.map { index in

@@ -1,5 +1,5 @@
 extension Parameters {
-    /// A required value of a type.
+    /// Returns a required value of a type.
     ///
     /// - Throws: ``RoutingError/Code/missingParameter`` when no value has this name, and
     ///   ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
@@ -12,7 +12,7 @@ extension Parameters {
         return value
     }
 
-    /// A value of a type, or nil when no value has this name.
+    /// Returns a value of a type, or nil when no value has this name.
     ///
     /// - Throws: ``RoutingError/Code/invalidParameter`` when the value is not a `Value`.
     @inlinable
@@ -22,7 +22,7 @@ extension Parameters {
     ) throws(RoutingError) -> Value? {
         if Value.self == Int.self {
             switch self.readInt(name) {
-            // The compiler removes a cast of the number; it does not remove one of the optional.
+            // The compiler removes a cast of the number, but not a cast of the optional.
             case .number(let number): if let value = number as? Value { return value }
             case .missing: return nil
             case .needsText: break
@@ -31,7 +31,7 @@ extension Parameters {
         return try self.readText(name, as: type)
     }
 
-    /// Reads a value of any type that is initialized from text.
+    /// Reads a value of any type that can be initialised from text.
     @inlinable
     @inline(never)
     func readText<Value: LosslessStringConvertible>(
@@ -57,7 +57,7 @@ extension Parameters {
         throw self.mismatch(name, type, text)
     }
 
-    /// A Boolean in any spelling of the route language.
+    /// Returns a Boolean from any spelling of the route language.
     @usableFromInline
     package static func bool(_ text: String) -> Bool? {
         switch text.lowercased() {
@@ -76,7 +76,7 @@ extension Parameters {
         case number(Int)
         /// No value has this name.
         case missing
-        /// The value needs the general path: it is not a plain number, or was passed with the call.
+        /// The value needs the general path: it is not a plain number, or it was passed with the call.
         case needsText
     }
 
@@ -110,19 +110,20 @@ extension Parameters {
 
 /// Conversion of values that are passed with the call.
 extension Parameters {
-    /// The text of a passed value; nil if it is not text, because a description is not a value.
+    /// Returns the text of a passed value; nil if the value is not text, because a description is not a
+    /// value.
     @usableFromInline
     package static func givenText(_ passed: Any) -> String? {
         passed as? String ?? (passed as? Substring).map { String($0) }
     }
 
-    /// A passed value that came as bytes.
+    /// Returns a passed value that was received as bytes, decoded as a type.
     @usableFromInline
     static func decoded<Value>(_ passed: any Sendable, as type: Value.Type) -> Value? {
         EncodedValues.value(in: passed, as: type)
     }
 
-    /// A passed integer as another numeric type, if that can represent it exactly.
+    /// Returns a passed integer as another numeric type, if that type can represent it exactly.
     @usableFromInline
     package static func exactNumber<Value>(_ passed: Any, as type: Value.Type) -> Value? {
         guard let number = passed as? any BinaryInteger, let type = type as? any Numeric.Type
@@ -137,7 +138,7 @@ extension Parameters {
 
     /// Whether a passed value is an optional without a value.
     ///
-    /// Such a value wins over one of the URL. Where no optional is expected, the parameter is missing; it is
+    /// A passed nil wins over a value of the URL. If no optional is expected, the parameter is missing; it is
     /// not the text "nil".
     @usableFromInline
     package static func isNil(_ value: Any) -> Bool { (value as? any AnyOptional)?.isNil ?? false }
@@ -145,7 +146,7 @@ extension Parameters {
 
 /// Errors that name the expected type and the value found.
 extension Parameters {
-    /// The error for a parameter without a value: `missingParameter`.
+    /// Returns the error for a parameter without a value: `missingParameter`.
     @usableFromInline
     @inline(never)
     package func missing(_ name: String, _ type: any Any.Type) -> RoutingError {
@@ -154,13 +155,13 @@ extension Parameters {
         return self.error(.missingParameter, type, found)
     }
 
-    /// The error for a value of another type: `invalidParameter`.
+    /// Returns the error for a value of another type: `invalidParameter`.
     ///
     /// - Parameters:
     ///   - name: the parameter's name.
     ///   - type: the expected type.
-    ///   - value: the value; it is shown if it is text, a number or a Boolean.
-    ///   - isText: whether a URL could give a value of the type.
+    ///   - value: the value; the message shows it if it is text, a number or a Boolean.
+    ///   - isText: whether a URL could contain a value of the type.
     /// - Returns: the error.
     @usableFromInline
     @inline(never)
@@ -190,7 +191,8 @@ extension Parameters {
         return value is any Numeric || value is Bool ? "\(type) \(value)" : type
     }
 
-    /// The texts of an enumeration's cases in brackets; empty if cases have no texts or are more than 20.
+    /// Returns the texts of an enumeration's cases in parentheses; empty if cases have no texts or there are
+    /// more than 20.
     private static func cases<Value: CaseIterable>(of type: Value.Type) -> String {
         let texts = type.allCases.prefix(21).compactMap { self.text(ofCase: $0) }
         guard let last = texts.last, texts.count <= 20 else { return "" }

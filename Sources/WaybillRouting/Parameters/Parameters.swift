@@ -1,6 +1,6 @@
-/// The parameters of a message: one view of the values of path, query and call.
+/// The parameters of a message: one view of the values of the path, the query and the call.
 ///
-/// A value passed with the call wins; between path and query the conventions decide, and by default the path
+/// A value passed with the call wins. The conventions choose between path and query; by default the path
 /// wins. Values are decoded when they are read.
 public struct Parameters: Sendable {
     /// The text of the address.
@@ -9,7 +9,8 @@ public struct Parameters: Sendable {
     @usableFromInline let layout: AddressLayout
     private var attachment: Attachment
     @usableFromInline let captures: Captures
-    /// The bits of the matched ``RouteID``; stored here, so that a match consists of its parameters alone.
+    /// The bits of the matched ``RouteID``; they are stored here, so that a match consists only of its
+    /// parameters.
     @usableFromInline let route: UInt64
 
     /// The values that were passed with the call.
@@ -18,10 +19,11 @@ public struct Parameters: Sendable {
         set { self.attach(.make(newValue)) }
     }
 
-    /// The same values as they were passed: one that came as bytes is an ``EncodedValue``.
+    /// The values that were passed with the call, without conversion; a value that was received as bytes is
+    /// an ``EncodedValue``.
     package var passedValues: [String: any Sendable] { self.passed?.dictionary ?? [:] }
 
-    /// A value that was passed with the call, as it was passed.
+    /// Returns a value that was passed with the call, without conversion.
     @usableFromInline
     package func passedValue(_ name: String) -> (any Sendable)? { self.passed?[name] }
 
@@ -41,8 +43,10 @@ public struct Parameters: Sendable {
         self.route = route
     }
 
-    /// Names and passed values in one word, since most messages have neither, and parameters of one word more
-    /// are copied as memory (by the compiler 6.3).
+    /// The names and the passed values in one word.
+    ///
+    /// Most messages have neither. If the parameters were one word larger, they would be copied in memory (by
+    /// the compiler 6.3).
     private enum Attachment: Sendable {
         case nothing
         case names(ParameterNames)
@@ -60,8 +64,8 @@ public struct Parameters: Sendable {
         }
     }
 
-    /// The names of what the pattern captures; nil when it captures nothing and the rules are the default
-    /// ones.
+    /// The names of the pattern's captures; nil when the pattern captures nothing and the rules are the
+    /// default rules.
     @inline(__always)
     var names: ParameterNames? {
         get {
@@ -82,30 +86,30 @@ public struct Parameters: Sendable {
         }
     }
 
-    /// The rules by which the address was read.
+    /// The rules with which the address was read.
     var rules: RoutingRules { self.names?.rules ?? .waybill }
 
-    /// The range of a capture.
+    /// Returns the range of a capture.
     @inline(__always)
     func captured(_ index: Int) -> URLRange {
         if index < Captures.capacity { return self.captures[index] }
         return self.names?.overflow[index &- Captures.capacity] ?? URLRange()
     }
 
-    /// The address that the values come from.
+    /// The address that contains the values of path and query.
     public var address: Address { Address(text: self.text, layout: self.layout, rules: self.rules) }
 
-    /// A copy with more values passed with the call, which win over existing ones.
+    /// Returns a copy with additional values passed with the call, which win over existing values.
     public func merging(call: [String: any Sendable]) -> Self {
         var merged = self
         merged.pass(call)
         return merged
     }
 
-    /// Adds values passed with the call, which win over existing ones.
+    /// Adds values passed with the call, which win over existing values.
     package mutating func pass(_ call: [String: any Sendable]) { self.attach(.make(call, over: self.passed)) }
 
-    /// Adds values passed with the call, which win over existing ones.
+    /// Adds values passed with the call, which win over existing values.
     @inline(__always)
     package mutating func pass(_ values: PassedValues) {
         guard let passed = self.passed else {
@@ -122,7 +126,7 @@ public struct Parameters: Sendable {
 
     /// The text of a value, or nil when no value has this name.
     ///
-    /// A value passed with the call that is not text is described.
+    /// For a value passed with the call that is not text, the text is its description.
     public subscript(name: String) -> String? {
         if let value = self.passedValue(name) { return Self.isNil(value) ? nil : Self.text(of: value) }
         return self.locate(name).map { self.text(at: $0) }
@@ -150,7 +154,7 @@ extension Parameters {
 }
 
 extension Parameters {
-    /// The values of the path alone.
+    /// The values of the path only.
     public var path: [String: String] {
         var values: [String: String] = [:]
         guard let names = self.names else { return values }
@@ -161,12 +165,12 @@ extension Parameters {
         return values
     }
 
-    /// Whether a value of the path has the name of one that is passed.
+    /// Returns whether a value of the path has the same name as a passed value.
     package func pathHasName(in passed: PassedValues) -> Bool {
         self.names?.names.contains { passed.has($0) } ?? false
     }
 
-    /// The values of the query alone; the conventions choose among several of one name.
+    /// The values of the query only; if a name is repeated, the conventions choose the value.
     public var query: [String: String] {
         let firstWins = self.rules.conventions.duplicateQueryNames == .firstWins
         var values: [String: String] = [:]
@@ -176,7 +180,7 @@ extension Parameters {
         return values
     }
 
-    /// All values as text, by precedence.
+    /// All values as text; if a name has several values, the value with the highest precedence.
     public var all: [String: String] {
         let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
         var values = self.query
@@ -185,9 +189,9 @@ extension Parameters {
         return values
     }
 
-    /// All values of a name: those of a repeated query item in the order of the URL.
+    /// Returns all values of a name; values of a repeated query item are in the order of the URL.
     ///
-    /// A value of the call or the path is returned alone.
+    /// If the call or the path provides the value, it is the only element.
     public func all(_ name: String) -> [String] {
         if let value = self.passedValue(name) { return Self.isNil(value) ? [] : [Self.text(of: value)] }
         let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
@@ -203,7 +207,7 @@ extension Parameters {
     /// The text of the address, without creating an `Address`.
     @inlinable package var url: String { self.text }
 
-    /// The value for "no parameters", where an optional would be copied by the runtime.
+    /// The value that means "no parameters"; the runtime would copy an optional.
     @inline(__always)
     package static var none: Self { RouteMatch.none.parameters }
 

@@ -1,26 +1,26 @@
-/// Values that are passed with a call, by name; of several of one name the newest counts.
+/// The values that are passed with a call, by name; if a name is repeated, the newest value wins.
 ///
-/// A call passes few values, and a list of few is made and searched in less time than a dictionary is made.
-/// What comes as a dictionary stays one.
+/// A call passes few values. A short list is created and searched in less time than it takes to create a
+/// dictionary. Values that are passed as a dictionary stay in it.
 @usableFromInline
 package final class PassedValues: Sendable {
     private enum Kind: Sendable {
         case value
-        /// Apart from the others, since it needs no cast to be read.
+        /// A number, which is stored separately because it can be read without a cast.
         case number
         case dictionary
     }
 
-    // Apart, and not in the cases: those would be copied to be looked at.
+    // The members are separate and not associated values, because those would be copied to be read.
     private let kind: Kind
     private let name: String
     private let number: Int
     private let value: (any Sendable)?
     private let values: [String: any Sendable]
-    /// What was passed before, and counts where this has nothing.
+    /// The values that were passed earlier; they are used for names that this object does not have.
     private let older: PassedValues?
 
-    /// One value more.
+    /// Creates a list with one more value.
     @usableFromInline
     package init(_ name: String, _ value: any Sendable, over older: PassedValues?) {
         (self.kind, self.name, self.number, self.values) = (.value, name, 0, [:])
@@ -28,7 +28,7 @@ package final class PassedValues: Sendable {
         self.older = older
     }
 
-    /// One number more.
+    /// Creates a list with one more number.
     @usableFromInline
     package init(_ name: String, number: Int, over older: PassedValues?) {
         (self.kind, self.name, self.number, self.values) = (.number, name, number, [:])
@@ -42,7 +42,7 @@ package final class PassedValues: Sendable {
         self.older = older
     }
 
-    /// Values of a dictionary; nil if it is empty and there were none before.
+    /// Creates a list from the values of a dictionary; returns `older` if the dictionary is empty.
     @inline(__always)
     package static func make(
         _ values: [String: any Sendable],
@@ -51,18 +51,18 @@ package final class PassedValues: Sendable {
         values.isEmpty ? older : PassedValues(values, over: older)
     }
 
-    /// The value of a name.
+    /// The value with a name, or nil.
     package subscript(name: String) -> (any Sendable)? {
         switch self.kind {
         case .value: if self.name == name { return self.value }
         case .number: if self.name == name { return self.number }
         case .dictionary: if let value = self.values[name] { return value }
         }
-        // A call of itself, since lists are short and mostly end here.
+        // The recursion is short, because lists are short and a lookup mostly ends here.
         return self.older?[name]
     }
 
-    /// Whether there is a value of a name.
+    /// Returns whether there is a value with a name.
     func has(_ name: String) -> Bool {
         switch self.kind {
         case .value, .number: if self.name == name { return true }
@@ -71,7 +71,8 @@ package final class PassedValues: Sendable {
         return self.older?.has(name) ?? false
     }
 
-    /// The number of a name, or that there is another value; nil if there is none.
+    /// Returns the number with a name, `needsText` if the value is not stored as a number, or nil if there is
+    /// no value.
     func reading(_ name: String) -> Parameters.IntReading? {
         switch self.kind {
         case .value: if self.name == name { return .needsText }
@@ -81,7 +82,7 @@ package final class PassedValues: Sendable {
         return self.older?.reading(name)
     }
 
-    /// All of them.
+    /// All values by name.
     package var dictionary: [String: any Sendable] {
         if self.kind == .dictionary, self.older == nil { return self.values }
         var all = self.older?.dictionary ?? [:]
