@@ -14,7 +14,7 @@ extension EventLoop: SerialExecutor {
     /// The runtime calls this for `assumeIsolated` outside tasks.
     public func checkIsolated() { self.preconditionInEventLoop() }
 
-    /// Whether the calling thread runs this loop.
+    /// Returns whether the calling thread runs this loop.
     ///
     /// The runtime calls this for `assumeIsolated` outside tasks.
     public func isIsolatingCurrentContext() -> Bool? { self.isInEventLoop }

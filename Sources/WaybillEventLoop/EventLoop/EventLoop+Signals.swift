@@ -36,7 +36,7 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Starts to watch for signals, on the loop's thread.
+    /// Creates a subscription and starts to watch for its signals, on the loop's thread.
     ///
     /// - Parameter signals: The signals to watch for.
     /// - Returns: The stream that yields the signals.

@@ -12,7 +12,7 @@ final class LoopHandle {
     private let onEvent: () -> Void
     private var onClosed: (() -> Void)?
 
-    /// Allocates a handle and passes it to libuv by `initialise`.
+    /// Creates a handle: allocates it and passes it to libuv by `initialise`.
     ///
     /// - Parameters:
     ///   - type: The libuv type, which determines the size.

@@ -17,7 +17,7 @@ final class LoopRequest {
 
     deinit { unsafe self.memory.deallocate() }
 
-    /// The size of a request, rounded up so that the bytes after it are aligned.
+    /// Returns the size of a request, rounded up so that the bytes after it are aligned.
     static func size(of type: uv_req_type) -> Int { (uv_req_size(type) + 15) & ~15 }
 
     /// Starts a request.

@@ -10,7 +10,7 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     @usableFromInline let heldLoop: HeldEventLoop
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
-    /// Confines a value to the thread of a loop.
+    /// Creates a value that is confined to the thread of a loop.
     package init(_ value: Value, on eventLoop: EventLoop) {
         self.heldLoop = HeldEventLoop(eventLoop)
         unsafe self.pointer = .allocate(capacity: 1)
@@ -22,7 +22,7 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
         unsafe self.pointer.deallocate()
     }
 
-    /// The value; traps unless the calling thread runs the loop.
+    /// Returns the value; traps unless the calling thread runs the loop.
     @inlinable
     @inline(__always)
     package func load() -> Value {

@@ -5,7 +5,7 @@ struct SignalSubscription {
     private let handles: [SignalHandle]
     private let continuation: SignalSequence.Stream.Continuation
 
-    /// Starts to watch for signals, on the loop's thread.
+    /// Creates a subscription and starts to watch for its signals, on the loop's thread.
     ///
     /// - Parameters:
     ///   - signals: The signals to watch for.

@@ -75,7 +75,7 @@ struct UnixSocketFile: Sendable {
         _ = unsafe unlink(path)
     }
 
-    /// Whether a server listens at the address; this includes a server whose backlog is full.
+    /// Returns whether a server listens at the address; this includes a server whose backlog is full.
     private static func answers(at address: SocketAddress) -> Bool {
         let descriptor = waybill_stream_socket(address.family)
         guard descriptor >= 0 else { return true }

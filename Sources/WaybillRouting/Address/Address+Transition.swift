@@ -44,7 +44,7 @@ extension Address {
 }
 
 extension RoutingRules {
-    /// Whether a segment is a leading verb of the conventions, in any letter case.
+    /// Returns whether a segment is a leading verb of the conventions, in any letter case.
     static func isVerb(_ bytes: Span<UInt8>, _ range: Range<Int>, of conventions: RoutingConventions) -> Bool
     {
         guard !conventions.leadingVerbs.isEmpty else { return false }

@@ -9,7 +9,7 @@ public struct Address: Sendable {
     let layout: AddressLayout
     let rules: RoutingRules
 
-    /// Parses a URL.
+    /// Creates an address by parsing a URL.
     ///
     /// - Parameters:
     ///   - text: the URL, with or without a scheme.
@@ -55,7 +55,7 @@ extension Address {
         return self.rules.conventions.folded(scheme: scheme)
     }
 
-    /// Whether a text is a valid scheme (RFC 3986, 3.1).
+    /// Returns whether a text is a valid scheme (RFC 3986, 3.1).
     package static func isScheme(_ text: String) -> Bool {
         text.utf8.first.map(ASCII.isLetter) == true && text.utf8.allSatisfy(ASCII.isSchemeTail)
     }

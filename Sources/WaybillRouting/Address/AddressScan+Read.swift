@@ -120,7 +120,8 @@ struct ScannedTail {
 }
 
 extension ScannedTail {
-    /// Reads to the end of the text from `start`, the end of the path, where `?` or the fragment begins.
+    /// Creates a tail by reading from `start`, the end of the path, where `?` or the fragment begins, to the
+    /// end of the text.
     @inline(__always)
     init(_ bytes: Span<UInt8>, from start: Int, _ fragmentByte: UInt8) {
         // Fast path for a query with neither `#` nor `%`: the marks of all its words are combined and tested

@@ -57,8 +57,8 @@ enum UnescapedQuery {
         return found
     }
 
-    /// Whether an item begins with a name; false for a name that contains `=`, because `=` ends the name of
-    /// an item.
+    /// Returns whether an item begins with a name; false for a name that contains `=`, because `=` ends the
+    /// name of an item.
     private static func isSame(_ name: Span<UInt8>, _ bytes: Span<UInt8>, _ start: Int) -> Bool {
         for index in name.indices {
             let byte = bytes[start &+ index]

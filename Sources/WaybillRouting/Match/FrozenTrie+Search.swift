@@ -184,7 +184,8 @@ extension FrozenTrie {
         return position
     }
 
-    /// Whether the matcher of a compound edge accepts a segment; adds the captured values to the state.
+    /// Returns whether the matcher of a compound edge accepts a segment; adds the captured values to the
+    /// state.
     private func matches(
         _ matcher: Int,
         _ segment: ScannedSegment,

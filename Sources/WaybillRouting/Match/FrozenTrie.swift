@@ -206,7 +206,7 @@ extension FrozenTrie {
         )
     }
 
-    /// Whether the route also matches with case-sensitive segments.
+    /// Returns whether the route also matches with case-sensitive segments.
     @inline(never)
     private func isExactCase(_ route: UInt32, _ text: String) -> Bool {
         var conventions = self.trie.rules.conventions

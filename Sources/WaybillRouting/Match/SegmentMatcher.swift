@@ -62,7 +62,7 @@ struct SegmentMatcher: Sendable {
 }
 
 extension SegmentMatcher {
-    /// Whether the segment matches; adds its captures to the state.
+    /// Returns whether the segment matches; adds its captures to the state.
     func matches(_ text: Span<UInt8>, _ range: Range<Int>, _ state: inout some MatchState & ~Copyable) -> Bool
     {
         switch self.kind {
@@ -204,7 +204,7 @@ extension SegmentMatcher {
         }
     }
 
-    /// Whether a character begins at an index, or the segment ends there.
+    /// Returns whether a character begins at an index, or the segment ends there.
     private static func isBoundary(_ text: Span<UInt8>, _ index: Int, _ range: Range<Int>) -> Bool {
         index == range.upperBound || !UTF8Decoder.isContinuation(text[index])
     }

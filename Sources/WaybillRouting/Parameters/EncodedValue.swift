@@ -50,8 +50,8 @@ package enum EncodedValues {
         return values.mapValues { self.plain($0) }
     }
 
-    /// Whether a type is `any Sendable` or an optional of it: a cast to such a type succeeds with the encoded
-    /// value itself.
+    /// Returns whether a type is `any Sendable` or an optional of it: a cast to such a type succeeds with the
+    /// encoded value itself.
     ///
     /// The function compares addresses, because every successful cast calls it. At run time `any Sendable` is
     /// the same type as `Any`.

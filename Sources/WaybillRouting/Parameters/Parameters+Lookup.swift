@@ -52,7 +52,7 @@ extension Parameters {
         return found
     }
 
-    /// Whether the decoded name of a query item equals `name`.
+    /// Returns whether the decoded name of a query item equals `name`.
     @inline(__always)
     func isName(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: Span<UInt8>) -> Bool {
         if self.layout.hasEscapes { return Self.isDecoded(bytes, range, name) }

@@ -136,7 +136,7 @@ extension Parameters {
         Number(exactly: number)
     }
 
-    /// Whether a passed value is an optional without a value.
+    /// Returns whether a passed value is an optional without a value.
     ///
     /// A passed nil wins over a value of the URL. If no optional is expected, the parameter is missing; it is
     /// not the text "nil".

@@ -7,7 +7,7 @@ enum PatternConstraint: Sendable, Hashable {
     case uuid
     case regex(RegularExpression)
 
-    /// The constraint of a type of the route language; nil for an unknown type.
+    /// Returns the constraint for a type of the route language; nil for an unknown type.
     static func named(_ type: String) -> Self? {
         switch type {
         case "string": PatternConstraint.none
@@ -19,7 +19,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// The type as patterns spell it.
+    /// The name of the type, as patterns spell it.
     var typeName: String {
         switch self {
         case .none: "string"
@@ -31,7 +31,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// The noun for error messages: "is not an int".
+    /// The noun for error messages, as in "is not an int".
     var noun: String {
         switch self {
         case .none: "text"
@@ -43,7 +43,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// The constraint as part of a segment's shape, in which names do not count.
+    /// The constraint as part of a segment's shape, which ignores names.
     var shape: String {
         switch self {
         case .none: ":"
@@ -52,7 +52,7 @@ enum PatternConstraint: Sendable, Hashable {
         }
     }
 
-    /// Whether the constraint accepts a non-empty value.
+    /// Returns whether the constraint accepts a non-empty value.
     func allows(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         switch self {
         case .none: true
@@ -69,7 +69,7 @@ enum PatternConstraint: Sendable, Hashable {
         guard range.count == 4 || range.count == 5, range.count <= text.count else { return false }
         var word: UInt64 = 0
         for index in range { word = word << 8 | UInt64(text[index] | 0x20) }
-        // Setting bit 5 folds the letters of both words to lower case; `isWord` excludes bytes that are not
+        // Setting bit 5 folds the letters of both words to lower case. `isWord` excludes bytes that are not
         // letters.
         let isWord = range.allSatisfy { ASCII.isLetter(text[$0]) }
         return isWord && (word == 0x74_72_75_65 || word == 0x66_61_6c_73_65)
@@ -86,7 +86,7 @@ enum PatternConstraint: Sendable, Hashable {
     }
 }
 
-/// The types as automata, for segments with several pieces side by side.
+/// Automata for the types, used in segments with several adjacent pieces.
 extension PatternConstraint {
     /// The automaton of the constraint; nil when it accepts every text.
     var automaton: RegexAutomaton? {
@@ -153,7 +153,7 @@ extension PatternConstraint {
         )
     }
 
-    /// Builds an automaton that is known to be within the limit of states.
+    /// Builds an automaton that is known to stay within the limit of states.
     private static func automaton(_ node: RegexNode) -> RegexAutomaton {
         var budget = RegexBudget.code
         do {
@@ -163,7 +163,7 @@ extension PatternConstraint {
         }
     }
 
-    /// The whole numbers up to a largest one, with any number of leading zeros.
+    /// Returns an expression for the integers up to `largest`, with any number of leading zeros.
     private static func upTo(_ largest: String) -> RegexNode {
         let digits = Array(largest.unicodeScalars.map(\.value))
         return .sequence([
@@ -172,8 +172,9 @@ extension PatternConstraint {
         ])
     }
 
-    /// The numbers with this many digits that are not larger: at the first digit that differs, theirs is
-    /// smaller.
+    /// Returns an expression for the numbers that have as many digits and are not larger.
+    ///
+    /// At the first digit that differs, the digit of a smaller number is smaller.
     private static func upTo(_ digits: ArraySlice<UInt32>) -> RegexNode {
         guard let digit = digits.first else { return .empty }
         let same = RegexNode.sequence([

@@ -9,7 +9,7 @@ struct PatternParser {
         var scheme: String
         /// The segment sequences that the pattern matches, the longest first.
         var variants: [[PatternSegment]]
-        /// The text of each variant when there are several; else empty.
+        /// The text of each variant when there are several; otherwise empty.
         var alternatives: [String]
     }
 
@@ -54,7 +54,7 @@ struct PatternParser {
         return Result(scheme: scheme, variants: variants, alternatives: alternatives)
     }
 
-    /// The path, without a host that is not a segment and without a query that is ignored.
+    /// Returns the path, without a host that is not a segment and without an ignored query.
     private func path(_ bytes: [UInt8]) -> [UInt8] {
         let conventions = self.rules.conventions
         if conventions.host == .isFirstSegment, conventions.patternQuery == .isText { return bytes }
@@ -76,7 +76,7 @@ struct PatternParser {
         return Array(isQueryIgnored ? path.prefix { $0 != UInt8(ascii: "?") } : path)
     }
 
-    /// The end of the scheme; 0 when there is none.
+    /// Returns the end of the scheme; 0 when there is none.
     private static func schemeEnd(_ bytes: [UInt8]) -> Int {
         for (index, byte) in bytes.enumerated() {
             if ASCII.isLetter(byte) || (index > 0 && ASCII.isSchemeTail(byte)) { continue }
@@ -101,7 +101,7 @@ struct PatternParser {
 /// Expands optional groups: `a(/b)(/c)` becomes `a/b/c`, `a/b`, `a/c` and `a`.
 struct OptionalGroups {
     private let path: [UInt8]
-    /// The maximum number of groups; each doubles the number of expansions.
+    /// The maximum number of groups; each group doubles the number of expansions.
     private let limit: Int
     private let error: (String) -> RoutingError
 
@@ -125,7 +125,7 @@ struct OptionalGroups {
                 path[..<group.lowerBound] + path[(group.lowerBound + 1)..<(group.upperBound - 1)]
                     + path[group.upperBound...]
             )
-            // Group n is found once for each expansion of the groups before it.
+            // Group n is found once for each expansion of the previous groups.
             groups += 1
             guard groups < 1 << self.limit else {
                 throw self.error("the pattern has more than \(self.limit) optional groups")
@@ -135,7 +135,7 @@ struct OptionalGroups {
         return done
     }
 
-    /// The range of the first group, brackets included.
+    /// Returns the range of the first group, including its parentheses.
     private func firstGroup(in path: [UInt8]) throws(RoutingError) -> Range<Int>? {
         var index = 0
         var start: Int?

@@ -1,13 +1,13 @@
-/// Who wrote a pattern, which decides how much work it may take to read it.
+/// The origin of a pattern, which limits the work that parsing it may take.
 package enum PatternSource: Sendable {
     /// The program.
     case code
     /// A subscriber behind a socket, HTTP or the console.
     case peer
-    /// Another node of a cluster, which has the pattern in its code.
+    /// Another node of a cluster, whose code contains the pattern.
     case node
 
-    /// The budget for the regular expressions of a pattern; nil when it may have none.
+    /// Returns the budget for the regular expressions of a pattern; nil when the pattern may have none.
     func budget(_ limits: RoutingLimits) -> RegexBudget? {
         switch self {
         case .code: .code
@@ -15,7 +15,7 @@ package enum PatternSource: Sendable {
         }
     }
 
-    /// The maximum number of optional groups; each doubles the number of patterns that a pattern stands for.
+    /// The maximum number of optional groups; each group doubles the number of expansions.
     var groupLimit: Int {
         switch self {
         case .code, .node: 6

@@ -1,15 +1,16 @@
-/// One form of a pattern's URLs as other languages write it: `app://user/{uid}`.
+/// One form of a pattern's URLs in the syntax of other languages: `app://user/{uid}`.
 ///
-/// A pattern with optional groups has several. What `{name}` cannot say (`*`, `**`, globs) stands there as a
-/// name too, and ``isExact`` says so.
+/// A pattern with optional groups has several forms. `{name}` cannot express `*`, `**` and globs. The
+/// template has a name in their place, and ``isExact`` is false.
 package struct PatternTemplate: Sendable, Hashable {
-    /// What stands in braces.
+    /// A name in braces, with the type of its value.
     package struct Parameter: Sendable, Hashable {
         /// The name in the braces.
         package let name: String
-        /// The type as patterns spell it: `string`, `int`, `double`, `bool`, `uuid`, `path` or `regex`.
+        /// The name of the type, as patterns spell it: `string`, `int`, `double`, `bool`, `uuid`, `path` or
+        /// `regex`.
         package let type: String
-        /// The regular expression that values match, if the pattern has one.
+        /// The regular expression that values match; nil if the pattern has none.
         package let expression: String?
         /// Whether handlers can read the value.
         package let isCaptured: Bool
@@ -18,9 +19,9 @@ package struct PatternTemplate: Sendable, Hashable {
     package let scheme: String
     /// The segments, percent-encoded, with `{name}` for values.
     package private(set) var segments: [String] = []
-    /// What stands in braces, in the order of the segments.
+    /// The parameters in braces, in the order of the segments.
     package private(set) var parameters: [Parameter] = []
-    /// Whether each `{name}` stands for one value of one segment.
+    /// Whether each `{name}` represents one value of one segment.
     package private(set) var isExact = true
 
     fileprivate init(_ scheme: String, _ variant: [PatternSegment]) {
@@ -54,7 +55,8 @@ package struct PatternTemplate: Sendable, Hashable {
         }
     }
 
-    /// A value in braces; one without a name is `any`, `any2`, and so on.
+    /// Adds a parameter and returns its name in braces; values without a name are called `any`, `any2`, and
+    /// so on.
     private mutating func braces(_ name: String?, _ type: String, _ expression: String? = nil) -> String {
         let taken = Set(self.parameters.map(\.name))
         var unique = name ?? "any"
@@ -71,6 +73,6 @@ package struct PatternTemplate: Sendable, Hashable {
 }
 
 extension RoutePattern {
-    /// The forms of the pattern's URLs, the longest first.
+    /// The templates of the pattern's URLs, the longest first.
     package var templates: [PatternTemplate] { self.variants.map { PatternTemplate(self.scheme, $0) } }
 }

@@ -1,13 +1,13 @@
-/// Patterns that are printed without being parsed: literal segments of unreserved characters, and
-/// placeholders that are whole segments.
+/// Patterns that can be printed without parsing: literal segments of unreserved characters, and placeholders
+/// that are whole segments.
 ///
-/// What such a pattern gives back is known, so that a URL need not be matched to see it. Everything else is
-/// printed by ``RoutePattern/url(with:)``, which says what is wrong with a value.
+/// The values that a plain pattern reads back from its URL are known without a match.
+/// ``RoutePattern/url(with:)`` prints all other patterns, and its errors describe the values that it rejects.
 package enum PlainPattern {
-    /// Longer URLs take the general way, which knows the limits.
+    /// The maximum length of a URL, in bytes; the general method handles longer URLs and knows the limits.
     private static let lengthLimit = 1_024
 
-    /// Whether a pattern has no placeholder, and is the only URL that it matches.
+    /// Returns whether a pattern has no placeholder and matches only the URL that it spells.
     package static func isURL(_ pattern: String) -> Bool {
         let bytes = pattern.utf8.span
         guard let start = self.endOfScheme(bytes), bytes.count <= self.lengthLimit else { return false }
@@ -22,9 +22,10 @@ package enum PlainPattern {
         return !isFirst
     }
 
-    /// The URL of a pattern and values: those that it does not name become the query, in their order.
+    /// Returns the URL of a pattern with values; values that the pattern does not name become the query, in
+    /// their order.
     ///
-    /// - Returns: nil if the pattern or a value is not plain.
+    /// - Returns: the URL; nil if the pattern or a value is not plain.
     package static func url(_ pattern: String, _ values: [(name: String, text: String)]) -> String? {
         let bytes = pattern.utf8.span
         guard let start = self.endOfScheme(bytes) else { return nil }
@@ -35,7 +36,7 @@ package enum PlainPattern {
             let end = self.endOfSegment(bytes, index)
             guard end > index else { return nil }
             if bytes[index] == UInt8(ascii: ":") {
-                // A host may be compared without regard to case, and so give back another text.
+                // A host may be compared without case, and then another text would be read back.
                 guard index > start, let name = self.name(bytes, index &+ 1, end), !names.contains(name),
                     let value = self.only(name, of: values), self.isPlain(value)
                 else { return nil }
@@ -62,7 +63,7 @@ package enum PlainPattern {
         return url.count <= self.lengthLimit ? String(decoding: url, as: UTF8.self) : nil
     }
 
-    /// Where the first segment begins; nil if there is no scheme, or none in lower case.
+    /// Returns the start of the first segment; nil without a scheme, or if the scheme is not in lower case.
     @inline(__always)
     private static func endOfScheme(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
@@ -94,7 +95,7 @@ package enum PlainPattern {
         return found
     }
 
-    /// Whether a segment with this text is nothing but a text.
+    /// Returns whether the text can be a segment: it is not empty and does not begin with a dot.
     private static func isPlain(_ value: String) -> Bool {
         !value.isEmpty && value.utf8.first != UInt8(ascii: ".")
     }

@@ -1,7 +1,7 @@
 extension RoutePattern {
-    /// A URL that the pattern matches, with random values of the right types; for tests and checks.
+    /// Returns a URL that the pattern matches, with random values of the right types; for tests and checks.
     ///
-    /// - Parameter generator: the source of randomness; a seeded generator yields the same URL each time.
+    /// - Parameter generator: the source of randomness; a generator with the same seed yields the same URL.
     /// - Returns: a URL. Another pattern of a table may match it better.
     public func example(using generator: inout some RandomNumberGenerator) -> String {
         let variant = self.variants.randomElement(using: &generator) ?? []
@@ -17,7 +17,7 @@ extension RoutePattern {
 struct PatternSampler<Generator: RandomNumberGenerator> {
     var generator: Generator
 
-    /// The text of a segment, percent-encoded; several segments for a rest.
+    /// Returns text for a segment, percent-encoded; several segments for a rest.
     mutating func text(of segment: PatternSegment) -> String {
         switch segment {
         case .literal(let text): return PercentCoding.encode(text)
@@ -35,7 +35,7 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         }
     }
 
-    /// A value that a constraint allows.
+    /// Returns a value that a constraint allows.
     mutating func value(_ constraint: PatternConstraint) -> String {
         switch constraint {
         case .none: return self.word()
@@ -56,7 +56,7 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
     }
 
     private mutating func letters(_ count: Int, of alphabet: String) -> String {
-        // By bytes: a character of a string is looked for from its beginning.
+        // The alphabet is indexed by bytes, because a string finds a character by counting from its start.
         let letters = (0..<count).compactMap { _ in alphabet.utf8.randomElement(using: &self.generator) }
         return String(decoding: letters, as: UTF8.self)
     }
@@ -69,8 +69,8 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         case .choice(let nodes):
             return nodes.randomElement(using: &self.generator).map { self.text(of: $0) } ?? ""
         case .repetition(let node, let from, let to):
-            // The least number of repetitions, at least one since a value may not be empty, and up to two
-            // more.
+            // The count is at least the minimum, at least one because a value may not be empty, and at most
+            // two above the minimum.
             let most = min(to ?? from + 2, from + 2)
             let count = Int.random(in: min(max(from, 1), most)...most, using: &self.generator)
             return (0..<count).map { _ in self.text(of: node) }.joined()
@@ -90,7 +90,7 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
     }
 }
 
-/// A random number generator whose sequence depends on its seed alone, so that a failure can be reproduced.
+/// A random number generator whose sequence depends only on its seed, so that a failure can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,7 +1,8 @@
 extension RoutePattern {
-    /// Whether a URL may match this pattern and another one.
+    /// Returns whether a URL may match both this pattern and another one.
     ///
-    /// False only when no URL matches both; segments with text beside values count as overlapping.
+    /// False means that no URL matches both. Segments in which text and values are combined count as
+    /// overlapping.
     package func mayOverlap(with other: RoutePattern) -> Bool {
         guard self.scheme == other.scheme else { return false }
         return self.variants.contains { own in
@@ -10,7 +11,7 @@ extension RoutePattern {
     }
 }
 
-/// Compares two segment sequences: for each pair of prefixes, whether some path may match both.
+/// A comparison of two segment sequences: for each pair of prefixes, whether a path may match both.
 private struct SegmentOverlap {
     private let left: [PatternSegment]
     private let right: [PatternSegment]
@@ -21,8 +22,8 @@ private struct SegmentOverlap {
     }
 
     var mayOverlap: Bool {
-        // `row[j]` is true when the segments of the left one so far, and the first j of the right one, may match
-        // the same path.
+        // `row[j]` is true when a path may match both the left segments so far and the first j right
+        // segments.
         var row = [Bool](repeating: false, count: self.right.count + 1)
         row[0] = true
         for segment in self.left {

@@ -1,19 +1,19 @@
 extension RoutePattern {
-    /// The URL from which the pattern reads these values.
+    /// Returns the URL from which the pattern reads these values.
     ///
     /// Values are percent-encoded as needed. Values that the pattern does not name become the query, sorted
-    /// by name; an optional group is printed when all its values are given.
+    /// by name. An optional group is printed when all its values are given.
     ///
     /// - Parameter values: the text of each parameter; the segments of a rest are joined by `/`.
     /// - Returns: the URL, with the scheme of the pattern.
-    /// - Throws: ``RoutingError/Code/missingParameter`` that names what is missing, or
+    /// - Throws: ``RoutingError/Code/missingParameter`` that names the missing parameter, or
     ///   ``RoutingError/Code/invalidParameter`` for a value that could not be read back.
     public func url(with values: [String: String]) throws(RoutingError) -> String {
         let printer = PatternPrinter(pattern: self, values: values)
         return try printer.print()
     }
 
-    /// Whether the pattern can be printed: a wildcard without a name has no value to print.
+    /// Whether the pattern can be printed; a wildcard without a name has no value to print.
     package var canBePrinted: Bool {
         self.variants.joined()
             .allSatisfy { segment in
@@ -96,7 +96,7 @@ struct PatternPrinter {
         return value
     }
 
-    /// Matches the printed URL and compares the values: adjacent values may be ambiguous.
+    /// Matches the printed URL and compares the values, because adjacent values may be ambiguous.
     private func check(_ url: String) throws(RoutingError) {
         var trie = RouteTrie(rules: self.pattern.rules)
         _ = try trie.insert(self.pattern, fileID: "", line: 0)

@@ -1,8 +1,8 @@
-/// A segment of a pattern without the names of its values, as the addresses of other systems show it.
+/// A segment of a pattern without the names of its values, for the addresses of other systems.
 package enum SegmentShape: Sendable, Hashable {
-    /// Text, decoded, that must be equal.
+    /// Decoded text that must be equal.
     case literal(String)
-    /// Any one segment of a kind: the text of the placeholder without the name.
+    /// Any one segment of a kind: the text of the placeholder without its name.
     case value(String)
     /// One or more segments.
     case rest

@@ -2,33 +2,34 @@
 ///
 /// `Docs/Routing.md` shows every form with an example.
 public struct RoutePattern: Sendable {
-    /// A parameter that a pattern names.
+    /// A named parameter of a pattern.
     public struct Parameter: Sendable, Hashable {
         /// The name under which handlers read the value.
         public let name: String
-        /// The type as patterns spell it: `string`, `int`, `double`, `bool`, `uuid`, `path` or `regex`.
+        /// The name of the type, as patterns spell it: `string`, `int`, `double`, `bool`, `uuid`, `path` or
+        /// `regex`.
         public let type: String
     }
 
-    /// The pattern as it was written.
+    /// The original text of the pattern.
     public let text: String
-    /// The scheme, as tables compare it; the default scheme when the pattern names none.
+    /// The scheme in the form that tables compare; the default scheme when the pattern has none.
     public let scheme: String
-    /// The segment sequences that the pattern matches, the longest first; more than one where it has optional
+    /// The segment sequences that the pattern matches, the longest first; several if the pattern has optional
     /// groups.
     let variants: [[PatternSegment]]
-    /// The text of each variant, without the scheme, when optional groups give several; else empty.
+    /// The text of each variant, without the scheme, when optional groups yield several; otherwise empty.
     private let alternatives: [String]
     let rules: RoutingRules
 
-    /// Parses a pattern.
+    /// Creates a pattern by parsing its text.
     ///
     /// - Parameters:
     ///   - text: the pattern, with or without a scheme.
-    ///   - conventions: the forms that it may have, and their meaning.
-    ///   - defaultScheme: the scheme of a pattern that names none.
-    ///   - limits: how large it may be.
-    /// - Throws: ``RoutingError/Code/invalidPattern`` with a message that says what is wrong.
+    ///   - conventions: the forms that the pattern may have, and their meaning.
+    ///   - defaultScheme: the scheme of a pattern without one.
+    ///   - limits: the upper bounds on the pattern.
+    /// - Throws: ``RoutingError/Code/invalidPattern`` with a message that describes the problem.
     public init(
         _ text: String,
         conventions: RoutingConventions = .waybill,
@@ -47,15 +48,17 @@ public struct RoutePattern: Sendable {
         self.alternatives = result.alternatives
     }
 
-    /// The same pattern by rules with another default scheme, or another fallback: if it names no scheme,
-    /// that of its own rules is written down.
+    /// Returns the pattern under rules with another default scheme, or another fallback, and keeps its
+    /// scheme.
+    ///
+    /// If the other rules would change the scheme, the current scheme is added to the text.
     func read(by rules: RoutingRules) -> Self {
         let read = try? Self(self.text, rules)
         if let read, read.scheme == self.scheme { return read }
         return (try? Self("\(self.scheme):\(self.text)", rules)) ?? self
     }
 
-    /// The parameters in the order of the pattern, including those of optional groups.
+    /// The parameters in the order of the pattern, including the parameters of optional groups.
     public var parameters: [Parameter] {
         var seen: [Parameter] = []
         for parameter in self.variants.joined().flatMap(\.parameters)
@@ -67,12 +70,12 @@ public struct RoutePattern: Sendable {
 }
 
 extension RoutePattern {
-    /// The same addresses as patterns without optional groups, the longest first.
+    /// Patterns without optional groups that together match the same addresses, the longest first.
     ///
-    /// The pattern itself when it has no optional group.
+    /// If the pattern has no optional group, the only element is the pattern itself.
     package var expansions: [RoutePattern] {
         let expansions = self.alternatives.compactMap { try? Self("\(self.scheme):\($0)", self.rules) }
-        // Conventions that leave the host out could read a part of the path as a host.
+        // Conventions that ignore the host could read a part of the path as a host.
         return expansions.map(\.variants) == self.variants.map { [$0] } ? expansions : [self]
     }
 
@@ -81,12 +84,12 @@ extension RoutePattern {
 }
 
 extension RoutePattern: Hashable {
-    /// Compares what the patterns match and what they name, not their spelling.
+    /// Compares the addresses that the patterns match and the names of their values, but not their spelling.
     public static func == (left: Self, right: Self) -> Bool {
         left.scheme == right.scheme && left.variants == right.variants
     }
 
-    /// Hashes scheme and segments.
+    /// Hashes the scheme and the segments.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.scheme)
         hasher.combine(self.variants)
@@ -94,15 +97,15 @@ extension RoutePattern: Hashable {
 }
 
 extension RoutePattern: CustomStringConvertible {
-    /// The pattern as it was written.
+    /// The original text of the pattern.
     public var description: String { self.text }
 }
 
 /// One segment of a pattern.
 enum PatternSegment: Sendable, Hashable {
-    /// Text, decoded, that must be equal.
+    /// Decoded text that must be equal.
     case literal([UInt8])
-    /// Typed values, wildcards, or several pieces side by side.
+    /// A typed value, a wildcard, or several adjacent pieces.
     case compound([PatternPiece])
     /// Any one segment, captured as a parameter.
     case placeholder(String)
@@ -114,9 +117,9 @@ enum PatternSegment: Sendable, Hashable {
 
 /// A piece of a compound segment.
 enum PatternPiece: Sendable, Hashable {
-    /// Text, decoded.
+    /// Decoded text.
     case literal([UInt8])
-    /// A value; captured if it has a name.
+    /// A value, which is captured if it has a name.
     case value(name: String?, PatternConstraint)
 }
 

@@ -1,4 +1,4 @@
-/// Parses the path of a pattern without optional groups into segments, and segments into pieces.
+/// Parses the path of a pattern, without optional groups, into segments, and each segment into pieces.
 struct SegmentParser {
     struct Failure: Error {
         let message: String
@@ -10,7 +10,7 @@ struct SegmentParser {
     private var literal: [UInt8] = []
     private var pieces: [PatternPiece] = []
     private var result: [PatternSegment] = []
-    /// The work that regular expressions may take; nil when they are not allowed.
+    /// The work that regular expressions may still take; nil when they are not allowed.
     private(set) var budget: RegexBudget?
 
     init(_ path: [UInt8], _ conventions: RoutingConventions, budget: RegexBudget?) {
@@ -39,7 +39,7 @@ struct SegmentParser {
 
     private var isAtStart: Bool { self.literal.isEmpty && self.pieces.isEmpty }
 
-    /// Parses forms that must be a whole segment: rests, and the placeholders of some conventions.
+    /// Parses a form that must be a whole segment: a rest, or a placeholder of some conventions.
     private mutating func readWhole() throws(Failure) -> Bool {
         guard self.isAtStart else { return false }
         let segment = self.path[self.index..<self.segmentEnd]
@@ -62,7 +62,7 @@ struct SegmentParser {
         return true
     }
 
-    /// The name of `**`, `**name`, `*name` or `<path:name>`.
+    /// Returns the name in `**name`, `*name` or `<path:name>`; returns `**` for `**` alone.
     private func restName(_ segment: ArraySlice<UInt8>) -> String? {
         guard let first = segment.first, first == UInt8(ascii: "*") || first == UInt8(ascii: "<") else {
             return nil
@@ -80,7 +80,7 @@ struct SegmentParser {
         return Self.isName(name.utf8) ? String(name) : nil
     }
 
-    /// Parses a placeholder or wildcard that begins at the index, if one does.
+    /// Parses a placeholder or wildcard at the index; returns false if none begins there.
     private mutating func readValue() throws(Failure) -> Bool {
         switch (self.path[self.index], self.conventions.placeholders) {
         case (UInt8(ascii: "<"), .angleBrackets):
@@ -194,8 +194,9 @@ struct SegmentParser {
         String(decoding: self.path[start..<end], as: UTF8.self)
     }
 
-    /// The text of a regular expression; a percent-encoded character is escaped, so that it stands for
-    /// itself.
+    /// Returns the text of a regular expression.
+    ///
+    /// A percent-encoded character is escaped with a backslash, so that it is matched literally.
     private func expression(_ start: Int, _ end: Int) -> String {
         var text: [UInt8] = []
         var index = start
@@ -210,7 +211,7 @@ struct SegmentParser {
 
     private func nameEnd(_ start: Int) -> Int { Self.nameEnd(self.path, start) }
 
-    /// The end of `<word>`, for conventions that know only this form.
+    /// Returns the end of `<word>`, for conventions that support only this form.
     private func angleEnd() -> Int? {
         guard self.path[self.index] == UInt8(ascii: "<") else { return nil }
         var end = self.index + 1
@@ -231,7 +232,7 @@ struct SegmentParser {
         return path[start...].firstIndex { !ASCII.isNameTail($0) } ?? path.count
     }
 
-    /// The end of `:name(...)`; nil when no name with a regular expression begins at the index.
+    /// Returns the end of `:name(...)`; nil when no name with a regular expression begins at the index.
     static func regexEnd(_ path: [UInt8], at index: Int) -> Int? {
         guard path[index] == UInt8(ascii: ":") else { return nil }
         let open = self.nameEnd(path, index + 1)
@@ -247,7 +248,7 @@ struct SegmentParser {
             case UInt8(ascii: "["):
                 if !isInSet {
                     isInSet = true
-                    // A `]` right after the opening bracket is a member of the set.
+                    // A `]` directly after the opening bracket is a member of the set.
                     if index + 1 < path.count, path[index + 1] == UInt8(ascii: "^") { index += 1 }
                     if index + 1 < path.count, path[index + 1] == UInt8(ascii: "]") { index += 1 }
                 }

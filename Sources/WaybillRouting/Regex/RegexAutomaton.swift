@@ -1,7 +1,9 @@
-/// A regular expression as a Glushkov automaton: one state per character of the expression, no backtracking.
+/// A regular expression as a Glushkov automaton, with one state per character of the expression and no
+/// backtracking.
 ///
-/// All active states are bits of a few words and advance together, so matching takes time proportional to the
-/// length of the text times the length of the expression at most. The automaton runs in both directions.
+/// All active states are bits of a few words and advance together. So matching takes at most time
+/// proportional to the length of the text times the length of the expression. The automaton runs in both
+/// directions.
 struct RegexAutomaton: Sendable, Hashable {
     let sets: [CharacterSet]
     /// The number of words in a set of states.
@@ -13,12 +15,12 @@ struct RegexAutomaton: Sendable, Hashable {
     /// The sets of predecessors of all states, concatenated.
     let precede: [UInt64]
 
-    /// Builds the automaton of an expression.
+    /// Creates the automaton of an expression.
     ///
     /// - Parameters:
     ///   - node: The expression.
-    ///   - budget: The work that may be done, from which the work that was done is taken.
-    /// - Throws: The reason that the expression is too large.
+    ///   - budget: The work that may be done; the work of this call is subtracted.
+    /// - Throws: The reason why the expression is too large.
     init(_ node: RegexNode, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var builder = RegexBuilder(budget)
         defer { budget = builder.budget }
@@ -47,14 +49,14 @@ struct RegexAutomaton: Sendable, Hashable {
 }
 
 extension RegexAutomaton {
-    /// Whether the whole range matches.
+    /// Returns whether the whole range matches.
     func matches(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         self.width == 1
             ? self.matchesNarrowly(text, range)
             : self.shortestEnd(text, range) { $0 == range.upperBound } != nil
     }
 
-    /// Like `matches`, for automata of at most 64 states; allocates nothing.
+    /// Returns whether the whole range matches, for automata of at most 64 states; allocates nothing.
     private func matchesNarrowly(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var index = range.lowerBound
         var next = self.first[0]
@@ -77,7 +79,8 @@ extension RegexAutomaton {
         return states & self.last[0] != 0
     }
 
-    /// The end of the shortest match that begins at the start of the range and ends where `allows` is true.
+    /// Returns the end of the shortest match that begins at the start of the range and ends where `allows` is
+    /// true.
     func shortestEnd(_ text: Span<UInt8>, _ range: Range<Int>, where allows: (Int) -> Bool) -> Int? {
         var index = range.lowerBound
         var next = self.first
@@ -92,7 +95,7 @@ extension RegexAutomaton {
         return nil
     }
 
-    /// For each offset of the range, whether a match can begin there and end at an allowed offset.
+    /// Returns, for each offset of the range, whether a match can begin there and end at an allowed offset.
     ///
     /// Offsets count from the start of the range and include its end.
     func starts(_ text: Span<UInt8>, _ range: Range<Int>, endingAt allowed: [Bool]) -> [Bool] {
@@ -114,7 +117,7 @@ extension RegexAutomaton {
         return result
     }
 
-    /// Reduces the candidates in `next` to the states that accept the character, and sets `next` to their
+    /// Computes in `states` the candidates of `next` that accept the character, and sets `next` to their
     /// successors.
     private func step(
         _ scalar: UInt32,

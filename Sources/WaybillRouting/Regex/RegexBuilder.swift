@@ -1,7 +1,7 @@
-/// How much work it may take to read the regular expressions of one pattern.
+/// The work that parsing the regular expressions of one pattern may take.
 ///
-/// Counted repetitions are expanded, and repetitions of repetitions multiply, so a short text can ask for any
-/// amount of work, even where the result is small or empty. The budget bounds the work itself.
+/// Counted repetitions are expanded, and nested repetitions multiply. So a short text can require any amount
+/// of work, even if the result is small or empty. The budget limits the work itself.
 struct RegexBudget {
     /// The maximum number of states of one expression.
     let states: Int
@@ -14,7 +14,7 @@ struct RegexBudget {
     /// The budget of a pattern that a peer sends; its steps take less than a millisecond.
     static var peer: Self { Self(states: 64, steps: 1 << 13) }
 
-    /// Takes steps out of the budget; throws when too few are left.
+    /// Subtracts steps from the budget; throws when too few are left.
     mutating func spend(_ count: Int) throws(RegexParser.Failure) {
         guard count <= self.steps else {
             throw RegexParser.Failure("its nested repetitions would take too much work")
@@ -25,7 +25,7 @@ struct RegexBudget {
 
 /// Builds the states of an automaton and their successors.
 struct RegexBuilder {
-    /// A part of the expression: the states with which it may begin and end.
+    /// A part of the expression, with the states at which it may begin and end.
     struct Part {
         var first: Set<Int> = []
         var last: Set<Int> = []

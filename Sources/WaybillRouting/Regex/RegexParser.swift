@@ -1,12 +1,12 @@
 /// Parses regular expressions: characters, classes, groups, alternatives, repetitions and anchors.
 ///
-/// Lookaround and backreferences are refused, because an automaton cannot match them in linear time.
+/// Lookaround and backreferences are rejected, because an automaton cannot match them in linear time.
 struct RegexParser {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     private var depth = 0
 
-    /// Why a text is not a regular expression.
+    /// The reason why a text is not a valid regular expression.
     struct Failure: Error {
         let message: String
 
@@ -67,7 +67,7 @@ struct RegexParser {
         guard let (from, to) = bounds else { return atom }
         // `bounds()` stops before the closing bracket, so this skips the last character of every quantifier.
         self.index += 1
-        // Values are always as short as possible, so a lazy quantifier means the same as a greedy one.
+        // Values are always as short as possible, so lazy and greedy quantifiers have the same meaning.
         _ = self.take("?")
         if let next = self.next, "*+?".unicodeScalars.contains(next) {
             throw Failure("a repetition follows another repetition")
@@ -75,7 +75,7 @@ struct RegexParser {
         return .repetition(atom, from: from, to: to)
     }
 
-    /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing bracket; anything else is text.
+    /// Parses `{n}`, `{n,}` or `{n,m}` up to the closing brace; any other text is literal.
     private mutating func bounds() throws(Failure) -> (Int, Int?)? {
         let start = self.index
         self.index += 1
@@ -169,7 +169,7 @@ struct RegexParser {
         throw Failure("a set is not closed")
     }
 
-    /// One character of a set; nil when it was a class such as `\d`, whose ranges are added.
+    /// Parses one character of a set; returns nil for a class such as `\d`, whose ranges are added.
     private mutating func member(
         _ scalar: Unicode.Scalar,
         _ ranges: inout [ClosedRange<UInt32>]

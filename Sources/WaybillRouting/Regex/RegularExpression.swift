@@ -1,10 +1,10 @@
 /// A regular expression that matches whole values in linear time.
 struct RegularExpression: Sendable {
-    /// The source of the expression, without anchors at its ends.
+    /// The source of the expression, without anchors at its start and end.
     let source: String
     let automaton: RegexAutomaton
 
-    /// Reads an expression within a budget, from which the work that was done is taken.
+    /// Creates an expression by parsing text within a budget, from which the work is subtracted.
     init(_ text: String, budget: inout RegexBudget) throws(RegexParser.Failure) {
         var parser = RegexParser(text)
         guard let node = try parser.parse().withoutAnchors() else {
@@ -37,7 +37,7 @@ indirect enum RegexNode: Sendable, Hashable {
     /// `$`: the end of the value.
     case end
 
-    /// A text as a sequence of characters.
+    /// Returns the sequence of a text's characters.
     static func text(_ text: String) -> Self { .sequence(text.unicodeScalars.map { .set(CharacterSet($0)) }) }
 
     static func optional(_ node: Self) -> Self { .repetition(node, from: 0, to: 1) }
@@ -45,9 +45,9 @@ indirect enum RegexNode: Sendable, Hashable {
 }
 
 extension RegexNode {
-    /// The expression without anchors, or nil when its anchors make a match impossible.
+    /// Returns the expression without anchors, or nil when its anchors make a match impossible.
     ///
-    /// An expression is always matched against the whole value, so an anchor is either redundant or makes its
+    /// An expression is always matched against the whole value. So an anchor is either redundant or makes its
     /// alternative impossible.
     func withoutAnchors() -> RegexNode? { self.strip(atStart: true, atEnd: true) }
 
@@ -70,7 +70,7 @@ extension RegexNode {
             }
             return from == 0 ? .optional(once) : once
         case .sequence(let parts):
-            // Nodes that match only the empty text may stand between an anchor and the edge.
+            // Nodes that match only the empty text may be between an anchor and the edge.
             let lastFirst = parts.prefix(while: \.isEmptyText).count
             let firstLast = parts.count - 1 - parts.reversed().prefix(while: \.isEmptyText).count
             var stripped: [RegexNode] = []
@@ -97,10 +97,10 @@ extension RegexNode {
 
 /// A set of characters that one position of a regular expression matches.
 struct CharacterSet: Sendable, Hashable {
-    /// The members, or, when the set is negated, the characters that are not members.
+    /// The members; if the set is negated, the characters that are not members.
     private(set) var ranges: [ClosedRange<UInt32>]
     var isNegated = false
-    /// Membership of ASCII characters, as a bit set.
+    /// The members in ASCII, as a bit set.
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
@@ -130,7 +130,7 @@ struct CharacterSet: Sendable, Hashable {
     static let word = Self([48...57, 65...90, 95...95, 97...122])
     static let space = Self([9...13, 32...32, 0xa0...0xa0, 0x2028...0x2029])
 
-    /// The sets of `\d`, `\w`, `\s` and their negations.
+    /// Returns the set of `\d`, `\w`, `\s` or their negations; nil for another letter.
     static func escape(_ letter: Unicode.Scalar) -> Self? {
         switch letter {
         case "d": .digit

@@ -1,10 +1,10 @@
-/// A registered route, as a table lists it.
+/// A registered route of a table.
 public struct Route: Sendable {
     /// The identifier of the registration.
     public let id: RouteID
-    /// The pattern, as it was written.
+    /// The pattern of the route.
     public let pattern: RoutePattern
-    /// The file of the registration, as `#fileID` names it.
+    /// The file of the registration, in the form of `#fileID`.
     public let fileID: String
     /// The line of the registration.
     public let line: Int
@@ -14,7 +14,7 @@ public struct Route: Sendable {
 
 /// The identifier of a registration in a table.
 ///
-/// An identifier is never reused within a table: after its route was removed, it finds nothing.
+/// An identifier is never reused within a table. After its route was removed, lookups with it return nil.
 public struct RouteID: Sendable, Hashable {
     @usableFromInline let bits: UInt64
 
@@ -42,7 +42,7 @@ extension RouteTable {
         try RoutePattern(text, self.trie.rules, from: source)
     }
 
-    /// The route with this identifier, or nil if it was removed.
+    /// Returns the route with this identifier, or nil if it was removed.
     public func route(_ id: RouteID) -> Route? { self.trie.route(id) }
 }
 
@@ -55,7 +55,7 @@ extension RouteTrie {
             .sorted { $0.id.generation < $1.id.generation }
     }
 
-    /// The route at an index of the table.
+    /// Returns the route at an index of the table.
     func route(at index: UInt32) -> Route? {
         self.route(RouteID(index: index, generation: self.routes[Int(index)].generation))
     }
@@ -69,10 +69,10 @@ extension RouteTrie {
 }
 
 extension RouteTable {
-    /// The routes that no URL seems to reach because another route matches better, each with that route and
-    /// one of its URLs.
+    /// Returns the routes that no URL seems to reach because another route matches better.
     ///
-    /// This is decided by random examples, so it can name a route that some rare URL does reach.
+    /// Each element contains the unreachable route, the better route, and a URL. The result is based on
+    /// random examples, so it may contain a route that a rare URL reaches.
     package func shadowed() -> [(route: Route, by: Route, url: String)] {
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)

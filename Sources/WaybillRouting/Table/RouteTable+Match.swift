@@ -1,21 +1,26 @@
 extension RouteTable {
-    /// The best route for a URL, or nil when there is none.
+    /// Returns the best route for a URL, or nil when no route matches.
     ///
     /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL, and
-    ///   ``RoutingError/Code/refused`` when its scheme has to be registered and is not.
+    ///   ``RoutingError/Code/refused`` when the conventions require registered schemes and the URL's scheme
+    ///   is not registered.
     @inlinable
     public func match(_ url: String) throws(RoutingError) -> RouteMatch? { try self.frozen.match(url) }
 
-    /// The best route for an address, or nil when there is none.
+    /// Returns the best route for an address, or nil when no route matches.
     ///
-    /// - Throws: ``RoutingError/Code/refused`` when the scheme has to be registered and is not.
+    /// - Throws: ``RoutingError/Code/refused`` when the conventions require registered schemes and the
+    ///   address's scheme is not registered.
     @inlinable
     public func match(_ address: Address) throws(RoutingError) -> RouteMatch? {
         try self.frozen.match(address.text)
     }
 
-    /// What a URL that matches nothing says by the route of its longest registered prefix, whether or not the
-    /// table falls back to it; or, without backtracking, by the placeholders on the way.
+    /// Returns the parameters that a URL has for the most similar routes.
+    ///
+    /// The result comes from the URL's match or, if it has none, from the route of its longest registered
+    /// prefix, whether or not the table falls back. If neither exists and the table does not backtrack, the
+    /// result contains the values of the placeholders that the search has passed.
     package func closestParameters(of url: String) -> Parameters? {
         if let match = try? self.frozen.slowMatch(url, fallsBack: true), match.isFound {
             return match.take()
@@ -30,35 +35,36 @@ extension RouteTable {
         try Address(url, self.trie.rules)
     }
 
-    /// Whether a URL matches a route; calls no handler.
+    /// Returns whether a URL matches a route; calls no handler.
     public func canRoute(_ url: String) -> Bool { (try? self.match(url)) != nil }
 
-    /// The handler of a route, or nil if the route was removed.
+    /// Returns the handler of a route, or nil if the route was removed.
     @inlinable
     public func handler(for id: RouteID) -> Handler? {
         self.frozen.index(of: id).flatMap { self.handlers[$0] }
     }
 
-    /// The handler of a match; the match must come from this table, unchanged since.
+    /// The handler of a match; the match must come from this table, which must not have changed since.
     @inlinable
     public subscript(match: RouteMatch) -> Handler? { self.handlers[match.route.index] }
 
-    /// The handler of a route that this table, unchanged since, has matched.
+    /// The handler of a route that this table has matched; the table must not have changed since.
     @inlinable
     package subscript(route: RouteID) -> Handler? { self.handlers[route.index] }
 }
 
 extension RouteTable {
-    /// Whether `matchAll` can return every matching route: false where one pattern changes what another
-    /// matches.
+    /// Whether `matchAll` can return every matching route; false if one pattern can change the matches of
+    /// another.
     package var canMatchAll: Bool {
         let rules = self.trie.rules
         return rules.backtracks && !rules.fallsBack && !rules.valuesNeedExactCase
     }
 
-    /// Every route that matches a URL, each once, in no particular order; schemes need not be registered.
+    /// Returns every route that matches a URL, each once, in no particular order; schemes need not be
+    /// registered.
     ///
-    /// Where ``canMatchAll`` is false, the result is the best match alone.
+    /// If ``canMatchAll`` is false, the result contains only the best match.
     ///
     /// - Throws: ``RoutingError/Code/invalidURL`` when the text is not a URL.
     package func matchAll(_ url: String) throws(RoutingError) -> [RouteMatch] {
@@ -72,9 +78,10 @@ extension RouteTable {
         }
     }
 
-    /// The handler of the route that has the shape of a pattern without optional groups.
+    /// Returns the handler of the route that has the same shape as a pattern without optional groups.
     ///
-    /// - Returns: The handler; nil when there is none, or when patterns of one shape can match other addresses.
+    /// - Returns: The handler; nil when no route has this shape, or when patterns of one shape can match
+    ///   other addresses.
     package func handler(sharedWith pattern: RoutePattern) -> Handler? {
         guard self.canMatchAll, pattern.variants.count == 1, let route = self.trie.rival(of: pattern) else {
             return nil
@@ -82,9 +89,10 @@ extension RouteTable {
         return self.handlers[Int(route)]
     }
 
-    /// Adds a pattern unless the table has one of its shape, or cannot match several patterns independently.
+    /// Adds a pattern unless the table has a pattern of its shape, or cannot match several patterns
+    /// independently.
     ///
-    /// - Returns: the identifier of the registration; nil if the pattern needs a table of its own.
+    /// - Returns: the identifier of the registration; nil if the pattern needs a separate table.
     /// - Throws: ``RoutingError/Code/invalidPattern`` when the table is full.
     package mutating func insertBeside(
         _ pattern: RoutePattern,
@@ -110,7 +118,7 @@ public struct RouteMatch: Sendable {
     /// Whether a route matched.
     @inlinable package var isFound: Bool { self.parameters.route != 0 }
 
-    /// The value for "no match" within the library: an optional of this size would be copied by the runtime.
+    /// The value that means "no match" within the library; the runtime would copy an optional of this size.
     static var none: Self {
         @inline(__always) get {
             Self(

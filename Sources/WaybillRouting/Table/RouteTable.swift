@@ -1,7 +1,7 @@
 /// A set of patterns, each with a handler.
 ///
-/// A table is a value. An insertion changes it in place while it is uniquely referenced; a copy that is read
-/// elsewhere keeps its contents. Matching calls no handler and takes no lock.
+/// A table is a value. An insertion changes it in place while it is uniquely referenced, and other copies
+/// keep their contents. Matching calls no handler and takes no lock.
 public struct RouteTable<Handler: Sendable>: Sendable {
     @usableFromInline var frozen: FrozenTrie
     @usableFromInline var handlers: [Handler?] = []
@@ -9,9 +9,9 @@ public struct RouteTable<Handler: Sendable>: Sendable {
     /// Creates an empty table.
     ///
     /// - Parameters:
-    ///   - conventions: how addresses and patterns are read and matched.
-    ///   - defaultScheme: the scheme of URLs and patterns that name none.
-    ///   - limits: how large URLs, patterns and the table may be.
+    ///   - conventions: the rules for reading and matching addresses and patterns.
+    ///   - defaultScheme: the scheme of URLs and patterns without one.
+    ///   - limits: the upper bounds on URLs, patterns and the table.
     public init(
         conventions: RoutingConventions = .waybill,
         defaultScheme: String = "app",
@@ -22,16 +22,16 @@ public struct RouteTable<Handler: Sendable>: Sendable {
         )
     }
 
-    /// How addresses and patterns are read and matched.
+    /// The rules for reading and matching addresses and patterns.
     public var conventions: RoutingConventions { self.trie.rules.conventions }
 
-    /// Upper bounds on URLs, patterns and the table itself.
+    /// The upper bounds on URLs, patterns and the table.
     public var limits: RoutingLimits { self.trie.rules.limits }
 
-    /// The scheme of URLs and patterns that name none.
+    /// The scheme of URLs and patterns without one.
     ///
-    /// To set it takes as long as to insert all routes again. They keep their schemes: a pattern without one
-    /// has the default scheme of the time when it was inserted.
+    /// Setting it takes as long as inserting all routes again. Existing routes keep their schemes: a pattern
+    /// without a scheme has the scheme that was the default when it was inserted.
     public var defaultScheme: String {
         get { self.trie.rules.defaultScheme }
         set { self.rebuild(self.conventions, defaultScheme: newValue) }
@@ -39,7 +39,7 @@ public struct RouteTable<Handler: Sendable>: Sendable {
 
     /// Whether an address that matches nothing falls back to the route of its longest registered prefix.
     ///
-    /// To set it takes as long as to insert all routes again.
+    /// Setting it takes as long as inserting all routes again.
     public var fallsBack: Bool {
         get { self.trie.rules.fallsBack }
         set {
@@ -99,10 +99,10 @@ extension RouteTable {
         return id
     }
 
-    /// Adds patterns that were parsed with the table's conventions, one after the other: sooner than by as
-    /// many calls.
+    /// Adds patterns that were parsed with the table's conventions, in order; faster than separate
+    /// insertions.
     ///
-    /// - Returns: for each its registration, or nil if it is in conflict with another one.
+    /// - Returns: the registration of each pattern, or nil if the pattern conflicts with another one.
     package mutating func insert(
         _ patterns: [RoutePattern],
         _ handlers: [Handler],
@@ -119,15 +119,15 @@ extension RouteTable {
         return ids
     }
 
-    /// Registers a scheme, for conventions that refuse URLs of other schemes.
+    /// Registers a scheme, for conventions that reject URLs of other schemes.
     ///
-    /// Inserting a pattern registers its scheme; the default scheme of the table is always registered.
+    /// Inserting a pattern registers its scheme. The default scheme of a new table is registered.
     public mutating func register(scheme: String) {
         let scheme = self.conventions.folded(scheme: scheme)
         _ = self.update { $0.schemes.insert(scheme) }
     }
 
-    /// The registered schemes: those of patterns, and those registered by themselves.
+    /// The registered schemes, including the schemes of patterns.
     public var schemes: Set<String> { self.trie.schemes }
 
     /// The schemes that have at least one route.
@@ -135,7 +135,7 @@ extension RouteTable {
         self.trie.schemes.filter { self.hasRoutes(ofScheme: $0) }
     }
 
-    /// Whether there is a route of a scheme, in the form in which the table compares it.
+    /// Returns whether a route has a scheme, which is given in the form that the table compares.
     package func hasRoutes(ofScheme scheme: String) -> Bool { self.trie.existingRoot(of: scheme) != nil }
 }
 
@@ -149,7 +149,7 @@ extension RouteTable {
 
     /// Removes the route of a pattern and returns its handler.
     ///
-    /// A route of the same shape with other parameter names stays.
+    /// A route of the same shape with other parameter names is not removed.
     @discardableResult
     public mutating func remove(_ pattern: String) -> Handler? {
         guard let pattern = try? RoutePattern(pattern, self.trie.rules),
@@ -170,7 +170,7 @@ extension RouteTable {
         return removed
     }
 
-    /// Removes all routes of a scheme, and its registration.
+    /// Removes all routes of a scheme, and unregisters the scheme.
     ///
     /// - Returns: the handlers of the routes.
     @discardableResult
@@ -199,7 +199,7 @@ extension RouteTable {
 extension RouteTable {
     var trie: RouteTrie { self.frozen.trie }
 
-    /// Changes the trie: in place if no copy of the table refers to it.
+    /// Changes the trie, in place if no copy of the table refers to it.
     mutating func update<Result, Failure>(
         _ body: (inout RouteTrie) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -209,7 +209,7 @@ extension RouteTable {
         return try body(&trie)
     }
 
-    /// Stores the handler of a route that was inserted.
+    /// Stores the handler of a newly inserted route.
     mutating func store(_ handler: Handler, for id: RouteID) {
         if id.index < self.handlers.count {
             self.handlers[id.index] = handler

@@ -1,8 +1,8 @@
 extension String {
-    /// Whether the bytes of another text are somewhere in this one.
+    /// Returns whether this text contains the bytes of another text.
     ///
-    /// For texts from outside: `contains(_:)` compares characters by canonical equivalence, in time that is
-    /// quadratic in the length of a run of combining marks.
+    /// Use it for text from outside the program. `contains(_:)` compares characters by canonical equivalence,
+    /// which takes time quadratic in the length of a run of combining marks.
     package func hasBytes(of other: String) -> Bool {
         let (own, other) = (self.utf8.span, other.utf8.span)
         guard other.count > 0 else { return true }

@@ -1,13 +1,16 @@
-/// Eight bytes in a `UInt64`: finds delimiters without a loop over bytes (SIMD within a register).
+/// Eight bytes in a `UInt64`, to find delimiters without a loop over bytes (SIMD within a register).
 package enum ByteWord {
     static var ones: UInt64 { 0x0101_0101_0101_0101 }
     static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Loads the eight bytes at `index`, first byte lowest; bytes beyond the end are zero.
+    /// Loads the eight bytes at `index`, the first byte lowest; bytes beyond the end are zero.
     @inline(__always)
     static func load(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 { self.loadWithEnd(bytes, index).word }
 
-    /// The same, and a mask with the lowest set bit in the byte behind the end, if that is one of the eight.
+    /// Loads the eight bytes at `index`, and a mask of the end of the span.
+    ///
+    /// The lowest set bit of the mask is in the byte after the end; the mask is zero if the end is further
+    /// away.
     @inline(__always)
     static func loadWithEnd(_ bytes: Span<UInt8>, _ index: Int) -> (word: UInt64, end: UInt64) {
         let left = bytes.count &- index
@@ -15,18 +18,19 @@ package enum ByteWord {
         guard left > 0 else { return (0, 0x80) }
         let end = 0x80 &<< UInt64(left &* 8)
         guard bytes.count >= 8 else { return (self.loadFew(bytes, index), end) }
-        // Loads the last eight bytes and shifts out those before `index`.
+        // Load the last eight bytes and shift out the bytes before `index`.
         return (self.last(bytes) &>> UInt64((8 &- left) &* 8), end)
     }
 
-    /// Eight bytes of a span, which has as many from `index`, or the process traps.
+    /// Returns the eight bytes at `index`; the process traps if the span has fewer.
     @inline(__always)
     static func eight(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
-        // Unsafe for types with invalid bits; every eight bytes are a UInt64, and the bounds are checked.
+        // The call is unsafe only for types with invalid bits. Every eight bytes are a valid UInt64, and the
+        // bounds are checked.
         unsafe UInt64(littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// The last eight bytes of a span of at least eight.
+    /// Returns the last eight bytes of a span, which must have at least eight.
     @inline(__always)
     static func last(_ bytes: Span<UInt8>) -> UInt64 { self.eight(bytes, at: bytes.count &- 8) }
 
@@ -35,7 +39,7 @@ package enum ByteWord {
         index < bytes.count ? self.few(bytes.extracting(droppingFirst: index)) : 0
     }
 
-    /// The bytes of a span of fewer than eight, from two loads at its ends, which may overlap.
+    /// Returns the bytes of a span of fewer than eight bytes, from loads that may overlap.
     @inline(__always)
     static func few(_ bytes: Span<UInt8>) -> UInt64 {
         let count = bytes.count
@@ -55,10 +59,10 @@ package enum ByteWord {
         return UInt64(bytes[0]) | UInt64(bytes[1]) &<< 8 | UInt64(bytes[2]) &<< 16 | UInt64(bytes[3]) &<< 24
     }
 
-    /// Whether two spans of one length, at least eight bytes, are equal.
+    /// Returns whether two spans are equal; they must have the same length of at least eight bytes.
     @inline(__always)
     static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        // The last eight bytes overlap those before.
+        // The last eight bytes may overlap the words before them.
         guard self.last(left) == self.last(right) else { return false }
         var index = 0
         while index &+ 8 < left.count {
@@ -68,7 +72,7 @@ package enum ByteWord {
         return true
     }
 
-    /// A mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
+    /// Returns a mask whose lowest set bit is in the first byte that equals `byte`; zero when no byte does.
     ///
     /// Only the lowest set bit is exact.
     @inline(__always)
@@ -76,19 +80,19 @@ package enum ByteWord {
         self.zeros(word ^ (Self.ones &* UInt64(byte)))
     }
 
-    /// Like `mask` for the bytes below `limit`, which is at most 128.
+    /// Returns a mask whose lowest set bit is in the first byte below `limit`; `limit` must be at most 128.
     @inline(__always)
     static func mask(_ word: UInt64, below limit: UInt8) -> UInt64 {
         (word &- Self.ones &* UInt64(limit)) & ~word & Self.highs
     }
 
-    /// Like `mask` for `/` and `?`, the delimiters of a segment, which differ in one bit.
+    /// Returns a mask whose lowest set bit is in the first `/` or `?`, the delimiters of a segment.
     @inline(__always)
     static func segmentEnds(_ word: UInt64) -> UInt64 {
         self.zeros((word | (Self.ones &* 0x10)) ^ (Self.ones &* UInt64(UInt8(ascii: "?"))))
     }
 
-    /// Marks the bytes `#` and `%`; `!` and `'` are marked as well, since they differ only in ignored bits.
+    /// Marks the bytes `#` and `%`; `!` and `'` are marked too, because they differ only in ignored bits.
     @inline(__always)
     static func signs(_ word: UInt64) -> UInt64 {
         let signs = (word | (Self.ones &* 0x06)) ^ (Self.ones &* 0x27)
@@ -101,21 +105,21 @@ package enum ByteWord {
         ((word ^ (Self.ones &* UInt64(byte))) &- Self.ones) & ~word
     }
 
-    /// Whether any byte is marked, in the marks of one word or of several words joined by `|`.
+    /// Returns whether any byte is marked in the marks of one word, or of several words combined by `|`.
     @inline(__always)
     static func isAny(_ signs: UInt64) -> Bool { signs & Self.highs != 0 }
 
     @inline(__always)
     static func zeros(_ word: UInt64) -> UInt64 { (word &- Self.ones) & ~word & Self.highs }
 
-    /// The index of the byte that holds the lowest set bit of a non-zero mask.
+    /// Returns the index of the byte that contains the lowest set bit of a non-zero mask.
     @inline(__always)
     static func firstIndex(_ mask: UInt64) -> Int { mask.trailingZeroBitCount &>> 3 }
 
-    /// How many bytes come before the first control character, or the first of two other bytes, in ASCII.
+    /// Returns the number of bytes before the first control character or the first of two other ASCII bytes.
     ///
-    /// A loop of its own for other modules: what is `package` is not inlined into them, `@inlinable` or not
-    /// (Swift 6.3).
+    /// The loop is in this module because Swift 6.3 does not inline `package` functions into other modules,
+    /// even if they are `@inlinable`.
     package static func count(
         of bytes: Span<UInt8>,
         beforeControlOr first: UInt8,
@@ -128,7 +132,7 @@ package enum ByteWord {
             if ends != 0 { return index &+ self.firstIndex(ends) }
             index &+= 8
             guard index == 16 else { continue }
-            // Of a long one, eight words have one branch, in the vectors of the processor.
+            // For a longer text, eight words share one branch and use the processor's vectors.
             let vectors = VectorEnds(first, second)
             while bytes.count &- index >= 64, !vectors.isAny(in: bytes, at: index) { index &+= 64 }
         }
@@ -156,7 +160,7 @@ package enum ByteWord {
     static func prefix(_ word: UInt64, _ count: Int) -> UInt64 { word & ((1 &<< UInt64(count &* 8)) &- 1) }
 }
 
-/// Two bytes of ASCII, and the control characters, as what is looked for in many words at a time.
+/// Two ASCII bytes and the control characters, for a search of many words at a time.
 private struct VectorEnds {
     private let first: SIMD4<UInt64>
     private let second: SIMD4<UInt64>
@@ -167,7 +171,8 @@ private struct VectorEnds {
         self.second = SIMD4(repeating: ByteWord.ones &* UInt64(second))
     }
 
-    /// Whether any of the 64 bytes at an index is one of them; the process traps if there are fewer.
+    /// Returns whether any of the 64 bytes at an index is a searched byte; the process traps if there are
+    /// fewer.
     @inline(__always)
     func isAny(in bytes: Span<UInt8>, at index: Int) -> Bool {
         let marks = self.marks(Self.four(bytes, index)) | self.marks(Self.four(bytes, index &+ 32))
@@ -177,23 +182,24 @@ private struct VectorEnds {
     @inline(__always)
     private func marks(_ words: SIMD4<UInt64>) -> SIMD4<UInt64> {
         let ones = SIMD4(repeating: ByteWord.ones)
-        // What is no ASCII differs from all that is looked for in its highest bit.
+        // Bytes that are not ASCII never match, because all searched bytes have a highest bit of zero.
         return ((words &- ones &* 0x20) | ((words ^ self.first) &- ones) | ((words ^ self.second) &- ones))
             & ~words
     }
 
     @inline(__always)
     private static func four(_ bytes: Span<UInt8>, _ index: Int) -> SIMD4<UInt64> {
-        // Unsafe for types with invalid bits; any 32 bytes are four words, and the bounds are checked.
+        // The call is unsafe only for types with invalid bits. Any 32 bytes are four words, and the bounds
+        // are checked.
         unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
     }
 }
 
 extension String {
-    /// Whether another text has the same bytes.
+    /// Returns whether another text has the same bytes.
     ///
-    /// Texts are equal that look the same in other bytes (`é` in one and in two characters), and these are
-    /// two URLs.
+    /// `==` also accepts texts that look the same but have other bytes, such as `é` in one or two characters.
+    /// As URLs they are different.
     package func hasSameBytes(as other: String) -> Bool {
         let (own, other) = (self.utf8.span, other.utf8.span)
         guard own.count == other.count else { return false }

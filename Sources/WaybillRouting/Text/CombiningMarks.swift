@@ -1,23 +1,23 @@
-/// Limits runs of combining marks in text from outside.
+/// Limits runs of combining marks in text from outside the program.
 ///
-/// Swift compares, hashes and breaks a `String` into characters in time that is quadratic in the length of a
-/// run of combining marks, and so do Foundation's decoder and the code of a program that receives the text. A
-/// run longer than the limit is therefore refused at the door. The limit is the one of the Stream-Safe Text
-/// Format (Unicode Standard Annex 15, section 13).
+/// Swift compares, hashes and splits a `String` into characters in time quadratic in the length of a run of
+/// combining marks. Foundation's decoder and programs that receive the text have the same cost. So a text
+/// with a run longer than the limit is rejected on arrival. The limit comes from the Stream-Safe Text Format
+/// (Unicode Standard Annex 15, section 13).
 package enum CombiningMarks {
     /// The maximum number of combining marks in a row.
     package static let limit = 30
 
-    /// The sentence for an error about a text that exceeds the limit.
+    /// The message of an error about a text that exceeds the limit.
     package static let excess = "it has more than \(Self.limit) combining marks in a row"
 
-    /// The number of bytes below which no text exceeds the limit: a combining mark takes two bytes or more.
+    /// The number of bytes below which no text exceeds the limit; a combining mark has at least two bytes.
     package static let shortestExcess = 2 * (Self.limit + 1)
 
-    /// Whether a text has no run of combining marks that is longer than the limit.
+    /// Returns whether no run of combining marks in a text is longer than the limit.
     package static func areFew(in text: String) -> Bool { self.areFew(in: text.utf8.span) }
 
-    /// Whether valid UTF-8 has no run of combining marks that is longer than the limit.
+    /// Returns whether no run of combining marks in valid UTF-8 is longer than the limit.
     package static func areFew(in bytes: Span<UInt8>) -> Bool {
         guard bytes.count >= self.shortestExcess else { return true }
         var counter = Counter()
@@ -29,13 +29,13 @@ package enum CombiningMarks {
         return true
     }
 
-    /// Counts the marks of the present run, character by character.
+    /// A counter of the marks in the current run, which is fed character by character.
     package struct Counter {
         private var run = 0
 
         package init() {}
 
-        /// Whether the present run is longer than the limit.
+        /// Whether the current run is longer than the limit.
         package var hasMany: Bool { self.run > CombiningMarks.limit }
 
         /// Adds the character at an index of valid UTF-8.

@@ -1,6 +1,6 @@
 /// Parses decimal numbers from UTF-8 bytes.
 enum Decimal {
-    /// The value of `[+-]?[0-9]+`, or nil if the bytes are anything else or the value does not fit.
+    /// Returns the value of `[+-]?[0-9]+`, or nil if the bytes have another form or the value does not fit.
     static func int(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
         guard start < end else { return nil }
         let sign = bytes[start]
@@ -11,7 +11,7 @@ enum Decimal {
         return Self.long(bytes, first, end, isNegative)
     }
 
-    /// The value of at most 18 digits, which cannot overflow.
+    /// Returns the value of at most 18 digits, which cannot overflow; nil for other bytes.
     @inline(__always)
     static func digits(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
         guard start < end, end &- start < 19 else { return nil }
@@ -31,7 +31,7 @@ enum Decimal {
             let digit = bytes[index] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
             let (tenfold, overflowed) = value.multipliedReportingOverflow(by: 10)
-            // Subtracting for negative numbers reaches `Int.min`.
+            // Subtraction reaches `Int.min` for negative numbers.
             let (sum, carried) =
                 isNegative
                 ? tenfold.subtractingReportingOverflow(Int(digit))
@@ -42,7 +42,7 @@ enum Decimal {
         return value
     }
 
-    /// Whether the bytes are a decimal number with an optional fraction and exponent.
+    /// Returns whether the bytes are a decimal number with an optional fraction and exponent.
     static func isDouble(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var index = range.lowerBound
         self.skipSign(bytes, range, &index)

@@ -1,13 +1,14 @@
-/// Text from outside as a key: it is compared and hashed by its UTF-8 bytes.
+/// A text from outside as a key, which is compared and hashed by its UTF-8 bytes.
 ///
-/// Swift compares and hashes a `String` by canonical equivalence, which takes time that is quadratic in the
-/// length of a run of combining marks: hashing 80 KB of them takes more than a second. Use this type for each
+/// Swift compares and hashes a `String` by canonical equivalence. This takes time quadratic in the length of
+/// a run of combining marks: hashing 80 KB of them takes more than a second. Use this type for each
+/// dictionary, set and comparison that handles text of a peer.
 /// dictionary, set and comparison that sees text of a peer.
 package struct ExactText: Hashable, Sendable {
-    /// The text itself.
+    /// The original text.
     package let text: String
 
-    /// Wraps a text.
+    /// Creates a key from a text.
     package init(_ text: String) { self.text = text }
 
     package static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }

@@ -1,6 +1,7 @@
-/// Percent-encoding by RFC 3986, except that a `%` without two hexadecimal digits stands for itself.
+/// Percent-encoding by RFC 3986, except that a `%` without two hexadecimal digits is literal.
 enum PercentCoding {
-    /// Decodes the byte at `index` and returns its value and the number of bytes that it takes in the text.
+    /// Decodes the byte at `index`, and returns its value and the number of bytes that it occupies in the
+    /// text.
     @inline(__always)
     static func byte(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) -> (value: UInt8, length: Int) {
         let byte = bytes[index]
@@ -10,7 +11,7 @@ enum PercentCoding {
         return (high &<< 4 | low, 3)
     }
 
-    /// Whether every run of encoded bytes is valid UTF-8 by itself.
+    /// Returns whether every run of encoded bytes is valid UTF-8 by itself.
     ///
     /// Delimiters are never encoded, so a run never crosses the end of a URL's part.
     @inline(never)
@@ -30,7 +31,7 @@ enum PercentCoding {
         return run.isEmpty || String(validating: run, as: UTF8.self) != nil
     }
 
-    /// The decoded bytes of a range.
+    /// Returns the decoded bytes of a range.
     static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)
@@ -43,19 +44,19 @@ enum PercentCoding {
         return result
     }
 
-    /// The decoded text of a range that is known to be valid.
+    /// Returns the decoded text of a range that is known to be valid.
     static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
         String(decoding: self.decode(bytes, range), as: UTF8.self)
     }
 
-    /// Encodes every byte except the unreserved characters of RFC 3986.
+    /// Encodes every byte of a text except the unreserved characters of RFC 3986.
     static func encode(text: String) -> String {
         let bytes = text.utf8.span
         for index in bytes.indices where !ASCII.isUnreserved(bytes[index]) { return self.encode(text.utf8) }
         return text
     }
 
-    /// The same for text that is decoded already.
+    /// Encodes every byte of a sequence except the unreserved characters of RFC 3986.
     static func encode(_ text: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
@@ -78,40 +79,41 @@ enum ASCII {
     @inline(__always)
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
 
-    /// Whether the byte is an unreserved character of RFC 3986.
+    /// Returns whether the byte is an unreserved character of RFC 3986.
     @inline(__always)
     static func isUnreserved(_ byte: UInt8) -> Bool {
         byte != UInt8(ascii: "/") && self.isUnreservedOrSlash(byte)
     }
 
-    /// The same for the characters of a path: a bit for each, since this is asked for each byte of a URL that
-    /// is written.
+    /// Returns whether the byte is an unreserved character or a slash, the characters of a path.
+    ///
+    /// The test uses a bit mask, because it runs for each byte of a URL that is printed.
     @inline(__always)
     static func isUnreservedOrSlash(_ byte: UInt8) -> Bool {
         let characters: UInt64 = byte < 64 ? 0x03ff_e000_0000_0000 : 0x47ff_fffe_87ff_fffe
         return byte < 128 && characters &>> UInt64(byte & 63) & 1 != 0
     }
 
-    /// Whether the byte may follow the first letter of a scheme (RFC 3986, 3.1).
+    /// Returns whether the byte may follow the first letter of a scheme (RFC 3986, 3.1).
     @inline(__always)
     static func isSchemeTail(_ byte: UInt8) -> Bool {
         self.isLetter(byte) || self.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 
-    /// Whether the byte may begin a parameter's name.
+    /// Returns whether the byte may begin a parameter's name.
     @inline(__always)
     static func isNameHead(_ byte: UInt8) -> Bool { self.isLetter(byte) || byte == UInt8(ascii: "_") }
 
-    /// Whether the byte may continue a parameter's name.
+    /// Returns whether the byte may continue a parameter's name.
     @inline(__always)
     static func isNameTail(_ byte: UInt8) -> Bool { self.isNameHead(byte) || self.isDigit(byte) }
 
-    /// The byte in lower case.
+    /// Returns the byte in lower case.
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 
-    /// The value of a hexadecimal digit.
+    /// Returns the value of a hexadecimal digit; nil for another byte.
     @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if self.isDigit(byte) { return byte &- UInt8(ascii: "0") }

@@ -4,18 +4,18 @@
 /// logger.info("not found", metadata: ["url": "\(SafeText.line(url, limit: SafeText.limit))"])
 /// ```
 ///
-/// URLs and their values come from outside: a line break would forge a log line, an escape sequence would
-/// control the terminal, and a bidirectional control would reorder the rest of the line. Waybill passes
-/// everything that it logs or puts into an error message through this type.
+/// URLs and their values come from outside. A line break would forge a log line, an escape sequence would
+/// control the terminal, and a bidirectional control would reorder the rest of the line. So Waybill passes
+/// every text that it logs or puts into an error message through this type.
 public enum SafeText {
     /// The maximum length of outside text that is quoted within a sentence: 200 characters.
     public static let limit = 200
 
-    /// The text on one line: characters that break a line or control a terminal are escaped, as in `\n`,
-    /// `\u{1B}`, `\u{202E}`.
+    /// Returns the text on one line, with the characters escaped that break a line or control a terminal.
     ///
-    /// Those are control characters, line and paragraph separators, and the marks, embeddings, overrides and
-    /// isolates of bidirectional text. Text that is already escaped is unchanged.
+    /// The escapes have the forms `\n`, `\u{1B}` and `\u{202E}`. Escaped are control characters, line and
+    /// paragraph separators, and the marks, embeddings, overrides and isolates of bidirectional text. A text
+    /// that is already escaped does not change.
     ///
     /// - Parameters:
     ///   - text: any text.
@@ -43,10 +43,12 @@ public enum SafeText {
         }
     }
 
-    /// Whether the text may contain a character to escape: a cheap test of bytes that is false for nearly all
-    /// texts.
+    /// Returns whether the text may contain a character to escape.
+    ///
+    /// The test of bytes is cheap, and false for nearly all texts.
     private static func mayNeedEscapes(_ bytes: some Sequence<UInt8>) -> Bool {
-        // 0xc2 begins U+0080 to U+00BF, 0xd8 U+061C, and 0xe2 all other characters to escape.
+        // Byte 0xc2 begins U+0080 to U+00BF, byte 0xd8 begins U+061C, and byte 0xe2 begins all other
+        // characters to escape.
         bytes.contains { $0 < 0x20 || $0 == 0x7f || $0 == 0xc2 || $0 == 0xd8 || $0 == 0xe2 }
     }
 
@@ -60,7 +62,7 @@ public enum SafeText {
         }
     }
 
-    /// A number with digit groups: `8,000`.
+    /// Returns a number with digit groups: `8,000`.
     private static func grouped(_ number: Int) -> String {
         let digits = Array(String(number))
         return digits.indices.reduce(into: "") { text, index in
@@ -71,7 +73,7 @@ public enum SafeText {
 }
 
 extension String {
-    /// The text on one line, whole.
+    /// The whole text on one line.
     package var onOneLine: String { SafeText.line(self) }
 
     /// The text on one line, cut at ``SafeText/limit``.

@@ -1,8 +1,8 @@
-/// The name of a type as Swift source spells it: `[String]`, `Report?`, `any Sendable`.
+/// The name of a type in Swift's spelling: `[String]`, `Report?`, `any Sendable`.
 package enum TypeName {
-    /// The name of a type.
+    /// Returns the name of a type.
     ///
-    /// Values on a bus are `Sendable`; the runtime describes `any Sendable` as `Any`.
+    /// Values on a bus are `Sendable`, but the runtime describes `any Sendable` as `Any`.
     package static func of(_ type: any Any.Type) -> String {
         if let optional = type as? any AnyOptional.Type { return self.optional(self.of(optional.wrapped)) }
         if let array = type as? any AnyArray.Type { return "[\(self.of(array.element))]" }
@@ -18,7 +18,7 @@ package enum TypeName {
         }
     }
 
-    /// The name of a value's type; for nil with the value: `nil (Report?)`, and for bytes what they are.
+    /// Returns the name of a value's type; for nil, `nil (Report?)`; for an encoded value, its kind.
     package static func of(value: any Sendable) -> String {
         if let encoded = value as? any EncodedValue { return encoded.kind }
         let name = self.of(Swift.type(of: value as Any))
@@ -50,7 +50,7 @@ extension Dictionary: AnyDictionary {
     fileprivate static var value: any Any.Type { Value.self }
 }
 
-/// `Optional` without its generic parameter.
+/// The type `Optional` without its generic parameter.
 package protocol AnyOptional {
     /// The wrapped type.
     static var wrapped: any Any.Type { get }

@@ -2,7 +2,7 @@
 enum UTF8Decoder {
     static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
 
-    /// The character at an index and its length in bytes.
+    /// Returns the character at an index and its length in bytes.
     @inline(__always)
     static func scalar(_ text: Span<UInt8>, _ index: Int, _ end: Int) -> (UInt32, Int) {
         let byte = text[index]

@@ -1,6 +1,6 @@
-/// An edge of a trie by a literal segment, from parent and segment key to child.
+/// An edge of a trie for a literal segment: it maps a parent and a segment key to a child.
 ///
-/// All edges of a trie are one table.
+/// All literal edges of a trie are in one table.
 struct LiteralEdge: TableSlot {
     var key: UInt64 = 0
     var parent: UInt32 = 0
@@ -20,7 +20,7 @@ struct LiteralEdge: TableSlot {
 }
 
 extension SlotTable<LiteralEdge> {
-    /// The first slot to probe.
+    /// Returns the first slot to probe.
     @inline(__always)
     func start(_ parent: UInt32, _ key: UInt64) -> Int { self.start(LiteralEdge.hash(parent, key)) }
 

@@ -1,8 +1,8 @@
-/// The patterns that are URLs as they are written, as `app://user/detail`: a URL that begins with one of them
-/// is found by its bytes, without a look at its segments.
+/// The patterns whose text is a URL, such as `app://user/detail`.
 ///
-/// Only where a literal segment wins over all others, so that a search would find the same leaf. A URL of the
-/// same segments in another spelling is found by the search.
+/// A URL that begins with one of these patterns is found by its bytes, without examining its segments. The
+/// table is used only where a literal segment wins over all others, so that a search would find the same
+/// leaf. A URL with the same segments in another spelling is found by the search.
 struct LiteralPaths: Sendable {
     private var table = SlotTable<LiteralPath>()
     private(set) var beginnings = PathBeginnings()
@@ -10,19 +10,19 @@ struct LiteralPaths: Sendable {
     var count: Int { self.table.count }
     var isEmpty: Bool { self.count == 0 }
 
-    /// One of the patterns.
+    /// A literal pattern of the table.
     struct LiteralPath: TableSlot {
         /// The high half of ``hash``.
         var key: UInt32 = 0
-        /// Where its text begins in the trie's pool.
+        /// The start of the pattern's text in the trie's pool.
         var start: UInt32 = 0
         /// The leaf; 0 marks a free slot.
         var leaf: UInt32 = 0
-        /// The number of bytes.
+        /// The length of the pattern in bytes.
         var count: UInt16 = 0
         /// The end of the scheme; 0 when there is none.
         var schemeEnd: UInt8 = 0
-        /// What a scan finds out about the scheme.
+        /// The flags of the layout that a scan finds for the scheme.
         var flags: UInt8 = 0
 
         @inline(__always)
@@ -53,7 +53,7 @@ struct LiteralPaths: Sendable {
         self.table.remove(UInt64(path.key) &<< 32) { $0.start == text.start && !$0.isFree }
     }
 
-    /// The pattern that is the path of a URL, or a free slot.
+    /// Returns the pattern that equals the path of a URL, or a free slot.
     @inline(__always)
     func find(_ path: ScannedPath, of bytes: Span<UInt8>, _ texts: TextPool) -> LiteralPath {
         var at = self.table.start(UInt64(path.key) &<< 32)
@@ -70,10 +70,11 @@ struct LiteralPaths: Sendable {
     }
 }
 
-/// Hashes of the first 16 bytes of all patterns, as the bits of a Bloom filter: by them, most URLs with
-/// values in their paths are known to be none of the patterns.
+/// A Bloom filter of the first 16 bytes of all patterns.
 ///
-/// What is removed stays, and only costs time. A pattern of fewer bytes is not in it.
+/// It shows for most URLs with values in their paths that they equal none of the patterns. A removed pattern
+/// stays in the filter, which costs time but is not an error. A pattern of fewer than 16 bytes is not in the
+/// filter.
 struct PathBeginnings: Sendable {
     static let length = 16
 
@@ -98,15 +99,16 @@ struct PathBeginnings: Sendable {
 
 /// The end of a URL's path, and a hash of the bytes before it.
 ///
-/// A fragment without a query before it counts as path: no pattern has one.
+/// A fragment without a query before it counts as part of the path, because no pattern has a fragment.
 struct ScannedPath {
-    /// What the fewest bytes are; a scheme and a segment have as many.
+    /// The minimum length, in bytes, of a URL or pattern that is scanned; the search handles shorter ones.
     static let shortest = 8
 
     let end: Int
     let key: UInt32
 
-    /// Scans a URL of at least ``shortest`` bytes; nil if no pattern begins with its first bytes.
+    /// Creates a path by scanning a URL of at least ``shortest`` bytes; returns nil if no pattern begins with
+    /// its first bytes.
     @inline(__always)
     init?(_ bytes: Span<UInt8>, _ beginnings: PathBeginnings) {
         var index = 0
@@ -122,8 +124,8 @@ struct ScannedPath {
             index &+= 8
             if index == PathBeginnings.length, !beginnings.mayContain(hash) { return nil }
         }
-        // The last word overlaps the one before it, whose bytes are shifted out; a byte behind it ends the
-        // path.
+        // The last word overlaps the word before it, whose bytes are shifted out. A set bit after the last
+        // byte ends the path.
         let count = bytes.count & 7
         let word = count == 0 ? 0 : ByteWord.last(bytes) &>> UInt64((8 &- count) &* 8)
         let ends = ByteWord.mask(word, UInt8(ascii: "?")) | 0x80 &<< UInt64(count &* 8)
@@ -141,7 +143,7 @@ struct ScannedPath {
 }
 
 extension RouteTrie {
-    /// Adds a pattern to those that need no search, if it is one of them.
+    /// Adds a pattern to the table if it needs no search; does nothing otherwise.
     mutating func insertPath(_ pattern: RoutePattern, at index: UInt32) {
         guard let leaf = self.leafOfPath(pattern, at: index) else { return }
         let text = self.routes[Int(index)].text
@@ -149,7 +151,7 @@ extension RouteTrie {
         self.paths.insert(text, of: self.texts, layout, leaf: leaf)
     }
 
-    /// The layout of a pattern's text as a URL; nil if it says something else as one.
+    /// Returns the layout of a pattern's text as a URL; nil if the text has another meaning as a URL.
     private func layoutOfPath(_ segments: [PatternSegment], _ text: TextRange) -> AddressLayout? {
         var scan = HeapScan()
         let bytes = self.texts.bytes.span.extracting(text.range)
@@ -168,7 +170,8 @@ extension RouteTrie {
         self.paths.remove(text, of: self.texts)
     }
 
-    /// The leaf of a pattern that has literal segments only and would win over every other, or nil.
+    /// Returns the leaf of a pattern that has only literal segments and would win over every other pattern,
+    /// or nil.
     private func leafOfPath(_ pattern: RoutePattern, at index: UInt32) -> UInt32? {
         guard self.rules.firstMatchIsBest, !self.rules.needsNormalization, pattern.variants.count == 1,
             pattern.variants[0].allSatisfy(\.isLiteral),

@@ -38,7 +38,7 @@ extension RouteTrie {
     mutating func insertVariants(_ pattern: RoutePattern, at index: UInt32, _ generation: UInt32) {
         for variant in pattern.variants {
             let node = Int(self.node(for: variant, from: self.root(of: pattern.scheme)))
-            // Two expansions of optional groups may have the same shape; the first one is kept.
+            // Two expansions of optional groups may have the same shape; only the first one is kept.
             guard self.nodes[node].leaf == Self.none else { continue }
             let literals = UInt32(variant.count { $0.isLiteral })
             self.nodes[node].leaf = self.newLeaf(
@@ -52,7 +52,7 @@ extension RouteTrie {
         self.insertPath(pattern, at: index)
     }
 
-    /// The route of the same shape: it matches some of the same addresses with the same specificity.
+    /// Returns a route of the same shape, which matches some of the same addresses with the same specificity.
     func rival(of pattern: RoutePattern) -> UInt32? {
         for variant in pattern.variants {
             guard let node = self.existingNode(for: variant, pattern.scheme) else { continue }
@@ -122,7 +122,7 @@ extension RouteTrie {
         return root
     }
 
-    /// The node at the end of a pattern's segments, or nil.
+    /// Returns the node at the end of a pattern's segments, or nil.
     func existingNode(for segments: [PatternSegment], _ scheme: String) -> UInt32? {
         guard var node = self.existingRoot(of: scheme) else { return nil }
         for segment in segments {
@@ -132,7 +132,7 @@ extension RouteTrie {
         return node
     }
 
-    /// The node at the end of a pattern's segments, created as needed.
+    /// Returns the node at the end of a pattern's segments, and creates missing nodes.
     mutating func node(for segments: [PatternSegment], from root: UInt32) -> UInt32 {
         var parent = root
         for segment in segments {
@@ -142,7 +142,7 @@ extension RouteTrie {
         return parent
     }
 
-    /// The child for a segment of a pattern, or `none`.
+    /// Returns the child for a segment of a pattern, or `none`.
     func child(of parent: UInt32, _ segment: PatternSegment) -> UInt32 {
         let node = self.nodes[Int(parent)]
         switch segment {
@@ -180,7 +180,7 @@ extension RouteTrie {
             self.nodes[Int(parent)].literals += 1
         case .placeholder(let name):
             child = self.newNode([])
-            // A search that ends here, for want of backtracking, says what it has captured so far.
+            // A search without backtracking may end here and then reports its captures so far by name.
             if !self.rules.backtracks { self.nodes[Int(child)].text = self.texts.add(name.utf8) }
             self.nodes[Int(parent)].placeholder = child
         case .any:
@@ -197,8 +197,9 @@ extension RouteTrie {
         return child
     }
 
-    /// Inserts a compound edge into the node's list, whose order depends only on the segments, not on their
-    /// insertion.
+    /// Inserts a compound edge into the node's list.
+    ///
+    /// The order of the list depends only on the segments, and not on the order of their insertion.
     private mutating func link(_ edge: CompoundEdge, to parent: UInt32) {
         var edge = edge
         var before = Self.none
@@ -239,7 +240,7 @@ extension RouteTrie {
 }
 
 extension RouteTrie {
-    /// The child for a literal segment of a pattern, or `none`.
+    /// Returns the child for a literal segment of a pattern, or `none`.
     func literalChild(of parent: UInt32, key: UInt64, text: [UInt8]) -> UInt32 {
         var at = self.edges.start(parent, key)
         while true {

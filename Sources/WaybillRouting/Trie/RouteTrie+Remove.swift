@@ -1,20 +1,21 @@
 extension RouteTrie {
-    /// The index of a route, or nil if it was removed.
+    /// Returns the index of a route, or nil if it was removed.
     func index(of id: RouteID) -> UInt32? {
         guard id.index < self.routes.count else { return nil }
         let generation = self.routes[id.index].generation
         return generation != 0 && generation == id.generation ? UInt32(id.index) : nil
     }
 
-    /// The pattern of a route, parsed again: storing parsed patterns would take many times the memory of the
-    /// trie.
+    /// Parses and returns the pattern of a route, or nil if the route was removed.
+    ///
+    /// Storing parsed patterns would take many times the memory of the trie.
     func pattern(at index: UInt32) -> RoutePattern? {
         let record = self.routes[Int(index)]
         guard record.generation != 0 else { return nil }
         return try? RoutePattern(self.texts.string(record.text), self.rules)
     }
 
-    /// Removes a route, and the nodes and edges that led to it alone.
+    /// Removes a route, and the nodes and edges that lead only to it.
     mutating func remove(at index: UInt32) {
         guard let pattern = self.pattern(at: index) else { return }
         self.removePath(pattern, at: index)
@@ -26,20 +27,20 @@ extension RouteTrie {
         if self.hasGarbage { self.rebuild(by: self.rules) }
     }
 
-    /// Whether more than half of what the trie keeps in pools belongs to removed routes.
+    /// Whether more than half of the contents of the trie's pools belongs to removed routes.
     private var hasGarbage: Bool {
         if self.texts.garbage > 4_096, self.texts.garbage > self.texts.bytes.count / 2 { return true }
-        // The live names and matchers are not counted, but a rebuild leaves only them.
+        // The names and matchers in use are not counted; a rebuild drops the others.
         return self.pooled > 256 + 2 * self.pooledByRebuild
     }
 
     /// The number of names and matchers in the pools.
     private var pooled: Int { self.names.count + self.matchers.all.count }
 
-    /// Rebuilds the trie from its routes.
+    /// Rebuilds the trie from its routes, under the given rules.
     ///
-    /// It releases the texts, names and matchers of removed routes, and reads URLs by these rules. The routes
-    /// keep their IDs and their schemes.
+    /// The rebuild releases the texts, names and matchers of removed routes. The routes keep their IDs and
+    /// their schemes.
     mutating func rebuild(by rules: RoutingRules) {
         var fresh = RouteTrie(rules: rules)
         fresh.routes = self.routes

@@ -1,7 +1,7 @@
-/// The patterns of a table as a trie by segments, in flat arrays with indices for pointers.
+/// The patterns of a table as a trie of segments, in flat arrays with indices instead of pointers.
 ///
-/// A search of the trie touches no reference counts: the nodes are one array, and all literal edges one hash
-/// table keyed by parent and segment. `Docs/Decisions/0003-route-table.md` has the reasons.
+/// A search of the trie changes no reference counts. The nodes are one array, and all literal edges are one
+/// hash table with parent and segment as the key. `Docs/Decisions/0003-route-table.md` has the reasons.
 struct RouteTrie: Sendable {
     /// The index that means no node, no edge and no leaf.
     static let none: UInt32 = 0
@@ -9,7 +9,7 @@ struct RouteTrie: Sendable {
     let rules: RoutingRules
     var nodes: [Node] = [Node()]
     var edges = SlotTable<LiteralEdge>()
-    /// The patterns that are URLs as they are written, which need no search.
+    /// The literal patterns that are found by their bytes, without a search.
     var paths = LiteralPaths()
     /// The edges of compound segments, as one linked list per node, most specific first.
     var compoundEdges: [CompoundEdge] = [CompoundEdge()]
@@ -20,13 +20,13 @@ struct RouteTrie: Sendable {
     var texts = TextPool()
     var names: [ParameterNames.Key: ParameterNames] = [:]
     var files = FilePool()
-    /// The registered schemes; conventions may refuse URLs of others.
+    /// The registered schemes; some conventions reject URLs of other schemes.
     var schemes: Set<String> = []
     var defaultRoot = RouteTrie.none
     /// The number of the last registration; numbers are never reused.
     var generation: UInt32 = 0
     var count = 0
-    /// The number of names and matchers that the last rebuild has left.
+    /// The number of names and matchers after the last rebuild.
     var pooledByRebuild = 0
     var freeNodes: [UInt32] = []
     var freeEdges: [UInt32] = []
@@ -50,8 +50,10 @@ struct RouteTrie: Sendable {
         var rest = RouteTrie.none
         /// The number of literal edges.
         var literals: UInt32 = 0
-        /// The text of the segment that leads to this node, if its key is a hash; without backtracking also
-        /// the name of the placeholder that leads to it, as the first pattern has it.
+        /// The text of the segment that leads to this node, if its key is a hash.
+        ///
+        /// Without backtracking, it may also be the name of the placeholder that leads to the node, from the
+        /// first pattern.
         var text = TextRange()
 
         /// Whether the node has an edge that is not literal.
@@ -60,7 +62,7 @@ struct RouteTrie: Sendable {
         var hasChildren: Bool { self.hasNonLiteralEdges || self.literals != 0 }
     }
 
-    /// An edge for a compound segment, guarded by a ``SegmentMatcher``.
+    /// An edge for a compound segment, which a ``SegmentMatcher`` decides.
     struct CompoundEdge: Sendable {
         var next = RouteTrie.none
         var child = RouteTrie.none
@@ -73,14 +75,14 @@ struct RouteTrie: Sendable {
         var route: UInt64
         /// The number of literal segments.
         var literals: UInt32
-        /// The names of the captures; nil when there are none and the rules are the default ones.
+        /// The names of the captures; nil when there are none and the rules are the default rules.
         var names: ParameterNames?
 
         var index: UInt32 { UInt32(truncatingIfNeeded: self.route) }
         var generation: UInt32 { UInt32(truncatingIfNeeded: self.route &>> 32) }
     }
 
-    /// A route's registration.
+    /// The registration of a route.
     struct RouteRecord: Sendable {
         /// The number of the registration; 0 when the route was removed.
         var generation: UInt32 = 0

@@ -1,8 +1,10 @@
-/// The lookup key of a segment: its bytes and their count up to seven bytes, else a hash with the high bit
-/// set.
+/// The lookup key of a segment.
 ///
-/// The key is the same whether the bytes arrive as words from the text or one by one from a decoder. Equal
-/// short keys mean equal segments, so only hashes need a comparison of texts.
+/// The key of up to seven bytes is the bytes and their count. The key of a longer segment is a hash with the
+/// high bit set. The key is the same whether the bytes are read as words from the text or one by one from a
+/// decoder.
+///
+/// Equal short keys mean equal segments, so texts are compared only if the key is a hash.
 struct SegmentKey {
     static let longFlag: UInt64 = 1 << 63
 
@@ -10,15 +12,15 @@ struct SegmentKey {
     private(set) var count = 0
     private var word: UInt64 = 0
 
-    /// Whether the key is a hash, so that equal keys do not imply equal segments.
+    /// Returns whether the key is a hash, so that equal keys need not mean equal segments.
     @inline(__always)
     static func isHash(_ key: UInt64) -> Bool { key & Self.longFlag != 0 }
 
-    /// The key of fewer than eight bytes.
+    /// Returns the key of fewer than eight bytes.
     @inline(__always)
     static func short(_ word: UInt64, _ count: Int) -> UInt64 { word | UInt64(count) &<< 56 }
 
-    /// Mixes the next word, or the remainder after the last full word, into a hash.
+    /// Returns a hash mixed with the next word, or with the bytes after the last full word.
     @inline(__always)
     static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let mixed = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
@@ -43,7 +45,7 @@ struct SegmentKey {
         }
     }
 
-    /// The key of bytes in their compared form: decoded and folded.
+    /// Returns the key of bytes in their compared form: decoded and folded.
     static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var key = Self()
         for byte in bytes { key.append(byte) }

@@ -1,12 +1,12 @@
-/// A hash table with open addressing, in one array, whose slots have a hash of their own.
+/// A hash table with open addressing, in one array, whose slots compute their own hashes.
 ///
-/// A reader walks from ``start(_:)`` by ``next(_:)`` until it finds what it looks for, or a free slot.
+/// A lookup walks from ``start(_:)`` by ``next(_:)`` until it finds the wanted slot or a free slot.
 struct SlotTable<Slot: TableSlot>: Sendable {
     private(set) var slots = [Slot](repeating: Slot(), count: 16)
     private(set) var count = 0
     private var shift: UInt64 = 60
 
-    /// The first slot to probe.
+    /// Returns the first slot to probe.
     @inline(__always)
     func start(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> self.shift) }
 
@@ -32,8 +32,9 @@ struct SlotTable<Slot: TableSlot>: Sendable {
         for slot in old where !slot.isFree { self.store(slot) }
     }
 
-    /// Removes the entry that a condition names, if there is one, and moves the following entries of its
-    /// probe sequence up.
+    /// Removes the entry for which a condition is true, and moves up the later entries of its probe sequence.
+    ///
+    /// Does nothing if no entry meets the condition.
     mutating func remove(_ hash: UInt64, where isWanted: (Slot) -> Bool) {
         var hole = self.start(hash)
         while !isWanted(self.slots[hole]) {
@@ -44,7 +45,7 @@ struct SlotTable<Slot: TableSlot>: Sendable {
         var at = self.next(hole)
         while !self.slots[at].isFree {
             let home = self.start(self.slots[at].hash)
-            // An entry may move if the hole lies between its first slot and where it is now.
+            // An entry may move if the hole is between its first slot and its current slot.
             let mask = self.slots.count - 1
             if (at - home) & mask >= (at - hole) & mask {
                 self.slots[hole] = self.slots[at]
@@ -56,7 +57,7 @@ struct SlotTable<Slot: TableSlot>: Sendable {
     }
 }
 
-/// What a ``SlotTable`` stores; a new one is free.
+/// A slot of a ``SlotTable``; a new slot is free.
 protocol TableSlot: Sendable {
     init()
     var isFree: Bool { get }

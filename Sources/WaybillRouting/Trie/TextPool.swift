@@ -1,4 +1,4 @@
-/// Texts of the table, concatenated in one array.
+/// The texts of a table, concatenated in one array.
 struct TextPool: Sendable {
     private(set) var bytes: [UInt8] = []
     /// The number of bytes of removed texts.
@@ -19,9 +19,9 @@ struct TextPool: Sendable {
 }
 
 extension TextPool {
-    /// Whether a text of at least eight bytes equals a segment.
+    /// Returns whether a text of at least eight bytes equals a segment.
     ///
-    /// Not inlined: the search loop needs the registers.
+    /// It is not inlined, because the search loop needs the registers.
     @inline(never)
     func equals(_ text: TextRange, _ segment: ScannedSegment, of other: Span<UInt8>) -> Bool {
         guard segment.range.count == Int(text.end &- text.start) else { return false }
@@ -31,7 +31,8 @@ extension TextPool {
         )
     }
 
-    /// Whether the text that starts at an offset equals the first bytes of a URL, at least eight.
+    /// Returns whether the text at an offset equals the first `count` bytes of a URL; `count` must be at
+    /// least eight.
     @inline(never)
     func equals(start: Int, _ other: Span<UInt8>, count: Int) -> Bool {
         ByteWord.areEqual(
@@ -40,7 +41,8 @@ extension TextPool {
         )
     }
 
-    /// Whether a text equals a segment that is percent-decoded, and folded if needed, for the comparison.
+    /// Returns whether a text equals a segment, which is percent-decoded, and folded if needed, for the
+    /// comparison.
     @inline(never)
     func equals(
         _ text: TextRange,
@@ -62,9 +64,9 @@ extension TextPool {
 }
 
 extension Array {
-    /// Makes room in a long array for elements that are about to be appended, and a quarter more than it has.
+    /// Reserves space in a long array for new elements and for a quarter of its current count.
     ///
-    /// By itself it would double, and a large table would be half empty.
+    /// Without this, the array would double its capacity, and a large table would be half empty.
     mutating func growByQuarter(for added: Int) {
         guard self.count >= 4096, self.count + added > self.capacity else { return }
         self.reserveCapacity(self.count + added + self.count / 4)
@@ -89,14 +91,14 @@ extension TextRange {
     }
 }
 
-/// The names of the files in which routes were registered; far fewer than routes.
+/// The names of the files in which routes were registered; there are far fewer files than routes.
 struct FilePool: Sendable {
     private(set) var names: [String] = []
     private var numbers: [String: UInt32] = [:]
     private var last = (name: "", number: UInt32(0))
 
     mutating func number(of name: String) -> UInt32 {
-        // A file most often registers one route after the other.
+        // A file usually registers several routes in succession.
         if name == self.last.name, !self.names.isEmpty { return self.last.number }
         let number = self.numbers[name, default: UInt32(self.names.count)]
         if Int(number) == self.names.count {
