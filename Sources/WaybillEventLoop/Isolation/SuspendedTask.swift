@@ -18,7 +18,7 @@ package actor SuspendedTask: SerialExecutor {
     package init(on loop: EventLoop?) { self.job = SuspendedJob(on: loop) }
 
     /// Suspends the calling task until it is resumed; may be called once.
-    @inline(never)  // or the change of executor, which is all that this is for, might be optimized away
+    @inline(never)  // Inlining might remove the change of executor, the purpose of this method.
     package func wait() { self.job.checkResumption() }
 
     /// Suspends the task in the caller's isolation, and calls `onCancel` if the task is cancelled.

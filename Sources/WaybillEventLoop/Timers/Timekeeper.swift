@@ -45,8 +45,8 @@ package final class Timekeeper: Sendable {
     private func wake(at deadline: Deadline) {
         let timer = self.eventLoop.schedule(at: deadline) { self.runDue() }
         let old = self.state.withLock { state in
-            // Another thread may have set an earlier deadline meanwhile. Both timers then fire, and the second of
-            // them finds no due deadline.
+            // Another thread may have set an earlier deadline meanwhile. Both timers then fire, and the
+            // second timer finds no due deadline.
             let old = state.wakes == deadline.nanoseconds ? state.timer : nil
             if state.wakes == deadline.nanoseconds { state.timer = timer }
             return old
